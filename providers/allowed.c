@@ -46,8 +46,8 @@ const char *allowed_refuses(const char *text)
 	for (size_t i = 0; i < sizeof(anything) / sizeof(*anything); i++)
 		if (strlen(anything[i]) == n - (size_t)(name - text) &&
 		    str_starts(name, anything[i]))
-			return "it runs whatever its arguments say: name the first of these, too";
+			return "this program runs any program given as an argument: add its first argument to the entry";
 	return str_starts(name, "python")
-		       ? "it runs whatever its arguments say: name the first of these, too"
+		       ? "this program runs any program given as an argument: add its first argument to the entry"
 		       : NULL;
 }

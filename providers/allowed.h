@@ -15,10 +15,10 @@
  * Tests: tests/unit/providers/test_allowed.c
  */
 
-/* Returns true if an entry allows the command.  Both lists end with NULL; a NULL list is empty. */
+/* Returns true if an entry allows the command. Both lists end with NULL; a NULL list is empty. */
 bool allowed_runs(const char *const *allowed, const char *const *command);
-/* Returns the reason why the text may not be an entry; NULL if it may. Refuses relative paths, and
- * interpreters and drover itself without arguments. */
+/* Returns the reason why text is not a valid entry; NULL if it is valid. Refuses relative paths,
+ * and interpreters and drover itself without arguments. */
 const char *allowed_refuses(const char *text);
 
 #endif

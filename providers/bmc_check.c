@@ -76,8 +76,8 @@ static void on_logged_out(const struct err *e, void *arg)
 		return;
 	}
 	if (e)
-		found(c, "session", "note", "it ends by the BMC's own time-out",
-		      "%s could not be ended: %s", str_or(redfish_session_uri(c->r), "it"),
+		found(c, "session", "note", "nothing: the BMC ends the session by its own time-out",
+		      "%s could not be ended: %s", str_or(redfish_session_uri(c->r), "the session"),
 		      e->text);
 	over(c);
 }
@@ -94,7 +94,7 @@ static void leave(struct bmc_check *c)
 static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 {
 	static const char of[] = "virtual media";
-	const char *mend = "UEFI HTTP boot is the other way";
+	const char *mend = "the agent can also be started by UEFI HTTP boot";
 
 	if (!c->media_known)
 		return;
@@ -102,23 +102,26 @@ static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 	case REDFISH_WAY_UNKNOWN:
 		break;
 	case REDFISH_WAY_NONE:
-		found(c, of, "note", mend, "it has no slot for a CD");
+		found(c, of, "note", mend, "the BMC has no virtual media slot for a CD");
 		break;
 	case REDFISH_WAY_DISABLED:
-		found(c, of, "note", "nothing: drover enables them before the first medium",
-		      "its slots are there only when remote media are enabled");
+		found(c, of, "note",
+		      "nothing: drover enables remote media before it inserts the first medium",
+		      "the BMC offers slots only after remote media are enabled");
 		break;
 	case REDFISH_WAY_HTTP:
-		found(c, of, "ok", NULL, "%s, from spec.boot.mediaURL of the Provider", k->slot);
+		found(c, of, "ok", NULL,
+		      "slot %s; the medium is fetched from spec.boot.mediaURL of the Provider",
+		      k->slot);
 		break;
 	case REDFISH_WAY_HTTPS:
 		found(c, of, "ok", NULL,
-		      "%s, also over TLS, from spec.boot.httpsMediaURL of the Provider where that is named",
+		      "slot %s, also over TLS: the medium is fetched from spec.boot.httpsMediaURL of the Provider if that is set",
 		      k->slot);
 		if (c->verifies)
 			found(c, of, "note",
-			      "nothing: drover gives it its CA, or has this slot stop checking",
-			      "it checks the certificate of what it fetches");
+			      "nothing: drover installs its CA in the BMC, or switches the check off for this slot",
+			      "the slot checks the certificate of the media server");
 		break;
 	}
 }
@@ -133,24 +136,25 @@ static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 		return;
 	if (media && c->able.boots_http)
 		found(c, "boot of the agent", "ok", NULL,
-		      "from a virtual CD; else by UEFI HTTP boot");
+		      "from a virtual CD, or by UEFI HTTP boot");
 	else if (media)
 		found(c, "boot of the agent", "ok", NULL,
-		      "from a virtual CD; there is no UEFI HTTP boot to fall back on");
+		      "from a virtual CD only: the BMC does not support UEFI HTTP boot as a fallback");
 	else if (c->able.boots_http && c->media_known)
-		found(c, "boot of the agent", "ok", NULL, "by UEFI HTTP boot alone: %s",
-		      slot ? "it does not boot from a virtual CD" : "it has no slot for media");
+		found(c, "boot of the agent", "ok", NULL, "by UEFI HTTP boot only: %s",
+		      slot ? "the machine cannot be told to boot from a virtual CD"
+			   : "the BMC has no slot for media");
 	else if (c->media_known)
 		found(c, "boot of the agent", "wrong",
-		      "a licence or newer firmware may bring virtual media, or HttpBootUri",
-		      "neither from a virtual CD nor by HTTP: no agent would ever call, and the machine is quarantined");
+		      "a licence or newer firmware may add virtual media or HttpBootUri",
+		      "neither from a virtual CD nor by HTTP boot: the agent cannot be started, so the machine would be quarantined");
 }
 
 static void tell_power(struct bmc_check *c, const struct redfish_abilities *a)
 {
 	if (!a->on || !a->off)
-		found(c, "power", "wrong", "use provider type ipmi, if the machine has that",
-		      "it cannot be switched %s: its System lists no such Reset",
+		found(c, "power", "wrong", "use a Provider of type ipmi if the BMC supports IPMI",
+		      "the machine cannot be switched %s: its System lists no such reset type",
 		      a->off  ? "on"
 		      : a->on ? "off"
 			      : "at all");
@@ -158,8 +162,8 @@ static void tell_power(struct bmc_check *c, const struct redfish_abilities *a)
 		found(c, "power", "ok", NULL, "on, and off by ForceOff");
 	else
 		found(c, "power", "note",
-		      "look whether newer firmware lists ForceOff; else `drover confirm-off` may be needed",
-		      "there is no ForceOff: what runs is asked to go (GracefulShutdown), and may stay");
+		      "check whether newer firmware supports ForceOff; otherwise an operator may have to run `drover confirm-off`",
+		      "ForceOff is not supported: drover uses GracefulShutdown, which the running system may ignore");
 }
 
 static void tell_known(struct bmc_check *c)
@@ -186,7 +190,7 @@ static void tell_known(struct bmc_check *c)
 	tell_boot(c, &k);
 	if (k.login == REDFISH_LOGIN_BASIC)
 		found(c, "login", "note", NULL,
-		      "Basic: it has no session service, or no session free, so the password goes with each request");
+		      "Basic: the BMC has no session service or no free session, so each request contains the password");
 	for (size_t i = 0; i < k.nquirks; i++) {
 		json_array_append_new(quirks, json_string(k.quirks[i].id));
 		found(c, "quirk", "note", NULL, "%s: %s", k.quirks[i].id, k.quirks[i].name);
@@ -197,9 +201,9 @@ static void tell_known(struct bmc_check *c)
 	json_object_set_new(c->bmc, "calls", json_integer((json_int_t)k.calls));
 	found(c, "latency", k.latency_ms > SLOW_MS ? "note" : "ok",
 	      k.latency_ms > SLOW_MS
-		      ? "nothing: each phase of a machine's life takes some minutes more"
+		      ? "nothing: each operation on the machine takes some minutes longer"
 		      : NULL,
-	      "%lld ms an answer, over %llu requests", (long long)k.latency_ms,
+	      "%lld ms per request, over %llu requests", (long long)k.latency_ms,
 	      (unsigned long long)k.calls);
 }
 
@@ -214,8 +218,8 @@ static void conclude(struct bmc_check *c)
 		str_format(text, sizeof(text), "sha256:%s", pin);
 		put(c, "fingerprint", text);
 		found(c, "certificate", "note",
-		      "compare it with the BMC's own page, and name it: spec.bmc.tls.fingerprint",
-		      "%s, trusted at first sight", text);
+		      "compare the fingerprint with the one that the BMC shows, then set spec.bmc.tls.fingerprint",
+		      "%s, trusted on first use", text);
 	}
 	tell_known(c);
 	leave(c);
@@ -267,15 +271,17 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 	for (size_t i = 0; d && i < d->n; i++)
 		bytes += d->v[i].bytes;
 	if (e || d->more)
-		found(c, "drives", "note", "they are not compared with what the agent sees",
-		      "their list cannot be read: %s", e ? why(c, e) : "it has no end");
+		found(c, "drives", "note",
+		      "nothing: drover cannot compare the drives with those that the agent finds",
+		      "the list of drives cannot be read: %s", e ? why(c, e) : "too many requests");
 	else if (d->lacks)
-		found(c, "drives", "note", "those alone are compared with what the agent sees",
-		      "%zu listed, and a part of the list cannot be read: %s", d->n,
-		      d->lacks->text);
+		found(c, "drives", "note",
+		      "nothing: drover compares only the listed drives with those that the agent finds",
+		      "%zu listed; part of the list cannot be read: %s", d->n, d->lacks->text);
 	else if (d->n == 0)
-		found(c, "drives", "note", "they are not compared with what the agent sees",
-		      "it lists none");
+		found(c, "drives", "note",
+		      "nothing: drover cannot compare the drives with those that the agent finds",
+		      "the BMC lists none");
 	else
 		found(c, "drives", "ok", NULL, "%zu listed, %lld GB in all", d->n,
 		      (long long)(bytes / 1000000000));
@@ -291,10 +297,12 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 	c->media_known = m || e->kind == ERR_UNSUPPORTED;
 	c->verifies = m && m->verifies;
 	if (!c->media_known)
-		found(c, "virtual media", "wrong", NULL, "they cannot be read: %s", why(c, e));
+		found(c, "virtual media", "wrong", NULL,
+		      "the virtual media slots cannot be read: %s", why(c, e));
 	else if (m && m->inserted)
 		found(c, "virtual media", "note",
-		      "nothing: drover ejects it before it inserts its own", "something is in");
+		      "nothing: drover ejects the medium before it inserts its own",
+		      "a medium is inserted");
 	go_on(c, READ_DRIVES);
 }
 
@@ -305,16 +313,18 @@ static void on_abilities(const struct redfish_abilities *a, const struct err *e,
 	if (is_put_off(c, e))
 		return;
 	if (!a) {
-		found(c, "System", "wrong", NULL, "what it can do cannot be read: %s", why(c, e));
+		found(c, "System", "wrong", NULL, "the supported actions cannot be read: %s",
+		      why(c, e));
 		conclude(c);
 		return;
 	}
 	c->able = *a;
 	c->able_known = true;
 	tell_power(c, a);
-	found(c, "TPM", "note", NULL, "%s; drover needs none",
-	      str_or(a->tpm, "the System names none"));
-	found(c, "firmware", "note", NULL, "it has %s UpdateService; drover updates nothing",
+	found(c, "TPM", "note", NULL, "%s; drover does not need a TPM",
+	      str_or(a->tpm, "the System reports none"));
+	found(c, "firmware", "note", NULL,
+	      "the BMC has %s UpdateService; drover does not update firmware",
 	      a->updates ? "an" : "no");
 	put(c, "tpm", a->tpm);
 	go_on(c, READ_MEDIA);
@@ -330,10 +340,10 @@ static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
 		      str_or(s->system_uuid, "none"), str_or(s->serial, "none"));
 	else
 		found(c, "identity", "wrong",
-		      "set the System's UUID or serial number by its maker's tools",
-		      "neither UUID nor serial number, or a maker's default: nothing proves which machine it is, and drover leaves it alone");
+		      "set the UUID or serial number of the System with the tools of its maker",
+		      "neither UUID nor serial number, or only a default of the maker: drover cannot verify the identity of the machine, so it does not use the machine");
 	if (s->health_told && s->fault[0])
-		found(c, "health", "note", "have it mended", "%s", s->fault);
+		found(c, "health", "note", "repair the hardware", "%s", s->fault);
 }
 
 static bool is_of_login(const struct err *e)
@@ -344,11 +354,12 @@ static bool is_of_login(const struct err *e)
 static const char *mend_of(const struct err *e)
 {
 	if (e->code == 401)
-		return "correct user or password; it was tried once";
+		return "correct the user or the password (the login was tried only once)";
 	if (e->code == REDFISH_PASSWORD_CHANGE)
-		return "change it there; drover changes no password";
-	return e->code == REDFISH_ADDRESS ? "name a System in the address, or leave its path away"
-					  : NULL;
+		return "change the password at the BMC; drover does not change passwords";
+	return e->code == REDFISH_ADDRESS
+		       ? "set the path of a System in the address, or omit the path"
+		       : NULL;
 }
 
 static void tell_systems(struct bmc_check *c, const struct err *e)
@@ -365,8 +376,8 @@ static void tell_systems(struct bmc_check *c, const struct err *e)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_string(v[i]));
 	json_object_set_new(c->told, "systems", list);
-	found(c, "System", "wrong", "name one of them in the address, with its path",
-	      "it has %zu Systems that can be switched, and which is the machine is not guessed",
+	found(c, "System", "wrong", "append the path of one of these Systems to the address",
+	      "the BMC has %zu Systems with power control, and drover does not guess which one is the machine",
 	      n);
 }
 

@@ -196,7 +196,7 @@ static void read_error(const json_t *error, struct err *e)
 	json_int_t after = json_int_at(error, "retryAfterMs");
 
 	(void)!err_set(e, kind_of(json_str_at(error, "kind")), 0, "%s",
-		       str_or(json_str_at(error, "message"), "it failed, and does not say why"));
+		       str_or(json_str_at(error, "message"), "failed without a message"));
 	if (after > 0)
 		e->retry_after_ms = after > 300000 ? 300000 : (uint32_t)after;
 	e->scope = ERR_MACHINE;
@@ -255,7 +255,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	c->answered++;
 	/* mutant: child-unasked */
 	if (j && (c->answered > c->asked || (id > 0 && (uint64_t)id > c->next_id))) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s answers what it was not asked: %.100s",
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s sent an answer without a request: %.100s",
 			       c->argv[0], line);
 		e.scope = ERR_PROVIDER;
 		process_unfit(c, &e);
@@ -264,7 +264,9 @@ static void on_line(const char *line, size_t len, void *arg)
 	} else if (j && id > 0 && c->greeted) {
 		on_reply(c, j, (uint64_t)id);
 	} else {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s: not a reply: %.100s", c->argv[0], line);
+		(void)!err_set(&e, ERR_PROTOCOL, 0,
+			       "%s sent a line that is not a valid reply: %.100s", c->argv[0],
+			       line);
 		e.scope = ERR_PROVIDER;
 		process_unfit(c, &e);
 	}
@@ -356,7 +358,7 @@ struct child_call *child_ask(struct child *c, json_t *request, int64_t limit_ms,
 	loop_defer_init(&call->end, c->group, on_end, call);
 	list_push_back(&c->calls, &call->link);
 	if (!request) {
-		(void)!err_set(&e, ERR_INVALID, 0, "a name that is not UTF-8");
+		(void)!err_set(&e, ERR_INVALID, 0, "the request contains a name that is not UTF-8");
 		call_fail(call, &e);
 	} else if (!c->process && process_start(c, &e) < 0) {
 		json_decref(request);

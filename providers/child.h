@@ -8,21 +8,22 @@
 #include "base/loop/loop.h"
 
 /*
- * child: a process that answers requests: one JSON object a line, on its standard input and output
- * (docs/exec-fabric.md has the frame: id, op, hello, error).
+ * child: a process that answers requests, one JSON object per line on its standard input and output
+ * (docs/exec-fabric.md specifies id, op, hello and error).
  *
- * One process at a time, started by the first request that needs it and again, with a wait that
- * doubles from 1 s to 60 s, by the first one after it ended. Requests under way when it ends fail:
- * their effect may have happened. Replies may come in any order; a line that is none, and more
- * answers than there were requests, kill the process, since what it has begun must not happen
- * beside its successor. Asynchronous on the loop thread; done exactly once, never inside the call.
+ * At most one process runs at a time. The first request that needs it starts it. After it ended,
+ * the next request starts a new one, with a delay that doubles from 1 s to 60 s. Requests in flight
+ * when the process ends fail; their effect may have happened. Replies may come in any order. A line
+ * that is not a reply, or more replies than requests, kills the process with SIGKILL, so that its
+ * unfinished work cannot run beside its successor. All calls are asynchronous on the loop thread;
+ * done() is called exactly once, never inside the call.
  *
- * A process that has not answered the hello within CHILD_HELLO_MS is killed: it may be a program
- * that knows nothing of this.
+ * A process that does not answer hello within CHILD_HELLO_MS is killed, because it may not
+ * implement the protocol.
  *
- * With `pings` a request that ran out of time is followed by a ping; a process that does not answer
- * that within CHILD_PING_MS, or owes CHILD_STUCK answers, hangs: it is killed. Without, a request
- * that ran out of time is just that.
+ * With `pings`, a request that times out is followed by a ping. A process that does not answer the
+ * ping within CHILD_PING_MS is killed, and so is a process with more than CHILD_STUCK unanswered
+ * requests past their limits. Without `pings`, a timeout has no further consequence.
  * Tests: tests/contract/test_fabric.c, tests/unit/providers/test_child.c
  */
 #define CHILD_MAX_LINE (64u << 10)
@@ -34,25 +35,26 @@ struct child;
 struct child_call;
 struct child_spec {
 	struct loop_group *group;
-	/* copied; argv[0] names it in errors */
+	/* Copied; argv[0] names the process in error texts. */
 	const char *const *argv;
-	/* copied; NULL: PATH and LANG alone */
+	/* Copied; NULL: only PATH and LANG. */
 	const char *const *env;
-	/* taken: further members of the hello; NULL: none */
+	/* Additional members of the hello message; ownership passes to the child. NULL: none. */
 	json_t *hello;
 	bool pings;
 };
 struct child *child_new(const struct child_spec *s);
-/* requests under way end without done(); the process gets end of file */
+/* Drops pending requests without done() and closes the process's standard input. */
 void child_free(struct child *c);
 
-/* request: taken, without id; NULL (it could not be made): ERR_INVALID. reply: valid during done(),
- * NULL with an error. sent_at: loop_now() when the line was written. */
+/* Sends a request. Takes ownership of request, which must have no id; NULL (json_pack() failed on a
+ * name that is not UTF-8) ends with ERR_INVALID. reply is valid during done(), NULL with an error.
+ * sent_at: loop_now() when the request was written. */
 struct child_call *child_ask(struct child *c, json_t *request, int64_t limit_ms,
 			     void (*done)(const json_t *reply, int64_t sent_at, const struct err *e,
 					  void *arg),
 			     void *arg);
-/* no done(); NULL does nothing */
+/* Drops the request without done(); NULL is allowed. */
 void child_call_drop(struct child_call *call);
 
 #endif

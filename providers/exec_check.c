@@ -83,14 +83,14 @@ static enum verdict unsupported_is_fine(struct exec_check *c, const json_t *repl
 {
 	if (e && e->kind == ERR_UNSUPPORTED)
 		return say(says, NOTE,
-			   "not supported: drover takes another way to boot, if there is one");
+			   "not supported: drover uses another boot method if there is one");
 	return done_fine(c, reply, e, says);
 }
 
 static enum verdict refused_as(enum err_kind want, const struct err *e, char says[static ERR_TEXT])
 {
 	if (!e)
-		return say(says, WRONG, "it was done");
+		return say(says, WRONG, "the program carried it out instead of refusing");
 	if (e->kind == want)
 		return say(says, FINE, "refused");
 	str_format(says, ERR_TEXT, "refused as %s, want %s: %.150s", err_kind_name(e->kind),
@@ -126,7 +126,7 @@ static enum verdict any_refusal(struct exec_check *c, const json_t *reply, const
 				char says[static ERR_TEXT])
 {
 	if (!c->uuid[0])
-		return say(says, NOTE, "not asked: the program tells no uuid");
+		return say(says, NOTE, "not tested: the program reports no uuid");
 	return e ? say(says, FINE, "refused") : not_found(c, reply, e, says);
 }
 
@@ -167,8 +167,9 @@ static enum verdict a_state(struct exec_check *c, const json_t *reply, const str
 		}
 	if (uuid_read(json_str_at(reply, "uuid"), c->uuid) != UUID_IS) {
 		c->uuid[0] = '\0';
-		return say(says, NOTE,
-			   "no uuid: drover cannot see that another machine answers in its place");
+		return say(
+			says, NOTE,
+			"no uuid: drover could not detect that a different machine answers under this name");
 	}
 	str_format(says, ERR_TEXT, "%s, power %s, boots from %s", c->uuid,
 		   json_str_at(reply, "power"), json_str_at(reply, "boot"));
@@ -204,19 +205,20 @@ static enum verdict has_medium(struct exec_check *c, const json_t *reply, const 
 {
 	(void)c;
 	if (!e && json_true_at(reply, "inserted") && !json_str_at(reply, "mediaURL"))
-		return say(says, WRONG,
-			   "inserted, and mediaURL is null: drover could not know whose it is");
-	return until(json_true_at(reply, "inserted") &&
-			     str_eq(json_str_at(reply, "mediaURL"), MEDIUM),
-		     e, "observed", "the medium's address was never observed", says);
+		return say(
+			says, WRONG,
+			"inserted is true but mediaURL is null: drover could not tell whether the medium is its own");
+	return until(
+		json_true_at(reply, "inserted") && str_eq(json_str_at(reply, "mediaURL"), MEDIUM),
+		e, "observed", "mediaURL never showed the address of the inserted medium", says);
 }
 
 static enum verdict no_medium(struct exec_check *c, const json_t *reply, const struct err *e,
 			      char says[static ERR_TEXT])
 {
 	(void)c;
-	return until(!json_true_at(reply, "inserted"), e, "observed", "the medium stays inserted",
-		     says);
+	return until(!json_true_at(reply, "inserted"), e, "observed",
+		     "the medium was never observed as ejected", says);
 }
 
 static enum verdict boots_media(struct exec_check *c, const json_t *reply, const struct err *e,
@@ -262,9 +264,9 @@ static enum verdict the_offers(struct exec_check *c, const json_t *reply, const 
 			  json_str_at(o, "currency");
 	}
 	if (!c->offer && !json_str_at(reply, "next"))
-		return say(says, NOTE, "none of that type");
+		return say(says, NOTE, "no offer of that type");
 	return priced ? say(says, FINE, "offered, with a price")
-		      : say(says, NOTE, "no price: drover launches none");
+		      : say(says, NOTE, "no price: drover launches only offers with a price");
 }
 
 /* Which of a list is what was launched. */
@@ -300,9 +302,9 @@ static enum verdict one_launched(struct exec_check *c, const json_t *reply, cons
 	if (e)
 		return say(says, WRONG, e->text);
 	if (json_array_size(v) != 1 || !id || !region)
-		return say(says, WRONG, "instances: want one, with instance and region");
+		return say(says, WRONG, "instances: want exactly one, with instance and region");
 	if (c->instance[0] && !str_eq(id, c->instance))
-		return say(says, WRONG, "another instance was launched");
+		return say(says, WRONG, "a second instance was launched");
 	str_copy(c->instance, sizeof(c->instance), id);
 	str_copy(c->region, sizeof(c->region), region);
 	return say(says, FINE, c->instance);
@@ -314,7 +316,8 @@ static enum verdict is_listed(struct exec_check *c, const json_t *reply, const s
 	const json_t *x = ours(c, reply);
 
 	return until(str_eq(json_str_at(x, "tags", "drover.dev/cluster"), CLUSTER), e,
-		     "listed, with its tags", "it is never listed with its tags", says);
+		     "listed, with its tags",
+		     "the launched instance never appears in the list with its tags", says);
 }
 
 static enum verdict not_listed(struct exec_check *c, const json_t *reply, const struct err *e,
@@ -322,8 +325,9 @@ static enum verdict not_listed(struct exec_check *c, const json_t *reply, const 
 {
 	if (e)
 		return say(says, WRONG, e->text);
-	return ours(c, reply) ? say(says, WRONG, "it is listed for another cluster")
-			      : say(says, FINE, "not listed");
+	return ours(c, reply)
+		       ? say(says, WRONG, "the launched instance is listed for a different cluster")
+		       : say(says, FINE, "not listed");
 }
 
 static enum verdict is_gone(struct exec_check *c, const json_t *reply, const struct err *e,
@@ -332,7 +336,7 @@ static enum verdict is_gone(struct exec_check *c, const json_t *reply, const str
 	const json_t *x = ours(c, reply);
 
 	return until(!x || str_eq(json_str_at(x, "state"), "Gone"), e, "gone",
-		     "it is not Gone, and is listed", says);
+		     "the terminated instance is still listed, and not as Gone", says);
 }
 
 #define LIST(cluster) "{\"op\":\"list-owned\",\"cluster\":\"" cluster "\"}"
@@ -344,65 +348,65 @@ static const struct step cloud_steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
-	 .mend = "answer hello with protocol 1, and ping at once, also while the cloud hangs"},
-	{.of = "another operation",
+	 .mend = "answer hello with protocol 1, and answer ping at once, even while the cloud does not respond"},
+	{.of = "unknown operation",
 	 .request = "{\"op\":\"drover-check\"}",
 	 .judge = unsupported,
-	 .mend = "answer what you do not know with the kind unsupported, and go on"},
+	 .mend = "answer an unknown op with an error of kind unsupported, and keep running"},
 	{.of = "offers",
 	 .request = "{\"op\":\"offers\"}",
 	 .judge = the_offers,
-	 .mend = "answer offers, each with region and type"},
+	 .mend = "answer with a list offers, each offer with region and type"},
 	{.of = "list-owned",
 	 .request = LIST(CLUSTER),
 	 .judge = a_list,
-	 .mend = "answer instances, each with instance, region and state"},
+	 .mend = "answer with a list instances, each with instance, region and state"},
 	{.of = "launch",
 	 .changes = true,
 	 .launches = true,
 	 .request = LAUNCH,
 	 .judge = one_launched,
-	 .mend = "answer instances with the one that was launched"},
+	 .mend = "answer with a list instances that contains the launched instance"},
 	{.of = "launch with the same token",
 	 .changes = true,
 	 .launches = true,
 	 .request = LAUNCH,
 	 .judge = one_launched,
-	 .mend = "the same token is the same launch: list by it before you launch"},
+	 .mend = "launch nothing for a token that was used before: look for instances with the token first"},
 	{.of = "launch with the same token, after a restart",
 	 .changes = true,
 	 .launches = true,
 	 .restarts = true,
 	 .request = LAUNCH,
 	 .judge = one_launched,
-	 .mend = "know a token by the cloud, not by what the program remembers"},
+	 .mend = "look up the token in the cloud, not in the memory of the program"},
 	{.of = "list-owned, after a launch",
 	 .changes = true,
 	 .request = LIST(CLUSTER),
 	 .judge = is_listed,
-	 .mend = "list all that has the tag drover.dev/cluster of that value, with its tags"},
-	{.of = "list-owned of another cluster",
+	 .mend = "list every instance whose tag drover.dev/cluster has the requested value, with all its tags"},
+	{.of = "list-owned of a different cluster",
 	 .changes = true,
 	 .request = LIST("drover-check-another"),
 	 .judge = not_listed,
-	 .mend = "list what has that value of the tag alone"},
+	 .mend = "list only instances whose tag drover.dev/cluster has the requested value"},
 	{.of = "terminate",
 	 .changes = true,
 	 .ends = true,
 	 .request = END,
 	 .judge = done_fine,
-	 .mend = "end it, and answer when the order was taken"},
+	 .mend = "terminate the instance, and answer once the cloud accepted the request"},
 	{.of = "terminate again",
 	 .changes = true,
 	 .ends = true,
 	 .request = END,
 	 .judge = done_fine,
-	 .mend = "what ends, or is gone, is done"},
-	{.of = "list-owned, after the end",
+	 .mend = "answer success for an instance that is terminating or no longer exists"},
+	{.of = "list-owned, after terminate",
 	 .changes = true,
 	 .request = LIST(CLUSTER),
 	 .judge = is_gone,
-	 .mend = "say Gone when nothing is billed any more, or list it no more"},
+	 .mend = "report Gone once the instance is no longer billed, or leave it out of the list"},
 	{.of = NULL},
 };
 
@@ -411,100 +415,100 @@ static const struct step cloud_steps[] = {
 #define LOOK "{\"op\":\"observe\"}"
 #define SWITCH(on) "{\"op\":\"power\",\"on\":" on "}"
 #define MEND_FENCE                                                                                 \
-	"keep the highest fence of each machine where a restart does not lose it, and refuse a lower one with the kind conflict"
+	"store the highest fence of each machine so that it survives a restart, and refuse a lower fence with an error of kind conflict"
 static const struct step steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
-	 .mend = "answer hello with protocol 1, and ping at once, also while a machine hangs"},
-	{.of = "another operation",
+	 .mend = "answer hello with protocol 1, and answer ping at once, even while a machine does not respond"},
+	{.of = "unknown operation",
 	 .request = "{\"op\":\"drover-check\"}",
 	 .judge = unsupported,
-	 .mend = "answer what you do not know with the kind unsupported, and go on"},
-	{.of = "another machine",
+	 .mend = "answer an unknown op with an error of kind unsupported, and keep running"},
+	{.of = "unknown machine",
 	 .request = LOOK,
 	 .machine = NOBODY,
 	 .fence = 1,
 	 .judge = not_found,
-	 .mend = "answer a machine that you do not have with the kind not-found"},
+	 .mend = "answer for a machine that you do not have with an error of kind not-found"},
 	{.of = "observe",
 	 .request = LOOK,
 	 .fence = 1,
 	 .judge = a_state,
-	 .mend = "answer power, boot, inserted, and uuid, serial, mediaURL, httpURL, address where you know them"},
+	 .mend = "answer with power, boot and inserted, and with uuid, serial, mediaURL, httpURL and address if known"},
 	{.of = "power Off",
 	 .changes = true,
 	 .request = SWITCH("false"),
 	 .fence = 2,
 	 .as_seen = true,
 	 .judge = done_fine,
-	 .mend = "switch it, and answer when the request was taken"},
+	 .mend = "switch the machine, and answer once the request was accepted"},
 	{.of = "power Off",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 2,
 	 .judge = is_off,
-	 .mend = "tell what is so now, not what was asked for"},
+	 .mend = "report the present power state, not the requested one"},
 	{.of = "power Off again",
 	 .changes = true,
 	 .request = SWITCH("false"),
 	 .fence = 2,
 	 .as_seen = true,
 	 .judge = done_fine,
-	 .mend = "what is so already is done"},
-	{.of = "medium in",
+	 .mend = "answer success if the machine already is in the requested state"},
+	{.of = "insert medium",
 	 .changes = true,
 	 .request = "{\"op\":\"media\",\"url\":\"" MEDIUM "\"}",
 	 .fence = 3,
 	 .as_seen = true,
 	 .judge = unsupported_is_fine,
-	 .mend = "take the address; a BMC need not fetch it at once"},
-	{.of = "medium in",
+	 .mend = "accept the address, even if the BMC does not fetch the medium at once"},
+	{.of = "insert medium",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 3,
 	 .judge = has_medium,
-	 .mend = "tell inserted and mediaURL as the machine has them"},
+	 .mend = "report inserted and mediaURL as the machine has them at present"},
 	{.of = "boot from the medium",
 	 .changes = true,
 	 .request = "{\"op\":\"boot\",\"how\":\"media\",\"url\":null}",
 	 .fence = 3,
 	 .as_seen = true,
 	 .judge = unsupported_is_fine,
-	 .mend = "it is to hold until it is changed, or for the next start"},
+	 .mend = "set the boot device until the next change, or at least for the next start"},
 	{.of = "boot from the medium",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 3,
 	 .judge = boots_media,
-	 .mend = "tell what boots next"},
-	{.of = "an older leader",
+	 .mend = "report what the machine boots next"},
+	{.of = "request of an older leader",
 	 .changes = true,
 	 .request = SWITCH("true"),
 	 .fence = 1,
 	 .as_seen = true,
 	 .judge = conflict,
 	 .mend = MEND_FENCE},
-	{.of = "another machine of that name",
+	{.of = "different machine under this name",
 	 .changes = true,
 	 .request = "{\"op\":\"power\",\"on\":true,\"uuid\":\"" FOREIGN "\"}",
 	 .fence = 3,
 	 .judge = any_refusal,
-	 .mend = "change nothing where the machine's uuid is not the one that is named"},
+	 .mend = "change nothing if the uuid of the machine differs from the uuid in the request"},
 	{.of = "power On",
 	 .changes = true,
 	 .request = SWITCH("true"),
 	 .fence = 4,
 	 .as_seen = true,
 	 .judge = done_fine,
-	 .mend = "switch it, and answer when the request was taken"},
+	 .mend = "switch the machine, and answer once the request was accepted"},
 	{.of = "power On",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 4,
 	 .judge = is_on,
-	 .mend = "tell what is so now, not what was asked for"},
-	{.of = "an older leader, after a restart",
+	 .mend = "report the present power state, not the requested one"},
+	{.of = "request of an older leader, after a restart",
 	 .changes = true,
 	 .request = SWITCH("false"),
 	 .fence = 3,
@@ -518,39 +522,39 @@ static const struct step steps[] = {
 	 .fence = 4,
 	 .as_seen = true,
 	 .judge = done_fine,
-	 .mend = "switch it, and answer when the request was taken"},
+	 .mend = "switch the machine, and answer once the request was accepted"},
 	{.of = "power Off",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 4,
 	 .judge = is_off,
-	 .mend = "tell what is so now, not what was asked for"},
+	 .mend = "report the present power state, not the requested one"},
 	{.of = "boot from the disk",
 	 .changes = true,
 	 .request = "{\"op\":\"boot\",\"how\":\"disk\",\"url\":null}",
 	 .fence = 4,
 	 .as_seen = true,
 	 .judge = unsupported_is_fine,
-	 .mend = "end whatever else was to boot next"},
+	 .mend = "clear every override that would boot something else"},
 	{.of = "boot from the disk",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 4,
 	 .judge = boots_disk,
-	 .mend = "tell what boots next"},
-	{.of = "medium out",
+	 .mend = "report what the machine boots next"},
+	{.of = "eject medium",
 	 .changes = true,
 	 .request = "{\"op\":\"media\",\"url\":null}",
 	 .fence = 4,
 	 .as_seen = true,
 	 .judge = unsupported_is_fine,
-	 .mend = "what is out already is done"},
-	{.of = "medium out",
+	 .mend = "answer success if no medium is inserted"},
+	{.of = "eject medium",
 	 .changes = true,
 	 .request = LOOK,
 	 .fence = 4,
 	 .judge = no_medium,
-	 .mend = "tell inserted as the machine has it"},
+	 .mend = "report inserted as the machine has it at present"},
 	{.of = NULL},
 };
 

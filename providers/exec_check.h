@@ -6,24 +6,27 @@
 #include "base/loop/loop.h"
 
 /*
- * exec_check: does a program keep to docs/provider-protocol.md? It is asked about one machine as
- * drover would ask, and about one that it cannot know. With `changes` the machine is switched off
- * and on, its medium and its boot device are changed, and older leaders and other machines are
- * played; in the end it is off, without medium, and boots from its disk.
+ * exec_check: tests whether a program implements docs/provider-protocol.md. It sends requests for
+ * one machine as drover would, and for a machine that the program cannot know. With `changes` it
+ * switches the machine off and on, changes its medium and its boot device, and sends requests with
+ * an older fence and with a wrong UUID. Afterwards the machine is off, without a medium, and boots
+ * from its disk.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside a call.
  * Tests: tests/contract/test_exec_check.c
  */
 struct exec_check_spec {
 	struct loop_group *group;
-	/* NULL-terminated, no shell */
+	/* argv, NULL-terminated, run without a shell. */
 	const char *const *command;
-	/* what the program calls it; of a cloud the instance type */
+	/* Name of the machine in the program; for a cloud: the instance type. */
 	const char *machine;
-	/* it launches instances and ends them; with `changes` one is, and is paid for */
+	/* The program represents a cloud. With `changes` one instance is launched, at the
+	 * operator's cost. */
 	bool cloud;
 	bool changes;
-	/* of the first change; higher than what the program has seen: the time in seconds */
+	/* Base of the fences that are sent. Must be higher than every fence that the program has
+	 * seen, such as the time in seconds. */
 	int64_t fence;
 	/* findings: [{"of": "power On", "result": "ok" | "note" | "wrong", "says": "...", "mend":
 	 * "..."}], borrowed. */
@@ -32,9 +35,9 @@ struct exec_check_spec {
 };
 struct exec_check;
 
-/* All of s is borrowed until done(), or until it is freed, which done() may not do. */
+/* Everything in s is borrowed until done() or exec_check_free(). done() must not free the check. */
 struct exec_check *exec_check_new(const struct exec_check_spec *s);
-/* NULL does nothing */
+/* NULL is allowed. */
 void exec_check_free(struct exec_check *c);
 
 #endif

@@ -113,7 +113,7 @@ static int read_offer(struct call *c, const json_t *j, struct elastic_offer *o, 
 	};
 	if (market < 0 || str_empty(o->region) || str_empty(o->type))
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "an offer has no region, no type or a market of its own");
+			       "an offer has no region, no type or an unknown market");
 	o->market = (enum elastic_market)market;
 	return 0;
 }
@@ -150,9 +150,8 @@ static int read_instance(struct call *c, const json_t *j, struct elastic_instanc
 		.ends_at = int_at(j, "endsAt", 0),
 	};
 	if (str_empty(i->id) || str_empty(i->region) || state < 0 || market < 0)
-		return err_set(
-			e, ERR_PROTOCOL, 0,
-			"an instance has no name, no region, or a state or market of its own");
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "an instance has no name, no region, or an unknown state or market");
 	i->state = (enum elastic_state)state;
 	i->market = (enum elastic_market)market;
 	read_tags(c, json_object_get(j, "tags"), i);
@@ -176,7 +175,7 @@ static int read_page(struct call *c, const json_t *list, struct err *e)
 	json_t *j;
 
 	if (!json_is_array(list))
-		return err_set(e, ERR_PROTOCOL, 0, "the program answers without a list of %s",
+		return err_set(e, ERR_PROTOCOL, 0, "the reply of the program has no list %s",
 			       c->offered ? "offers" : "instances");
 	make_room(c, json_array_size(list));
 	json_array_foreach (list, i, j) {
@@ -220,7 +219,7 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *fai
 		return;
 	}
 	if (++c->pages >= PAGES_MAX) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "the program's list has no end");
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "the list of the program has too many pages");
 		end(c, &e);
 		return;
 	}
@@ -248,7 +247,7 @@ static bool may_go(struct call *c, bool (*may_act)(void *arg), void *arg)
 {
 	if (!may_act || may_act(arg))
 		return true;
-	(void)!err_set(&c->err, ERR_CONFLICT, 0, "not sent: it may not be done any more");
+	(void)!err_set(&c->err, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
 	loop_defer(&c->refused);
 	return false;
 }

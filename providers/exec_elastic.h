@@ -4,16 +4,16 @@
 #include "providers/elastic.h"
 
 /*
- * exec_elastic: a cloud by a program of the operator's own: offers, launch, list-owned, terminate
- * (docs/provider-protocol.md).
+ * exec_elastic: launches cloud instances through a program of the operator, with the requests
+ * offers, launch, list-owned and terminate (docs/provider-protocol.md).
  *
- * A list that is longer than a line comes in pages. Errors get the scope of their kind: capacity is
- * of the zone, quota and denied of the account.
+ * A list that exceeds one line comes in pages. The scope of an error follows from its kind:
+ * ERR_CAPACITY concerns the zone, ERR_QUOTA and ERR_DENIED the account.
  * Tests: tests/contract/test_elastic.c
  */
 extern const struct provider_elastic_ops exec_elastic_ops;
 
-/* before helper_close(): no done() any more */
+/* Drops pending calls without done(). Call before helper_close(). */
 void exec_elastic_drop(struct provider *p);
 
 #endif

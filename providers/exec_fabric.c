@@ -75,7 +75,7 @@ static int read_place(const json_t *j, struct fabric_place *p, struct err *e)
 	const char *proof = json_str_at(j, "proof");
 
 	if (!segment || (!json_is_null(segment) && !text_ok(json_string_value(segment))))
-		return err_set(e, ERR_PROTOCOL, 0, "a place without a segment");
+		return err_set(e, ERR_PROTOCOL, 0, "the reply to observe has no valid segment");
 	p->segment = json_string_value(segment);
 	for (int i = FABRIC_PROOF_NONE; i <= FABRIC_PROOF_STRONG; i++) {
 		if (str_eq(proof, fabric_proof_names[i])) {
@@ -83,7 +83,7 @@ static int read_place(const json_t *j, struct fabric_place *p, struct err *e)
 			return 0;
 		}
 	}
-	return err_set(e, ERR_PROTOCOL, 0, "a place with an unknown proof");
+	return err_set(e, ERR_PROTOCOL, 0, "the reply to observe has an unknown proof");
 }
 
 static void on_reply(const json_t *j, int64_t sent_at, const struct err *failed, void *arg)
@@ -187,7 +187,7 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 	if (!allowed_runs(s->allowed, s->command))
 		return err_set(
 			e, ERR_DENIED, 0,
-			"network.exec.command: %.200s may not be run: no --allow-exec names it",
+			"network.exec.command: %.200s is not allowed: add it with --allow-exec",
 			s->command[0]);
 	x = mem_new(struct exec);
 	x->child = child_new(&child);

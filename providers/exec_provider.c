@@ -29,7 +29,7 @@ static int exec_open(struct provider *p, const struct provider_spec *s, struct e
 			       x && x->command ? str_or(x->command[0], "nothing") : "nothing");
 	if (!allowed_runs(x->allowed, x->command))
 		return err_set(e, ERR_DENIED, 0,
-			       "exec.command: %.200s may not be run: no --allow-exec names it",
+			       "exec.command: %.200s is not allowed: add it with --allow-exec",
 			       x->command[0]);
 	child.argv = x->command;
 	child.hello = json_pack("{s:s,s:s?}", "provider", s->name, "mediaURL", s->media_url);

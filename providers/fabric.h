@@ -8,107 +8,111 @@
 #include "base/loop/loop.h"
 
 /*
- * fabric: which network segment a machine's ports are in.
+ * fabric: the network backend that moves a machine's switch ports between segments.
  *
- * place() names the segment wanted and is idempotent; done() proves nothing by itself: observe()
- * tells where the machine is, how that was proved, and when. A later place() of the same machine is
- * ordered after an earlier one has ended or its 60 s are over. ERR_CONFLICT of place() says that a
- * higher fence was there, and nothing else. Asynchronous on the loop thread; done exactly once,
- * never inside the call.
+ * place() names the wanted segment and is idempotent. Its done() proves nothing: only observe()
+ * reports in which segment the machine is, how that was proved, and when. A later place() of the
+ * same machine starts after the earlier one has ended or its 60 s are over. ERR_CONFLICT of place()
+ * always means that a leader with a higher fence has already moved the machine. All calls are
+ * asynchronous on the loop thread; done() is called exactly once, never inside the call.
  *
- *   none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
+ *   none   no isolation: place() succeeds, observe() reports the requested segment, proof None
  *   exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
  *   netris server clusters of a Netris controller; docs/providers/netris.md
+ *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
-/* None, Weak, Strong */
+/* Names of enum fabric_proof, by value: None, Weak, Strong. */
 extern const char *const fabric_proof_names[];
 
-/* A Netris controller, and what stands for segments there.  Everything is copied but http. */
+/* A Netris controller, and the names that drover uses there. Everything is copied except http. */
 struct fabric_netris {
-	/* borrowed; outlives the fabric */
+	/* Borrowed; must outlive the fabric. */
 	struct http *http;
-	/* "https://netris.example" */
+	/* URL, such as "https://netris.example". */
 	const char *url, *user;
 	const struct secret *password;
-	/* as http_peer_spec */
+	/* As in struct http_peer_spec. */
 	const char *ca_pem, *pin_sha256;
 	bool plain_ok;
-	/* names; admin: the tenant of Netris that owns the servers */
+	/* Names in Netris. admin: the Netris tenant that owns the servers. */
 	const char *site, *template_, *admin;
-	/* of the names of what drover makes: its installation */
+	/* Prefix of the names of all objects that drover creates; identifies this installation. */
 	const char *prefix;
-	/* shared in each cluster that drover makes; NULL-terminated or NULL */
+	/* Names of servers that drover adds as shared to each cluster that it creates;
+	 * NULL-terminated or NULL. */
 	const char *const *host_servers;
-	/* that a machine's ports may be in besides; as above */
+	/* Names of V-nets that may contain a machine's ports in addition to its segment's;
+	 * NULL-terminated or NULL. */
 	const char *const *common_vnets;
 };
 struct fabric_spec {
-	/* none, exec, netris */
+	/* none, exec or netris. */
 	const char *type;
-	/* exec: NULL-terminated argv */
+	/* exec: argv, NULL-terminated. */
 	const char *const *command;
-	/* exec: the programs that may be run, by absolute path, NULL-terminated; NULL: none.
-	 * command[0] has to be one of them letter for letter, or opening ends with ERR_DENIED. */
+	/* exec: programs that drover may run, with first arguments (allowed.h). NULL-terminated;
+	 * NULL: none. If command matches no entry, fabric_new() fails with ERR_DENIED. */
 	const char *const *allowed;
-	/* netris */
+	/* netris only. */
 	const struct fabric_netris *netris;
 	struct loop_group *group;
 };
 struct fabric;
 
-/* Segments are names: a Provider's quarantine and provisioning segment, or a tenant's. */
+/* A machine whose ports are moved. Segments are names: the quarantine and provisioning segment of a
+ * Provider, or "tenant/NAME". */
 struct fabric_port {
 	const char *machine;
-	/* of the boot NIC; NULL: unknown */
+	/* MAC address of the boot NIC; NULL: unknown. */
 	const char *mac;
 };
 struct fabric_place {
-	/* NULL: unknown, or in none */
+	/* NULL: unknown, or in no segment. */
 	const char *segment;
 	enum fabric_proof proof;
-	/* there is no better proof; NULL: nothing to say */
+	/* Why there is no better proof; NULL: no reason given. */
 	const char *why;
-	/* loop_now() when the question was sent */
+	/* loop_now() when the request was sent. */
 	int64_t read_at;
 };
 struct fabric_call {
 	const char *op_id;
 	int64_t fence;
-	/* p NULL for place() */
+	/* p is NULL for place() and drop(). */
 	void (*done)(const struct fabric_place *p, const struct err *e, void *arg);
-	/* place(), drop(): asked just before something is changed, which may be long after the call
-	 * began; false ends it with ERR_UNAVAILABLE. NULL: always. exec does not ask: its program
-	 * works on its own. */
+	/* place(), drop(): called just before each change, which may be long after the call began.
+	 * False ends the call with ERR_UNAVAILABLE. NULL: always true. Type exec does not call it,
+	 * because its program works on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
-/* The way from a tenant's machines to its API server, where a fabric has to do with it. */
+/* How a tenant's machines reach its API server, if the fabric takes part in it. */
 enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
 struct fabric_way {
 	enum fabric_via via;
-	/* the tenant's */
+	/* Segment of the tenant. */
 	const char *segment;
-	/* of the tenant: part of the name of what is made for it */
+	/* UID of the VirtualCluster; part of the name of the load balancer. */
 	const char *uid;
-	/* IP:PORT; NULL: a load balancer takes a free one */
+	/* IP:PORT; NULL: the load balancer gets a free address. */
 	const char *address;
-	/* of a load balancer, IP:PORT; NULL-terminated */
+	/* IP:PORT of the API servers behind a load balancer; NULL-terminated. */
 	const char *const *backends;
 };
 struct fabric_way_seen {
 	bool up;
-	/* CamelCase, static */
+	/* Static string in CamelCase, for a condition. */
 	const char *reason;
-	/* for people; "": nothing to say */
+	/* Human-readable message; "": none. */
 	const char *why;
-	/* IP:PORT; NULL: not known */
+	/* IP:PORT; NULL: unknown. */
 	const char *address;
 };
 struct fabric_way_call {
 	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
-	/* as of fabric_call */
+	/* As in struct fabric_call. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
@@ -119,14 +123,14 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
-	/* NULL: it knows of none */
+	/* See fabric_trouble(). NULL: this type reports no trouble. */
 	bool (*trouble)(const struct fabric *f, char *text, size_t size);
-	/* What moves the ports, for people: "release 4.14.0". NULL, false: nothing is known of
-	 * it. */
+	/* Describes the backend for operators, for example "release 4.14.0". NULL or false:
+	 * unknown. */
 	bool (*about)(const struct fabric *f, char *text, size_t size);
-	/* NULL: it makes nothing for a segment. */
+	/* NULL: this type creates no objects for a segment. */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
-	/* NULL, both: it has nothing to do with ways. */
+	/* way and unway: NULL if this type does not support paths to API servers. */
 	void (*way)(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 	void (*unway)(struct fabric *f, const struct fabric_way *w,
 		      const struct fabric_way_call *c);
@@ -137,28 +141,31 @@ struct fabric {
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);
-/* calls in flight end without done() */
+/* Drops pending calls without done(). */
 void fabric_free(struct fabric *f);
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
-/* Something that a person has to mend, beyond one machine: what, for people.  False: nothing. */
+/* Writes a human-readable problem that concerns more than one machine and that an operator must
+ * solve. Returns false if there is none. */
 bool fabric_trouble(const struct fabric *f, char *text, size_t size);
 bool fabric_about(const struct fabric *f, char *text, size_t size);
-/* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
+/* True if this type creates objects for a segment, so that fabric_drop() must be called when the
+ * segment is no longer used. */
 bool fabric_makes(const struct fabric *f);
-/* Nobody needs this segment any more: what was made for it is removed, and nothing that others
- * made. Idempotent; ERR_CONFLICT: a machine is in it. Only where fabric_makes(). */
+/* Removes the objects that drover created for a segment that is no longer used, and no other
+ * objects. Idempotent. ERR_CONFLICT: the segment still contains a machine. Only if
+ * fabric_makes(). */
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
-/* Does it have to do with ways to API servers? */
+/* True if this type supports fabric_way() and fabric_unway(). */
 bool fabric_has_ways(const struct fabric *f);
-/* A load balancer is made or corrected where it is not as wanted, and looked at; of a VIP, what it
- * needs is looked at. Idempotent: what is made is found again by its name, also when the answer was
- * lost. w is copied. Where fabric_has_ways(). */
+/* Creates or corrects the load balancer of a tenant's API server and reports its state; for a VIP
+ * only checks what a VIP needs. Idempotent: an object that was created is found again by its name,
+ * even if the answer to its creation was lost. w is copied. Only if fabric_has_ways(). */
 void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
-/* The load balancer that was made for it is removed, and no other; segment and uid of w count.
- * done() without an error: none is left (s NULL). */
+/* Removes the load balancer that drover created for w, and no other; only segment and uid of w
+ * count. done() without an error (s is NULL) means that none is left. */
 void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 
 #endif

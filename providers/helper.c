@@ -74,8 +74,8 @@ static int see(struct job *j, const json_t *reply, int64_t read_at, struct err *
 	    !text_at(reply, "uuid", &o->system_uuid) || !text_at(reply, "serial", &o->serial) ||
 	    !text_at(reply, "mediaURL", &o->media_url) ||
 	    !text_at(reply, "httpURL", &o->http_url) || !text_at(reply, "address", &o->address))
-		return err_set(e, ERR_PROTOCOL, 0, "%s tells no state of %s %.100s", words->self,
-			       words->thing, machine_of(j)->name);
+		return err_set(e, ERR_PROTOCOL, 0, "%s reports no valid state of %s %.100s",
+			       words->self, words->thing, machine_of(j)->name);
 	if (!j->strings)
 		j->strings = arena_new();
 	o->system_uuid = uuid_read(o->system_uuid, canonical) == UUID_IS

@@ -6,56 +6,58 @@
 #include "providers/provider.h"
 
 /*
- * helper: machines that a process of its own switches (child.h): what the types libvirt and exec
- * have in common. docs/provider-protocol.md has the requests: observe, power, boot, media.
+ * helper: machines that a separate process switches (child.h); shared by the types libvirt and
+ * exec. docs/provider-protocol.md specifies the requests observe, power, boot and media.
  *
- * A machine's address is TYPE://PROVIDER/NAME: what is asked is the Provider's, so that nothing in
- * a Machine leads anywhere. What changes a machine is preceded by a look of the same call, and
- * names the UUID that was seen there. There is no login and no session.
+ * The address of a machine is TYPE://PROVIDER/NAME: the process is chosen by the Provider, so no
+ * field of a Machine can direct a request elsewhere. Each change is preceded by an observation
+ * within the same call, and the change contains the UUID that was observed. There are no logins and
+ * sessions.
  * Tests: tests/contract/test_provider.c
  */
 struct helper_words {
-	/* scheme of addresses */
+	/* Provider type, and scheme of addresses. */
 	const char *type;
-	/* of the process, in errors */
+	/* Name of the process in error texts. */
 	const char *self;
-	/* what it has for machines: the member of a request that names one */
+	/* Member of a request that contains the name of the machine. */
 	const char *thing;
-	/* it boots by HTTP */
+	/* True if machines can boot by HTTP. */
 	bool http;
 };
 
 struct helper {
 	const struct helper_words *words;
-	/* of the Provider */
+	/* Name of the Provider. */
 	char *name;
 	struct job_line line;
 	struct child *child;
-	/* calls of exec_elastic.c under way */
+	/* Pending calls of exec_elastic.c. */
 	struct list elastic;
 };
 
 struct provider_machine {
-	/* first: a job's seat is its machine */
+	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
 	struct job_seat seat;
 	struct helper *helper;
-	/* what its program calls it */
+	/* Name of the machine in requests to the process. */
 	char *name;
-	/* of the job that runs */
+	/* Request of the running job; NULL: none. */
 	struct child_call *request;
 };
 
-/* p->state of a provider whose ops are those below. child: child_new()'s, taken; words: static.
- * rate: calls begun in a second, concurrent: at a time; where s says none. */
+/* Returns the state (p->state) of a provider that uses the functions below as its ops. Takes
+ * ownership of child. words must be static. rate (calls started per second) and concurrent are used
+ * if s sets none. */
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent);
 
-/* A job of kind whose request is this one alone, with the machine's name, operation and fence put
- * in. */
-void helper_ask(struct provider_machine *m, enum job_kind kind, json_t *request /* taken */,
+/* Queues a job of kind whose only request is request, with the machine's name, operation and fence
+ * added. Takes ownership of request. */
+void helper_ask(struct provider_machine *m, enum job_kind kind, json_t *request,
 		const struct provider_call *c);
 
-/* For struct provider_ops. */
+/* Implementations for struct provider_ops. */
 void helper_close(struct provider *p);
 struct provider_machine *helper_attach(struct provider *p, const struct provider_machine_spec *s,
 				       struct err *e);

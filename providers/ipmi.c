@@ -36,7 +36,7 @@ int ipmi_login_fits(const char *user, const struct secret *password, struct err 
 		return 0;
 	return err_set(
 		e, ERR_INVALID, 0,
-		"spec.bmc.credentialsSecretRef: IPMI has users of at most %d bytes and passwords of at most %d, without tab or line's end",
+		"spec.bmc.credentialsSecretRef: IPMI allows a user of at most %d bytes and a password of at most %d bytes without tabs and line breaks",
 		IPMI_USER_MAX, IPMI_PASSWORD_MAX);
 }
 

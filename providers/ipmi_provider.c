@@ -200,7 +200,7 @@ static int see(struct provider_machine *m, struct err *e)
 
 	if (!line_of(m->out.data, "Chassis Power is", power, sizeof(power)) ||
 	    (!str_eq(power, "on") && !str_eq(power, "off")))
-		return err_set(e, ERR_PROTOCOL, 0, "the BMC tells no power state: %.120s",
+		return err_set(e, ERR_PROTOCOL, 0, "the BMC reports no power state: %.120s",
 			       last_line(&m->words));
 	if (!j->strings)
 		j->strings = arena_new();
@@ -235,13 +235,15 @@ static int why(struct provider_machine *m, struct err *e)
 	} known[] = {
 		{"RAKP 2 HMAC is invalid", ERR_DENIED, "the BMC refuses the password"},
 		{"unauthorized name", ERR_DENIED, "the BMC knows no such user"},
-		{"Insufficient privilege", ERR_DENIED, "the user may not do that"},
-		{"insufficient resources", ERR_CAPACITY, "the BMC has no session free"},
+		{"Insufficient privilege", ERR_DENIED,
+		 "the user has too few privileges for the request"},
+		{"insufficient resources", ERR_CAPACITY, "the BMC has no free session"},
 		{"Set Session Privilege Level", ERR_CAPACITY,
-		 "the BMC has no session free, or the user is no administrator"},
+		 "the BMC has no free session, or the user is not an administrator"},
 		{"no matching cipher suite", ERR_UNSUPPORTED,
 		 "the BMC and ipmitool have no cipher suite in common"},
-		{"Address lookup for", ERR_NOT_FOUND, "its name is not known"},
+		{"Address lookup for", ERR_NOT_FOUND,
+		 "the host name of the BMC cannot be resolved"},
 		{"Node busy", ERR_UNAVAILABLE, "the BMC is busy"},
 		{"Unable to establish", ERR_UNAVAILABLE, "the BMC does not answer IPMI"},
 	};
@@ -253,7 +255,7 @@ static int why(struct provider_machine *m, struct err *e)
 		return err_set(e, known[i].kind, i < 2 ? DENIED_CODE : 0, "%s", known[i].text);
 	}
 	(void)!err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
-		       str_or(last_line(&m->words), "it failed, and does not say why"));
+		       str_or(last_line(&m->words), "failed without a message"));
 	quoted_redact_err(e, m->password, NULL);
 	return -1;
 }
@@ -296,8 +298,8 @@ static void see_sensors(struct provider_machine *m, int status)
 
 	if (!fault[0] && (!rows || status || m->overflown || strstr(m->words.data, "Get SDR"))) {
 		str_format(text, sizeof(text),
-			   "ipmitool (status %d) listed %zu sensors, not all: %.100s", status, rows,
-			   str_or(last_line(&m->words), "it does not say why"));
+			   "ipmitool (status %d) listed %zu sensors, not the complete list: %.100s",
+			   status, rows, str_or(last_line(&m->words), "no message"));
 		unsensed(m, text);
 		return;
 	}
@@ -328,7 +330,7 @@ static void plan_sensing(struct provider_machine *m)
 	    str_to_i64(count, /* mutant: ipmi-empty-repository */ 1, 0xffff, &n))
 		loop_timer_start(&m->sense, PAUSE_MS);
 	else
-		unsensed(m, "the BMC says that it has no records of sensors");
+		unsensed(m, "the BMC reports no sensor records");
 }
 
 static void looked(struct provider_machine *m)
@@ -432,7 +434,7 @@ static bool spawn(struct provider_machine *m, const char *const *command, const 
 	m->process = loop_spawn(m->group, &s, e);
 	if (!m->process) {
 		m->not_before = m->asked_at + PAUSE_MS;
-		(void)!err_wrap(e, "ipmitool is needed");
+		(void)!err_wrap(e, "cannot start ipmitool");
 		return false;
 	}
 	if (input)
@@ -506,7 +508,7 @@ static void run(struct job *j)
 	m->acting = false;
 	if (m->refused) {
 		(void)!err_set(&e, ERR_DENIED, DENIED_CODE,
-			       "the BMC refused the login, which is not tried again");
+			       "the BMC refused the login; drover does not try it again");
 		fail(m, &e);
 		return;
 	}
@@ -617,10 +619,7 @@ static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provi
 	if (how == PROVIDER_BOOT_DISK)
 		job_ask(&m->seat, JOB_BOOT, c)->how = how;
 	else
-		provider_refuse(p, c,
-				how == PROVIDER_BOOT_HTTP
-					? "address that firmware could be told to boot from"
-					: "virtual media");
+		provider_refuse(p, c, how == PROVIDER_BOOT_HTTP ? "HTTP boot" : "virtual media");
 }
 
 const struct provider_ops ipmi_provider_ops = {

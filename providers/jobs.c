@@ -111,7 +111,7 @@ bool job_may_act(struct job *j, struct err *e)
 {
 	if (!j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg)))
 		return true;
-	(void)!err_set(e, ERR_CONFLICT, 0, "what was asked for is not wanted any more");
+	(void)!err_set(e, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
 	e->scope = ERR_REQUEST;
 	return false;
 }

@@ -9,26 +9,29 @@
 #include "providers/provider.h"
 
 /*
- * jobs: the calls of one provider wait in one line for their turn: their machine idle, a place
- * among `concurrent`, a token of the bucket. Calls whose machine is busy are passed over, so that
- * one wedged BMC holds up nobody else. A call that has run for JOB_SLOW_MS gives its place to the
- * next and goes on beside them: there may be `concurrent` of those too, and so hundreds of BMCs
- * that do not answer keep no place from those that do.
+ * jobs: the queue of one provider's calls. A call is a job; it starts when its machine runs no
+ * other job, fewer than `concurrent` jobs run, and the token bucket (rate limit) has a token. Jobs
+ * whose machine is busy are passed over, so a BMC that hangs blocks no other machine. A job that
+ * has run for JOB_SLOW_MS gives up its concurrency slot and continues. Up to `concurrent` such slow
+ * jobs run in addition, so that hundreds of BMCs that do not answer take no slots from BMCs that
+ * do.
  *
  *   waiting --pump--> running (run() was called) --job_end()--> done
- *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: answered, may act no more, still running
+ *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
+ *                                              but may act no more
  *
- * The 60 s are of the machine alone: they run while its BMC has a call, this one or one before it.
- * The wait for place and token is drover's own, has no limit, and is told with provider_call.begun:
- * the line is first come, first served, so it moves as fast as it may, and who gave up its place in
- * it would only be later.
+ * The limit of 60 s (PROVIDER_CALL_MS) runs only while a job runs at the machine, this job or an
+ * earlier one. Waiting for a slot and a token has no limit and is reported with
+ * provider_call.begun. The queue is first come, first served, so a job that gave up its position
+ * would only start later.
  *
- * What a job's run() starts has to end in job_end(), whether the job was abandoned or not; a seat
- * that is done drops its jobs without an answer, and what run() started has to be cancelled before.
+ * Everything that run() starts must end in job_end(), even after the job was abandoned.
+ * job_seat_done() drops the jobs of a machine without done(); the requests that run() started must
+ * be cancelled before.
  *
- * A provider that asks its machines by way of another one has a line without bounds
- * (job_line_over()), and its jobs wait in the other's line: their 60 s begin when run() says so by
- * job_begun().
+ * A provider that reaches its machines through another provider has a queue without limits
+ * (job_line_over()); its jobs wait in the other provider's queue, and their 60 s begin when run()
+ * calls job_begun().
  * Tests: tests/unit/providers/test_jobs.c, tests/contract/test_provider.c
  */
 #define JOB_SLOW_MS 3000
@@ -49,25 +52,28 @@ struct job;
 struct job_line {
 	struct loop_group *group;
 	struct bucket bucket;
-	/* slow: not among those that are running */
+	/* concurrent: limit for running and, separately, for slow. slow: jobs running longer than
+	 * JOB_SLOW_MS, not counted in running. */
 	unsigned concurrent, running, slow;
-	/* of job.link */
+	/* List of job.link. */
 	struct list waiting;
 	struct loop_timer pump;
-	/* another provider's */
+	/* True if the jobs wait in the queue of another provider (job_line_over()). */
 	bool over;
 	void (*run)(struct job *j);
 };
-/* A machine's place in the line. */
+/* The queue of one machine. Embedded as the first member of struct provider_machine. */
 struct job_seat {
 	struct job_line *line;
-	/* of job.sibling */
+	/* List of job.sibling: all jobs of this machine, waiting and running. */
 	struct list jobs;
-	/* asked: the machine is, and the clock of all its jobs runs */
+	/* busy: a job runs. asked: the job has reached the machine, so the time limit of all its
+	 * jobs runs. */
 	bool busy, asked;
-	/* loop_now() since when it is not busy */
+	/* loop_now() at which the machine last became not busy. */
 	int64_t idle_since;
-	/* err.code where time runs out: whose silence it is now; 0: the machine's */
+	/* err.code of a timeout: names the component that does not answer (PROVIDER_OF_MANAGER); 0
+	 * means the machine. */
 	int silent;
 };
 struct job {
@@ -77,29 +83,29 @@ struct job {
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
 	char *url, *media_ca;
-	/* of the call, kept */
+	/* Copies of the strings in call. */
 	char *op_id, *handle, *session;
 	struct provider_call call;
 	struct loop_timer limit, slowly;
-	/* left_ms: of PROVIDER_CALL_MS, when `limit` was started last */
+	/* left_ms: rest of PROVIDER_CALL_MS when `limit` was last started or stopped. */
 	int64_t asked_at, left_ms;
-	/* for the implementation */
+	/* Observation under construction; for the implementation. */
 	struct provider_observation seen;
-	/* of seen; NULL: none yet */
+	/* Memory of the strings in seen; NULL: none yet. */
 	struct arena *strings;
-	/* for the implementation */
+	/* Redfish: the open session is not the recorded one, so no change was sent. */
 	bool new_login;
-	/* for the implementation, freed with the job; NULL: none */
+	/* For the implementation; freed with the job. NULL: none. */
 	char *text;
-	/* handle that done() gets; NULL: none */
+	/* Handle to pass to done(); NULL: none. */
 	const char *told;
-	/* JOB_ACQUIRE, in `strings` */
+	/* JOB_ACQUIRE only; strings in `strings`. */
 	struct provider_target target;
-	/* loop_now() at which it is abandoned; while `limit` runs */
+	/* loop_now() at which the job is abandoned; valid while `limit` runs. */
 	int64_t deadline;
 };
 
-/* rate, concurrent: where the spec says none. */
+/* rate, concurrent: defaults if the spec sets none. */
 void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
 		   unsigned concurrent, void (*run)(struct job *j));
 void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j));
@@ -107,13 +113,16 @@ void job_line_done(struct job_line *line);
 void job_seat_init(struct job_seat *seat, struct job_line *line);
 void job_seat_done(struct job_seat *seat);
 
-/* A call of kind; its parameters may be set until the loop's next turn. */
+/* Queues a call. The caller may set the parameters of the returned job (on, how, url ...) until the
+ * next loop turn. */
 struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c);
-/* In a line over another's: its turn there came after so long, and its machine is asked. */
+/* For job_line_over(): the job's turn in the other queue came after waited_ms, and its machine is
+ * asked now. */
 void job_begun(struct job *j, int64_t waited_ms);
-/* o: as provider_call.done has it.  The job is freed; done() may detach the machine. */
+/* Calls done() with o and e (see provider_call.done) unless the job was abandoned, and frees the
+ * job. done() may detach the machine. */
 void job_end(struct job *j, const struct provider_observation *o, const struct err *e);
-/* May what changes the machine still be sent?  False: ERR_CONFLICT in *e. */
+/* Returns true if the job may still send changes to the machine. False: *e is ERR_CONFLICT. */
 bool job_may_act(struct job *j, struct err *e);
 
 #endif

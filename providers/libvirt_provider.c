@@ -56,15 +56,15 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 	int rc = 0;
 
 	if (!l || str_empty(l->uri) || str_empty(l->pool))
-		rc = err_set(e, ERR_INVALID, 0, "libvirt: uri and storagePool are needed");
+		rc = err_set(e, ERR_INVALID, 0, "libvirt: uri and storagePool are required");
 	else if (!is_safe(l->uri))
 		rc = err_set(
 			e, ERR_DENIED, 0,
-			"libvirt.uri: want qemu:///, qemu+tls://, qemu+ssh:// or test:///, all checks on, got %.150s",
+			"libvirt.uri: want qemu:///, qemu+tls://, qemu+ssh:// or test:/// without no_verify, got %.150s",
 			l->uri);
 	else if (/* mutant: libvirt-any */ !is_allowed(l))
 		rc = err_set(e, ERR_DENIED, 0,
-			     "libvirt.uri: %.200s may not be opened: no --allow-libvirt names it",
+			     "libvirt.uri: %.200s is not allowed: add it with --allow-libvirt",
 			     l->uri);
 	else if (!l->helper)
 		rc = err_set(e, ERR_UNSUPPORTED, 0, "drover-libvirt is not installed");

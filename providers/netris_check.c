@@ -173,26 +173,26 @@ static void check_names(struct netris_check *c)
 	const struct fabric_netris *n = c->s.netris;
 
 	if (site_there(c))
-		good(c, "site", "%.80s is there", n->site);
+		good(c, "site", "%.80s exists", n->site);
 	else
 		wrong(c, "site", "correct spec.network.netris.site, or let the user see that site",
 		      "Netris shows this user no site %.80s", n->site);
 	if (admin_there(c))
-		good(c, "tenant of Netris", "%.80s is there", n->admin);
+		good(c, "tenant of Netris", "%.80s exists", n->admin);
 	else
 		wrong(c, "tenant of Netris",
 		      "set spec.network.netris.admin to the tenant that owns the servers and that the user belongs to",
 		      "Netris shows this user no tenant %.80s", n->admin);
 	for (size_t i = 0; n->host_servers && n->host_servers[i]; i++)
 		if (server_of(c, n->host_servers[i]))
-			good(c, "host server", "%.80s is there", n->host_servers[i]);
+			good(c, "host server", "%.80s exists", n->host_servers[i]);
 		else
 			wrong(c, "host server",
-			      "correct spec.network.netris.hostServers, or add it to the inventory",
+			      "correct spec.network.netris.hostServers, or add the server to the inventory of Netris",
 			      "Netris has no server %.80s", n->host_servers[i]);
 	for (size_t i = 0; n->common_vnets && n->common_vnets[i]; i++)
 		if (vnet_there(c, n->common_vnets[i]))
-			good(c, "common V-net", "%.80s is there", n->common_vnets[i]);
+			good(c, "common V-net", "%.80s exists", n->common_vnets[i]);
 		else
 			wrong(c, "common V-net", "correct spec.network.netris.commonVnets",
 			      "Netris has no V-net %.80s", n->common_vnets[i]);
@@ -204,20 +204,20 @@ static void check_template(struct netris_check *c)
 
 	if (!t) {
 		wrong(c, "template",
-		      "correct spec.network.netris.template, or make that server-cluster template",
+		      "correct spec.network.netris.template, or create that server-cluster template",
 		      "Netris has no server-cluster template %.80s", c->s.netris->template_);
 		return;
 	}
-	good(c, "template", "%.80s is there, with %zu V-nets", t->name, t->vnets.n);
+	good(c, "template", "%.80s exists, with %zu V-nets", t->name, t->vnets.n);
 	for (size_t i = 0; i < t->vnets.n; i++)
 		if (netris_fabric_of(t->vnets.v[i].type) != NETRIS_ETHERNET)
 			good(c, "template",
-			     "V-net %.60s is of %s: each machine is proved there too",
+			     "V-net %.60s is an %s fabric: the membership of each machine is proved there too",
 			     t->vnets.v[i].postfix,
 			     netris_fabric_names[netris_fabric_of(t->vnets.v[i].type)]);
 		else if (str_starts(t->vnets.v[i].type, "netris-"))
 			wrong(c, "template",
-			      "leave that V-net out of the template: who is in it cannot be proved by this version",
+			      "remove that V-net from the template: this version of drover cannot prove who is in it",
 			      "V-net %.60s is of type %.40s", t->vnets.v[i].postfix,
 			      t->vnets.v[i].type);
 }
@@ -230,21 +230,21 @@ static void check_segment(struct netris_check *c, const char *field, const char 
 	str_format(of, sizeof(of), "segment %s", field);
 	if (!k) {
 		wrong(c, of,
-		      "make a server cluster of that name from a template whose V-net keeps its servers apart",
+		      "create a server cluster of that name from a template whose V-net isolates its servers from each other",
 		      "Netris has no server cluster %.80s", name);
 		return;
 	}
 	if (*k->site.name && !str_eq(k->site.name, c->s.netris->site))
-		wrong(c, of, "make it at the site of the Provider",
+		wrong(c, of, "create the server cluster at the site of the Provider",
 		      "server cluster %.60s is at site %.60s", name, k->site.name);
 	else if (str_eq(k->template_.name, c->s.netris->template_))
 		wrong(c, of,
-		      "make it from a template of its own, whose V-net keeps its servers apart: in a tenant's they see one another",
-		      "server cluster %.60s is made from %.60s, as tenants' are", name,
+		      "create the server cluster from a separate template whose V-net isolates its servers: with the tenants' template the servers reach each other",
+		      "server cluster %.60s was created from %.60s, the template for tenants", name,
 		      k->template_.name);
 	else if (!str_eq(k->status, "Active"))
 		wrong(c, of,
-		      "look at it in Netris: no machine is proved to be in it until it is Active",
+		      "check the server cluster in Netris: drover cannot prove that a machine is in it until it is Active",
 		      "server cluster %.60s is \"%.40s\"", name, k->status);
 	else
 		good(c, of, "server cluster %.60s is Active", name);
@@ -259,8 +259,8 @@ static void check_members(struct netris_check *c)
 		for (size_t k = 0; k < o->cluster[i].servers.n; k++)
 			if (o->cluster[i].servers.v[k].shared == NETRIS_UNSAID) {
 				wrong(c, "release",
-				      "another release of Netris: a list that does not say who is shared is not written",
-				      "server cluster %.60s does not say which of its servers are shared",
+				      "use another release of Netris: drover does not write a server list whose shared servers it does not know",
+				      "Netris does not report which servers of server cluster %.60s are shared",
 				      o->cluster[i].name);
 				return;
 			}
@@ -276,10 +276,12 @@ static void check_tenants(struct netris_check *c)
 		str_format(of, sizeof(of), "tenant %.100s", c->s.tenants[i]);
 		k = cluster_of(c, name);
 		if (!k)
-			note(c, of, "server cluster %.100s is made with its first machine", name);
+			note(c, of,
+			     "server cluster %.100s does not exist yet; drover creates it for the first machine",
+			     name);
 		else if (!str_eq(k->status, "Active"))
 			wrong(c, of,
-			      "look at it in Netris: no machine is proved to be in it until it is Active",
+			      "check the server cluster in Netris: drover cannot prove that a machine is in it until it is Active",
 			      "server cluster %.60s is \"%.40s\"", name, k->status);
 		else
 			good(c, of, "server cluster %.60s is Active, with %zu servers", name,
@@ -343,7 +345,7 @@ static void check_probes(struct netris_check *c)
 		find_prefixes(c, &v[i], a);
 		if (v[i].cluster && cluster_of(c, v[i].cluster) && !v[i].nprefixes)
 			note(c, "probe",
-			     "Netris shows no network of %.100s: no address is compared with it",
+			     "Netris shows no network of %.100s: probe addresses are not compared with it",
 			     v[i].name);
 	}
 	probe_check(v, c->s.nprobes, on_probe, c);
@@ -355,7 +357,7 @@ static void tell_way(struct netris_check *c, const char *of, const struct fabric
 {
 	if (!seen->up)
 		wrong(c, of,
-		      "docs/network.md, The way to the API server, names each of these and what helps",
+		      "see docs/network.md, section \"The way to the API server\", for this reason and its remedy",
 		      "%s: %.250s", seen->reason, seen->why);
 	else if (str_eq(seen->reason, "Degraded") || str_eq(seen->reason, "VIPUnchecked"))
 		note(c, of, "%s: %.250s", seen->reason, seen->why);
@@ -383,10 +385,10 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 	if (!netris_judge_lb_subnets(c->o[NETRIS_SUBNET].subnet, c->o[NETRIS_SUBNET].n,
 				     w->way.address ? host : NULL, why))
 		wrong(c, of,
-		      "make a subnet of purpose load-balancer in IPAM, at this site and in the tenant's VPC, or name another address in spec.network.apiServer",
+		      "create a subnet with purpose load-balancer in IPAM, at this site and in the VPC of the tenant, or set a different address in spec.network.apiServer",
 		      "%.250s", why);
 	else
-		note(c, of, "load balancer %.120s is made by drover", name);
+		note(c, of, "load balancer %.120s does not exist yet; drover creates it", name);
 }
 
 /* Of its cluster, as far as lists say what is in it. */
@@ -402,8 +404,8 @@ static void check_vip(struct netris_check *c, const char *of, const char *cluste
 
 	if (!k || !k->servers.said || !k->vnets.said) {
 		note(c, of,
-		     k ? "the list of server clusters does not say what %.80s has"
-		       : "server cluster %.80s is made by drover",
+		     k ? "the list of server clusters does not contain the members of %.80s"
+		       : "server cluster %.80s does not exist yet; drover creates it",
 		     cluster);
 		return;
 	}
@@ -492,7 +494,8 @@ static void check_machine(struct netris_check *c, const char *name)
 
 	str_format(of, sizeof(of), "machine %.100s", name);
 	if (!d) {
-		wrong(c, of, "add it to the inventory of Netris under the name of the Machine",
+		wrong(c, of,
+		      "add the server to the inventory of Netris under the name of the Machine",
 		      "Netris has no server %.80s", name);
 		return;
 	}
@@ -502,21 +505,22 @@ static void check_machine(struct netris_check *c, const char *name)
 	}
 	missing = missing_nic(c, &nics);
 	if (*d->site.name && !str_eq(d->site.name, c->s.netris->site))
-		wrong(c, of, "give it to the Provider of its site", "it is at site %.80s",
-		      d->site.name);
+		wrong(c, of, "assign the Machine to the Provider of that site",
+		      "the server is at site %.80s", d->site.name);
 	else if (*d->tenant.name && !str_eq(d->tenant.name, c->s.netris->admin))
-		wrong(c, of, "let the tenant that spec.network.netris.admin names own it",
-		      "it belongs to tenant %.80s", d->tenant.name);
+		wrong(c, of, "make the tenant in spec.network.netris.admin the owner of the server",
+		      "the server belongs to tenant %.80s", d->tenant.name);
 	else if (!nics.n)
-		wrong(c, of, "make links from its NICs to the switches",
-		      "Netris has no link of it: its ports are not known");
+		wrong(c, of, "create links from the NICs of the server to the switches",
+		      "Netris has no link of this server, so its switch ports are unknown");
 	else if (nics.dark)
-		wrong(c, of, "make its links again: \"NIC@SERVER\" to \"PORT@SWITCH\"",
-		      "a link of it does not say which port of which switch it ends at");
+		wrong(c, of,
+		      "create the links of the server again: \"NIC@SERVER\" to \"PORT@SWITCH\"",
+		      "a link of this server contains no switch port at its other end");
 	else if (missing)
 		wrong(c, of,
-		      "link that NIC, or take another template: all servers of a cluster have its NICs' names",
-		      "the template wants NIC %.40s, which it has not", missing);
+		      "add a link for that NIC, or use a different template: every server of a cluster must have the NICs of its template",
+		      "the template wants NIC %.40s, which this server does not have", missing);
 	else
 		good(c, of, "server %lld with %zu links", (long long)d->id, nics.n);
 }
@@ -557,18 +561,20 @@ static void judge_switches(struct netris_check *c)
 
 		str_format(of, sizeof(of), "switch %.100s", it.key);
 		if (u->heard)
-			good(c, of, "was heard of");
+			good(c, of, "reported to the controller");
 		else if (u->first < 0)
-			wrong(c, of, "correct the links that name it, or add it to the inventory",
+			wrong(c, of,
+			      "correct the links to this switch, or add the switch to the inventory",
 			      "Netris has no switch of this name");
 		else if (u->first == 0)
 			wrong(c, of,
-			      "see that its agent runs: without lastSeen no move is ever proved",
-			      "Netris does not say when it was seen last");
+			      "check that the agent of the switch runs: without lastSeen drover cannot prove any move",
+			      "Netris reports no lastSeen for this switch");
 		else
 			wrong(c, of,
-			      "see that its agent runs and reaches the controller: moves at it are not proved",
-			      "it was not heard of for %lld s", (long long)c->s.wait_ms / 1000);
+			      "check that the agent of the switch runs and reaches the controller: until then drover cannot prove moves at this switch",
+			      "the switch did not report to the controller for %lld s",
+			      (long long)c->s.wait_ms / 1000);
 	}
 	end(c);
 }
@@ -604,8 +610,8 @@ static void judge(struct netris_check *c)
 	check_segment(c, "quarantine", c->s.quarantine);
 	check_segment(c, "provisioning", c->s.provisioning);
 	if (str_eq(c->s.quarantine, c->s.provisioning))
-		wrong(c, "segment quarantine", "name two server clusters",
-		      "it is the segment provisioning too");
+		wrong(c, "segment quarantine", "set two different server clusters",
+		      "quarantine and provisioning are the same segment");
 	check_members(c);
 	check_tenants(c);
 	check_probes(c);
@@ -636,10 +642,10 @@ static const char *mend_of(const struct err *e)
 	if (e->kind == ERR_DENIED && e->code == NETRIS_LOGIN_REFUSED)
 		return "correct username and password in the Secret of spec.network.netris.credentialsSecretRef";
 	if (e->kind == ERR_DENIED)
-		return "trust its certificate in spec.network.netris.tls, or give the user the right that is refused (docs/providers/netris.md)";
+		return "trust the certificate of the controller in spec.network.netris.tls, or grant the user the missing right (docs/providers/netris.md)";
 	if (e->kind == ERR_PROTOCOL || e->kind == ERR_NOT_FOUND)
-		return "see that spec.network.netris.endpoint is a Netris controller, of a release that docs/providers/netris.md names";
-	return "see that spec.network.netris.endpoint is reached from here";
+		return "check that spec.network.netris.endpoint is a Netris controller of a release listed in docs/providers/netris.md";
+	return "check that spec.network.netris.endpoint is reachable from this computer";
 }
 
 /* Told or not: the last of what is read. */

@@ -6,45 +6,46 @@
 #include "providers/probe_check.h"
 
 /*
- * netris_check: does a Netris controller have what drover needs of it? It reads, and changes
- * nothing.
+ * netris_check: checks whether a Netris controller has everything that drover needs. It only reads.
  *
- * Every list of the controller is read once, and its switches again until each one that serves a
- * machine was heard of, at most wait_ms. Each finding says of what it is, what is so, and how to
- * mend what is wrong.
+ * It reads each list of the controller once, and then polls the switches until each switch that
+ * serves a machine has reported, for at most wait_ms. Each finding contains its subject, the result
+ * and, if something is wrong, the remedy.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_check.c
  */
-/* Of a tenant's machines to its API server. */
+/* Path from a tenant's machines to its API server. */
 struct netris_check_way {
-	/* segment without "tenant/" */
+	/* Name of the segment without "tenant/". */
 	const char *tenant;
 	struct fabric_way way;
 };
 struct netris_check_spec {
 	struct loop_group *group;
 	const struct fabric_netris *netris;
-	/* segments: names of server clusters */
+	/* Names of the server clusters of these segments. */
 	const char *quarantine, *provisioning;
-	/* of the Provider, NULL-terminated */
+	/* Names of the Provider's Machines, NULL-terminated. */
 	const char *const *machines;
-	/* their segments without "tenant/", NULL-terminated */
+	/* Names of the tenants' segments without "tenant/", NULL-terminated. */
 	const char *const *tenants;
-	/* Whose addresses machines ask; their networks (prefixes) are what the controller shows. */
+	/* Segments and their probe addresses; prefixes is filled in from the controller's
+	 * V-nets. */
 	const struct probe_check_segment *probes;
 	size_t nprobes;
 	const struct netris_check_way *ways;
 	size_t nways;
 	int64_t wait_ms;
 	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...",
-	 * "mend": "..."}], mend of what is wrong, and of notes that can be helped. Borrowed. */
+	 * "mend": "..."}], borrowed. mend is present for "wrong", and for a note that has a remedy.
+	 * wrong: number of findings with result "wrong". */
 	void (*done)(const json_t *findings, unsigned wrong, void *arg);
 	void *arg;
 };
 struct netris_check;
 
-/* All of s is borrowed until done(), or until it is freed, which done() may do. */
+/* Everything in s is borrowed until done() or netris_check_free(). done() may free the check. */
 struct netris_check *netris_check_new(const struct netris_check_spec *s, struct err *e);
 void netris_check_free(struct netris_check *c);
 

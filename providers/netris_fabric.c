@@ -153,7 +153,8 @@ static void on_limit(void *arg)
 {
 	struct job *j = arg;
 
-	job_fail(j, ERR_TIMEOUT, "Netris did not answer what %.100s needs within 60 s", j->name);
+	job_fail(j, ERR_TIMEOUT, "Netris did not complete the requests for %.100s within 60 s",
+		 j->name);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -234,8 +235,8 @@ static void told_where(struct job *j, const struct netris_look *l, const struct 
 	struct fabric_place p = {.segment = segment, .read_at = l->begun_at, .why = why};
 
 	if (n > 1) {
-		str_format(why, sizeof(why), "it is in %u server clusters, %.60s among them", n,
-			   in->name);
+		str_format(why, sizeof(why),
+			   "the server is in %u server clusters, among them %.60s", n, in->name);
 		known->seen = (struct netris_seen){0};
 		p.proof = FABRIC_PROOF_NONE;
 	} else {
@@ -408,13 +409,13 @@ static void told_place(struct job *j, const struct netris_look *l, const struct 
 	else if (!str_starts(j->segment, NETRIS_STATE_TENANTS))
 		job_fail(
 			j, ERR_NOT_FOUND,
-			"Netris has no server cluster %.100s: make it from a template that keeps its servers apart",
+			"Netris has no server cluster %.100s: create it from a template that isolates its servers",
 			name);
 	else if (j->rounds >= ROUNDS && j->made.kind != ERR_NONE)
 		job_end(j, NULL, &j->made);
 	else if (j->rounds >= ROUNDS)
-		job_fail(j, ERR_UNAVAILABLE, "server cluster %.100s was made, and is not listed",
-			 name);
+		job_fail(j, ERR_UNAVAILABLE,
+			 "server cluster %.100s was created, but is not listed yet", name);
 	else
 		make(j, name);
 	free(name);
@@ -442,9 +443,9 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 		j->look.fresh = true;
 		ask_look(j);
 	} else if (!m || m->twice) {
-		job_fail(j, ERR_NOT_FOUND, "Netris has %s called %.100s at site %.60s%s",
+		job_fail(j, ERR_NOT_FOUND, "Netris has %s named %.100s at site %.60s%s",
 			 m ? "two servers" : "no server", j->name, f->site,
-			 m ? "" : ": Machines are found by their names");
+			 m ? "" : "; the server must have the name of the Machine");
 	} else if (j->place &&
 		   f->release_at < 0) { /* it is being asked, and no look is spent on that */
 		netris_look(f->looks, &j->look);
@@ -465,7 +466,10 @@ static void on_start(void *arg)
 	/* mutant: netris-fence */
 	if (j->place && j->call.fence < m->fence) {
 		j->fenced = true;
-		job_fail(j, ERR_CONFLICT, "%.100s: a leader with a higher fence was here", j->name);
+		job_fail(
+			j, ERR_CONFLICT,
+			"%.100s: refused, because a newer leader (with a higher fence) already moved the machine",
+			j->name);
 		return;
 	}
 	if (j->place)

@@ -51,9 +51,10 @@ static void on_way_limit(void *arg)
 	struct way *w = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0,
-		       "Netris did not answer what the API server of %.100s needs within 60 s",
-		       w->name);
+	(void)!err_set(
+		&e, ERR_TIMEOUT, 0,
+		"Netris did not complete the requests for the API server of %.100s within 60 s",
+		w->name);
 	on_way(NULL, &e, w);
 }
 

@@ -109,7 +109,7 @@ bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size)
 	if (l->missing.n)
 		str_format(
 			text, size,
-			"server cluster %.60s lost %.80s to another writer: nothing more is written to it until they are in a cluster again",
+			"server cluster %.60s lost %.80s to another writer: drover does not change this cluster until these servers are in a cluster again",
 			l->name, l->missing_names);
 	return l->missing.n > 0;
 }
@@ -289,7 +289,7 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 		if (c->servers.v[i].shared == NETRIS_UNSAID) {
 			(void)!err_set(
 				&e, ERR_UNSUPPORTED, 0,
-				"server cluster %.60s: this release does not say which servers are shared, so its list is not written",
+				"server cluster %.60s: this release of Netris does not report which servers are shared, so drover does not write its server list",
 				l->name);
 			e.scope = ERR_PROVIDER;
 			end_all(l, true, &e);
@@ -348,7 +348,7 @@ static void compare(struct netris_lane *l, const struct netris_cluster *c)
 		if (e.kind == ERR_NONE)
 			(void)!err_set(
 				&e, ERR_UNAVAILABLE, 0,
-				"Netris said that it changed server cluster %.60s, and its list does not show it",
+				"Netris confirmed a change of server cluster %.60s, but its server list does not show the change",
 				l->name);
 		end_all(l, false, &e);
 		return;
@@ -366,7 +366,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 	l->request = NULL;
 	if (!e && !c->servers.said) {
 		(void)!err_set(&why, ERR_PROTOCOL, 0,
-			       "server cluster %.60s: its reply has no servers", l->name);
+			       "server cluster %.60s: the reply contains no list of servers",
+			       l->name);
 		e = &why;
 	}
 	if (e) {
@@ -419,7 +420,7 @@ static void on_begin(void *arg)
 		read_list(l);
 	}
 	(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-		       "its turn came too late, or it is no longer allowed: nothing was sent");
+		       "not sent: the request came too late or is no longer wanted");
 	e.scope = ERR_MACHINE;
 	while ((ed = list_first(&out, struct netris_edit, link))) { /* done() may free the lane */
 		list_remove(&ed->link);

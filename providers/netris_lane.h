@@ -10,63 +10,64 @@
 #include "providers/netris_look.h"
 
 /*
- * netris_lane: who is in one server cluster, changed.
+ * netris_lane: changes which servers are in one server cluster.
  *
- * A PUT sends the complete list of servers, and the controller compares nothing: whoever sends a
- * list from an old read takes other machines out of their tenant's network. So one change of a
- * cluster is under way at a time, with all that was asked for meanwhile in it; the list is read
- * just before and again after:
+ * A PUT sends the complete list of servers, and the controller does not compare it with the current
+ * one: a list from an old read would remove other machines from their tenant's network. So at most
+ * one change of a cluster is in progress at a time; edits that arrive meanwhile are merged into the
+ * next one. The list is read just before the PUT and again afterwards:
  *
- *   idle --> read --> PUT --> read again --> told
+ *   idle --> read --> PUT --> read again --> done()
  *
- * Unchanged stay every other server, `shared`, and tags. A list that does not say who is shared is
- * not written. What an answer says proves nothing, and one that was lost neither: the list that is
- * read afterwards does.
+ * All other servers, their `shared` flags and the tags stay unchanged. A list that does not report
+ * `shared` is not written back. The answer to the PUT proves nothing, nor does a lost answer; only
+ * the list that is read afterwards does.
  *
- * An incident is a server of ours, or a shared one, that nobody took out through here and that is
- * gone: after our own PUT, or since the list that was read after the last one. A read may be stale,
- * so it is asked for three times. Then nothing more is written to this cluster until a look shows
- * the server in some cluster again, or that the site has none of its id: each call says so. But a
- * change that puts all who are missing back is made, or nobody but a person could ever do that.
+ * An incident is a server of drover, or a shared one, that disappeared without an edit of drover:
+ * after drover's PUT, or since the list that was read after the previous change. Because a read may
+ * be stale, the list is read three times before an incident is declared. Then drover writes nothing
+ * more to this cluster, and each edit fails with this reason, until a snapshot shows the server in
+ * some cluster again or shows that the site has no server with its id. Exception: a change that
+ * adds all missing servers is made, because otherwise only an operator could repair the cluster.
  *
- * Not closed: between the read and the PUT, some milliseconds, another writer's change is undone
- * unseen by drover.
+ * Not covered: a change that another writer makes between drover's read and PUT (some milliseconds)
+ * is undone without notice.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
  */
 struct netris_lane;
 
-/* Embedded in whoever asks. */
+/* One requested change; embedded in the caller's structure. */
 struct netris_edit {
 	struct list link;
 	int64_t server;
-	/* else remove */
+	/* True: add the server; false: remove it. */
 	bool add;
-	/* loop_now(): not sent any more after */
+	/* loop_now() after which the edit is no longer sent. */
 	int64_t until;
-	/* the lane's own: it is in the change under way */
+	/* Internal: the edit is part of the change in progress. */
 	bool merged;
-	/* NULL: always */
+	/* Called just before the edit is sent; NULL: always true. */
 	bool (*may_act)(void *arg);
-	/* e NULL: the list shows it */
+	/* e NULL: the list shows the change. */
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
 };
 
-/* ours: is it a machine that only we move? */
+/* ours: returns true if the server is a machine that only drover moves. */
 struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
 				    const char *name, bool (*ours)(int64_t server, void *arg),
 				    void *arg);
-/* edits end without done() */
+/* Drops pending edits without calling done(). */
 void netris_lane_free(struct netris_lane *l);
 void netris_lane_edit(struct netris_lane *l, struct netris_edit *ed);
-/* It is not waited for any more; what was sent may have its effect. */
+/* Drops the edit without calling done(). A request already sent may still take effect. */
 void netris_lane_drop(struct netris_edit *ed);
-/* What a look shows: an incident may be over. */
+/* Passes a snapshot, which may end an incident. */
 void netris_lane_saw(struct netris_lane *l, const struct netris_look *look);
 int64_t netris_lane_id(const struct netris_lane *l);
-/* The incident that stops it, for people; false: there is none. */
+/* Writes a human-readable description of the incident that blocks the cluster; false: none. */
 bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size);
 
 #endif

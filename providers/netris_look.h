@@ -9,42 +9,42 @@
 #include "netris/netris.h"
 
 /*
- * netris_look: what a Netris controller says of a whole site at one moment: server clusters with
- * their members, V-nets with their ports, switches, and which ports a server has.
+ * netris_look: snapshots of a whole Netris site: server clusters with their members, V-nets with
+ * their ports, switches, and the switch ports of each server.
  *
- * Whoever asks gets a look that was begun after asking. One is under way at a time, and serves all
- * who wait for it, and NETRIS_LOOK_GAP_MS lie between two of them, so that a thousand machines cost
- * as many requests as one. What a list leaves out of its elements is read element by element.
- * Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and again when `fresh`
- * is asked for.
+ * A caller gets a snapshot that was begun after its request. Only one snapshot is read at a time
+ * and serves all callers that wait for it, with NETRIS_LOOK_GAP_MS between two snapshots, so a
+ * thousand machines cost as many requests as one. Members that a list omits are read element by
+ * element. Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and in
+ * addition when a caller sets `fresh`.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
  */
 #define NETRIS_INVENTORY_MS 60000
 #define NETRIS_LOOK_GAP_MS 500
-#define NETRIS_PORTS_MAX 64 /* of one server */
+#define NETRIS_PORTS_MAX 64 /* Most ports of one server. */
 
 struct netris_looks;
 
-/* A port of a switch that a server is linked to. */
+/* A switch port to which a server is linked. */
 struct netris_wire {
-	/* id; 0: not said */
+	/* ID; 0 means not reported. */
 	int64_t port;
-	/* name; NULL: not said */
+	/* Name of the switch; NULL: not reported. */
 	const char *switch_;
 };
 struct netris_machine {
 	int64_t id;
-	/* two servers have this name */
+	/* True if two servers of the site have this name. */
 	bool twice;
 	struct netris_wire wires[NETRIS_PORTS_MAX];
 	size_t n;
-	/* than fit */
+	/* True if the server has more than NETRIS_PORTS_MAX links. */
 	bool more;
 };
 struct netris_look {
-	/* loop_now() */
+	/* loop_now() when the first read was sent. */
 	int64_t begun_at;
 	const struct netris_cluster *clusters;
 	size_t nclusters;
@@ -54,30 +54,30 @@ struct netris_look {
 	size_t nswitches;
 	const struct netris_template *templates;
 	size_t ntemplates;
-	/* of the site, by name -> struct netris_machine */
+	/* Servers of the site: name -> struct netris_machine. */
 	struct map *machines;
 };
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name);
 const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t id);
 const struct netris_template *netris_look_template(const struct netris_look *l, int64_t id);
-/* Does this V-net say who is in it? */
+/* Returns true if Netris reports the members of V-net v. */
 bool netris_says_members(const struct netris_vnet *v);
 const struct netris_device *netris_look_switch(const struct netris_look *l, const char *name);
 bool netris_has_member(const struct netris_cluster *c, int64_t server);
 
-/* Embedded in whoever asks. */
+/* One caller that waits; embedded in the caller's structure. */
 struct netris_wait {
 	struct list link;
-	/* servers, links and templates are read as well */
+	/* True: also read servers, links and templates. */
 	bool fresh;
-	/* l: NULL with e; valid during the call. */
+	/* l is NULL with e; valid during the call. */
 	void (*done)(const struct netris_look *l, const struct err *e, void *arg);
 	void *arg;
 };
 
-/* site: name of the site whose servers count. */
+/* site: name of the site whose servers are included. */
 struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site);
-/* nobody may wait any more */
+/* No caller may be waiting. May be called inside a done(). */
 void netris_looks_free(struct netris_looks *ls);
 void netris_look(struct netris_looks *ls, struct netris_wait *w);
 

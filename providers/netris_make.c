@@ -207,8 +207,8 @@ static void go_on(struct netris_make *m)
 	} else if (!m->vpc_asked) {
 		post_vpc(m);
 	} else {
-		(void)!err_set(&lost, ERR_UNAVAILABLE, 0, "VPC %.80s was made, and is not listed",
-			       m->s.name);
+		(void)!err_set(&lost, ERR_UNAVAILABLE, 0,
+			       "VPC %.80s was created, but is not listed yet", m->s.name);
 		end(m, &lost);
 	}
 }

@@ -7,41 +7,44 @@
 #include "netris/netris.h"
 
 /*
- * netris_make: a tenant's VPC and server cluster, made when they are needed.
+ * netris_make: creates the VPC and the server cluster of a tenant when they are needed, and removes
+ * them later.
  *
- * Both have the same name and the tag NETRIS_MADE_BY and the prefix, by which drover knows later
- * what it made itself. A create is not idempotent and its answer may be lost: so it is listed by
- * name first, and done() says no more than that the requests have ended; whoever wants to know
- * looks. One with that name is used as it is, whoever made it.
+ * Both objects have the same name and the tag NETRIS_MADE_BY PREFIX, by which drover later
+ * recognizes its own objects. A create is not idempotent and its answer may be lost. So objects are
+ * first looked up by name, and done() only means that the requests have ended: the caller must read
+ * the lists to learn the result. An existing object of that name is used as it is, whoever created
+ * it.
  *
- * Removed is what has the tag and nothing in it but shared servers; a tenant's machines are gone by
- * then. What has another tag, or none, stays, and is no error.
+ * netris_unmake() removes the objects that have drover's tag and contain only shared servers; the
+ * tenant's machines have left by then. Objects with a different tag or no tag stay, without an
+ * error.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_fabric.c
  */
 #define NETRIS_MADE_BY "drover:"
 
 struct netris_make_spec {
 	const char *name, *prefix;
-	/* names */
+	/* Names in Netris: site, server-cluster template, and the tenant that owns the objects. */
 	const char *site, *template_, *admin;
-	/* shared in it; NULL-terminated or NULL */
+	/* Names of servers to add as shared; NULL-terminated or NULL. */
 	const char *const *host_servers;
-	/* Asked before each change; NULL: always. */
+	/* Called before each change; NULL: always true. */
 	bool (*may_act)(void *arg);
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
 };
 struct netris_make;
 
-/* s copied; what it points to is borrowed until done() */
+/* s is copied; what its members point to is borrowed until done(). */
 struct netris_make *netris_make(struct netris *n, const struct netris_make_spec *s);
-/* ends without done(); NULL is fine */
+/* Stops without calling done(); NULL is allowed. */
 void netris_make_free(struct netris_make *m);
 
-/* name, prefix, may_act, done and arg of s count. done() without an error: nothing of ours is
- * left. */
+/* Removes the server cluster and the VPC named s->name. Uses name, prefix, may_act, done and arg of
+ * s. done() without an error means that no object of drover with this name is left. */
 struct netris_unmake;
 struct netris_unmake *netris_unmake(struct netris *n, const struct netris_make_spec *s);
 void netris_unmake_free(struct netris_unmake *m);

@@ -53,15 +53,14 @@ static bool is_common(const char *const *common, const char *name)
 static bool links_known(const struct netris_machine *m, char *why, size_t size)
 {
 	if (m->n == 0 || m->more) {
-		str_format(why, size, "Netris has %s of its links",
-			   m->n ? "more than can be looked at" : "none");
+		str_format(why, size, "Netris has %s of this server",
+			   m->n ? "more links than drover supports" : "no link");
 		return false;
 	}
 	for (size_t i = 0; i < m->n; i++)
 		if (!m->wires[i].port || !m->wires[i].switch_) {
-			str_format(
-				why, size,
-				"one of its links does not say which port of which switch it ends at");
+			str_format(why, size,
+				   "a link of the server contains no switch port at its other end");
 			return false;
 		}
 	return true;
@@ -69,7 +68,7 @@ static bool links_known(const struct netris_machine *m, char *why, size_t size)
 
 static void says_not(const struct netris_vnet *v, char *why, size_t size)
 {
-	str_format(why, size, "%s V-net %.60s does not say who is in it",
+	str_format(why, size, "Netris does not report the members of %s V-net %.60s",
 		   netris_fabric_names[netris_fabric_of(v->type)], v->name);
 }
 
@@ -82,7 +81,7 @@ static bool is_applied(const struct netris_vnet *v, const struct netris_machine 
 	if (netris_fabric_of(v->type) == NETRIS_ETHERNET || !s || !*s->status ||
 	    str_eq(s->status, "Active"))
 		return true;
-	str_format(why, size, "%s V-net %.60s has it as \"%.30s\", not Active",
+	str_format(why, size, "%s V-net %.60s lists the server as \"%.30s\", not Active",
 		   netris_fabric_names[netris_fabric_of(v->type)], v->name, s->status);
 	return false;
 }
@@ -104,7 +103,7 @@ static bool has_all_fabrics(const struct netris_look *l, const struct netris_clu
 		if (has[f] < want[f]) {
 			str_format(
 				why, size,
-				"server cluster %.60s shows %zu %s V-nets, and its template has %zu",
+				"server cluster %.60s shows %zu %s V-nets, but its template has %zu",
 				c->name, has[f], netris_fabric_names[f], want[f]);
 			return false;
 		}
@@ -136,15 +135,17 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 			return false;
 		}
 		if (!str_eq(v->status, "Active") || !str_eq(v->state, "active")) {
-			str_format(why, size, "V-net %.60s is \"%.30s\", \"%.30s\"", v->name,
-				   v->state, v->status);
+			str_format(
+				why, size,
+				"V-net %.60s has state \"%.30s\" and status \"%.30s\", want active and Active",
+				v->name, v->state, v->status);
 			return false;
 		}
 		if (!is_in(v, m)) {
 			str_format(why, size,
 				   netris_fabric_of(v->type) == NETRIS_ETHERNET
-					   ? "V-net %.60s has none of its ports"
-					   : "V-net %.60s does not have it",
+					   ? "V-net %.60s contains no port of the server"
+					   : "V-net %.60s does not contain the server",
 				   v->name);
 			return false;
 		}
@@ -169,7 +170,7 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 		}
 		/* mutant: netris-elsewhere netris-pkey-elsewhere */
 		if (is_in(v, m)) {
-			str_format(why, size, "%s V-net %.60s has it as well",
+			str_format(why, size, "%s V-net %.60s also contains the server",
 				   netris_fabric_names[netris_fabric_of(v->type)], v->name);
 			return false;
 		}
@@ -196,8 +197,10 @@ static bool heard_since(const struct netris_look *l, const struct netris_machine
 		else if (/* mutant: netris-not-heard */ all && at <= seen->since[i])
 			all = false;
 		if (!all)
-			str_format(why, size, "switch %.60s was not heard of since the change",
-				   m->wires[i].switch_);
+			str_format(
+				why, size,
+				"switch %.60s has not reported to the controller since the change",
+				m->wires[i].switch_);
 	}
 	seen->n = m->n;
 	seen->based = true;

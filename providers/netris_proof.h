@@ -6,42 +6,44 @@
 #include "providers/netris_look.h"
 
 /*
- * netris_proof: how far a look proves that a server's ports are in the V-nets of one server cluster
- * and in no other.
+ * netris_proof: judges from a snapshot whether a server's ports are in the V-nets of one server
+ * cluster and in no others.
  *
- * Nothing that the controller offers says that a switch has applied a change: switches pull it, and
- * go on with what they have while the controller is away. So it takes all of these, and they make a
- * Weak proof; None when one is missing:
+ * The controller has no interface that shows that a switch has applied a change: switches pull
+ * changes, and keep their last configuration while the controller is unreachable. So a Weak proof
+ * needs all of the following; if one is missing the proof is None:
  *
  *   the cluster, and each of its V-nets, are Active
- *   each of these V-nets has a port that the server is linked to; one of InfiniBand or NVLink has the server, and
- *   as Active where it says that of each
- *   the cluster shows a V-net of each fabric that its template has
- *   neither such a port nor the server is in any other V-net, but for those that are named as common, and each of them
- *   says who is in it
- *   each switch of these ports was heard of since: its lastSeen is later than at the first look that showed the
- *   machine there.  It is compared with itself alone, so no clock has to agree with another one
+ *   each of these V-nets contains a port to which the server is linked; a V-net of InfiniBand or
+ *   NVLink contains the server itself, as Active if it reports a status per server
+ *   the cluster shows a V-net for each fabric in its template
+ *   no other V-net contains such a port or the server, except those named as common, and each
+ *   other V-net reports its members
+ *   each switch of these ports has reported since: its lastSeen is later than in the first
+ *   snapshot that showed the machine there.  A lastSeen is compared only with an earlier one of
+ *   the same switch, so no clocks need to agree
  *
- * Strong takes packets besides, which the controller adds (controller/life/probe.h).
+ * A Strong proof also needs packets, which the controller adds (controller/life/probe.h).
  *
  * Pure. Tests: tests/unit/providers/test_netris_proof.c
  */
 
-/* What was seen of one machine before; all zero at first, and again whenever it was moved. */
+/* Earlier snapshots' results for one machine. All zero initially and after each move of the
+ * machine. */
 struct netris_seen {
-	/* in which the looks show it; 0: in none */
+	/* ID of the cluster in which the snapshots show the machine; 0 means in none. */
 	int64_t cluster;
-	/* `since` is of the first look that shows it there */
+	/* True if `since` is set from the first snapshot that shows the machine there. */
 	bool based;
-	/* every switch was heard of since */
+	/* True if every switch has reported since. */
 	bool proved;
-	/* lastSeen of each port's switch */
+	/* lastSeen of the switch of each port. */
 	int64_t since[NETRIS_PORTS_MAX];
 	size_t n;
 };
 
-/* cluster NULL: it is in none. common: names of V-nets, NULL-terminated or NULL. why: what is
- * missing; at least 200 bytes. */
+/* c: cluster that contains the server; NULL: none. common: names of V-nets, NULL-terminated or
+ * NULL. Writes to why (at least 200 bytes) what is missing; "" if nothing is. */
 enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
 			       const struct netris_cluster *c, const char *const *common,
 			       struct netris_seen *seen, char *why, size_t size);

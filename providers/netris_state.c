@@ -23,7 +23,7 @@ static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 	f->release_at = loop_now(loop_of(f->group));
 	f->release = netris_release_of(o ? o->version->build : NULL, f->release_text);
 	if (f->release != was && f->release != NETRIS_RELEASE_COVERED)
-		log_warn("Netris", LOG_S("says", f->release_text));
+		log_warn("release of Netris", LOG_S("release", f->release_text));
 }
 
 void netris_state_ask_release(struct fabric_state *f)

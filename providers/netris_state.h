@@ -7,16 +7,16 @@
 #include "providers/registry.h"
 
 /*
- * netris_state: what the parts of the fabric `netris` share: the controller, its release, the names
- * of segments.
+ * netris_state: state that the parts of the fabric `netris` share: the controller, its release, the
+ * names of segments.
  *
- *   netris_fabric.c		places, observes and drops
- *   netris_fabric_way.c	the ways to tenants' API servers
+ *   netris_fabric.c		moves, observes and removes
+ *   netris_fabric_way.c	paths to tenants' API servers
  *
  * On the loop thread.
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-#define NETRIS_STATE_CALL_MS 60000 /* of each call of a fabric */
+#define NETRIS_STATE_CALL_MS 60000 /* Time limit of each fabric call. */
 #define NETRIS_STATE_TENANTS "tenant/"
 
 struct fabric_state {
@@ -26,40 +26,42 @@ struct fabric_state {
 	struct netris_ways *way_lists;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
-	/* name of the cluster -> struct netris_lane */
+	/* Cluster name -> struct netris_lane. */
 	struct map *lanes;
-	/* name -> struct machine */
+	/* Machine name -> struct machine. */
 	struct map *machines;
-	/* name of the cluster -> struct maker */
+	/* Cluster name -> struct maker. */
 	struct map *makers;
 	struct list jobs, drops, ways;
 	struct netris_request *release_asked;
-	/* loop_now() when that was answered last, told or not; -1: never */
+	/* loop_now() of the last answer to the request for the release, even if the answer
+	 * contained none; -1 means not asked yet. */
 	int64_t release_at;
 	enum netris_release release;
 	char release_text[NETRIS_RELEASE_TEXT];
 };
 
-/* It is asked, if it was not in the last six hours. */
+/* Requests the release of the controller, unless it was requested within the last six hours. */
 void netris_state_ask_release(struct fabric_state *f);
-/* Not before it was asked what it is, nor where it is known to lose what it is told. */
+/* Returns true if drover may change objects at the controller: its release was requested, and is
+ * not one that is known to lose changes. */
 bool netris_state_may_change(const struct fabric_state *f);
-/* What is known of its release, for people.  False: it was not asked yet. */
+/* Writes the known release, human-readable. False: not requested yet. */
 bool netris_state_release(const struct fabric_state *f, char *text, size_t size);
 
-/* Of that segment; malloc'd. */
+/* Returns the name of the server cluster of segment, malloc'd. */
 char *netris_state_cluster(const struct fabric_state *f, const char *segment);
 
-/* NULL-terminated, malloc'd; names NULL: none. */
+/* Returns a NULL-terminated copy, malloc'd; names NULL: an empty list. */
 char **netris_state_copy_names(const char *const *names);
 void netris_state_free_names(char **names);
 
-/* struct fabric_ops. */
+/* Implementations for struct fabric_ops. */
 void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
 		       const struct fabric_way_call *c);
 void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
 			 const struct fabric_way_call *c);
-/* all that are under way, without done() */
+/* Stops all pending way calls without done(). */
 void netris_fabric_ways_free(struct fabric_state *f);
 
 #endif

@@ -235,8 +235,8 @@ static void make(struct netris_way *w)
 	struct netris_make_spec s = w->s.make;
 
 	if (w->made) {
-		end_failed(w, ERR_UNAVAILABLE, "made, and not listed: VPC and server cluster",
-			   s.name);
+		end_failed(w, ERR_UNAVAILABLE,
+			   "created, but not listed yet: VPC and server cluster", s.name);
 		return;
 	}
 	w->made = true;
@@ -405,7 +405,7 @@ static void look_at_balancers(struct netris_way *w)
 	const struct netris_l4lb *first = NULL, *last = NULL;
 	const struct fabric_way_seen making = {
 		.reason = "Making",
-		.why = "its load balancer was asked for, and is not listed yet"};
+		.why = "the load balancer was requested, but is not listed yet"};
 
 	for (size_t i = 0; i < o->n; i++) {
 		if (!str_eq(o->l4lb[i].name, w->name))
@@ -423,7 +423,7 @@ static void look_at_balancers(struct netris_way *w)
 	} else if (w->changes >= CHANGES && w->err.kind != ERR_NONE) {
 		end(w, NULL, &w->err);
 	} else if (w->changes >= CHANGES && (w->remove || first != last)) {
-		end_failed(w, ERR_UNAVAILABLE, "deleted, and still listed: load balancer", w->name);
+		end_failed(w, ERR_UNAVAILABLE, "deleted, but still listed: load balancer", w->name);
 	} else if (w->remove || first != last) {
 		change(w, "DELETE", last->id, NULL);
 	} else if (first && !w->posted) { /* a correction is asked for once in a call */

@@ -5,30 +5,31 @@
 #include "providers/netris_way_judge.h"
 
 /*
- * netris_way: the way to a tenant's API server at a Netris controller: an L4 load balancer of ours,
- * or what a VIP needs.
+ * netris_way: the path to a tenant's API server at a Netris controller: an L4 load balancer that
+ * drover creates, or a check of what a VIP needs.
  *
- *   lists --> (make VPC and cluster --> lists) --> load balancer: (POST, PUT or DELETE --> list) --> judged
- *                                             '-> VIP: the cluster, its V-nets --> judged
+ *   lists --> (create VPC and cluster --> lists) --> one of:
+ *     load balancer: (POST, PUT or DELETE --> list) --> judged
+ *     VIP: the cluster, its V-nets --> judged
  *
- * Load balancers have no tags: the one of ours is known by its name, PREFIX-SEGMENT-api-UID, which
- * has the UID of the tenant's object, so that nobody else's has it. A create is not idempotent and
- * its answer may be lost, so no answer is believed: what is listed afterwards decides. Should there
- * be two of that name, since a request took effect after it was given up, the one with the lowest
- * id stays. Maintenance of backends that an operator set stays as it is.
+ * Load balancers have no tags, so drover recognizes its own by the name PREFIX-SEGMENT-api-UID,
+ * which contains the UID of the VirtualCluster. A create is not idempotent and its answer may be
+ * lost, so no answer counts: only the list read afterwards does. If two load balancers have that
+ * name, because a request took effect after it was abandoned, the one with the lowest id stays. The
+ * maintenance flag of backends that an operator set stays unchanged.
  *
- * Lists are read for all ways that wait, one reading at a time, NETRIS_WAY_GAP_MS between two: five
- * hundred tenants cost as many requests as one, but for what is changed, and for the cluster and
- * V-nets of a VIP.
+ * One read of the lists serves all waiting ways, with NETRIS_WAY_GAP_MS between two reads. So five
+ * hundred tenants cost as many requests as one, apart from changes and the cluster and V-nets of a
+ * VIP.
  *
- * On the loop thread; done() exactly once, never inside the call.
+ * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_way.c
  */
 struct netris_way_spec {
-	/* of its VPC and cluster; its done does not count, arg is may_act()'s */
+	/* For the VPC and the server cluster; done is ignored, arg is passed to may_act(). */
 	struct netris_make_spec make;
 	struct fabric_way way;
-	/* s NULL with e, and when a load balancer was to be removed. */
+	/* s is NULL with e, and after a removal. */
 	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
 	void *arg;
 };
@@ -36,18 +37,19 @@ struct netris_way_spec {
 
 struct netris_ways;
 struct netris_ways *netris_ways_new(struct loop_group *g, struct netris *n);
-/* after its ways; also inside a done() */
+/* Call after all ways have ended or were freed; may be called inside a done(). */
 void netris_ways_free(struct netris_ways *ws);
 
 struct netris_way;
 
-/* What s points to is borrowed until done().  remove: what was made goes. */
+/* remove: deletes the load balancer instead. What s points to is borrowed until done(). */
 struct netris_way *netris_way(struct netris_ways *ws, const struct netris_way_spec *s, bool remove);
-/* ends without done(); NULL is fine */
+/* Stops without calling done(); NULL is allowed. */
 void netris_way_free(struct netris_way *w);
 
 #define NETRIS_WAY_NAME 400
-/* name: of the tenant's cluster */
+/* Writes the name of the load balancer. name: server cluster of the tenant; uid: of the
+ * VirtualCluster. */
 void netris_way_name(char out[static NETRIS_WAY_NAME], const char *name, const char *uid);
 
 #endif

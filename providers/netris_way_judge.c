@@ -83,8 +83,8 @@ static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 		str_format(out, size, "backend %.40s:%lld is in maintenance", first->ip,
 			   (long long)first->port);
 	else if (str_empty(first->status))
-		str_format(out, size, "nothing is said of the health of backend %.40s:%lld",
-			   first->ip, (long long)first->port);
+		str_format(out, size, "Netris reports no health of backend %.40s:%lld", first->ip,
+			   (long long)first->port);
 	else
 		str_format(out, size, "backend %.40s:%lld is \"%.24s\"%s%.40s", first->ip,
 			   (long long)first->port, first->status,
@@ -108,14 +108,14 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 	/* mutant: way-every-vpc */
 	if (!b->vpc.id)
 		say(out, why, false, "VPCNotSaid",
-		    "Netris does not say in which VPC load balancer %.80s is: every tenant may reach it",
+		    "Netris does not report the VPC of load balancer %.80s, so every tenant might reach it",
 		    b->name);
 	else if (b->vpc.id != vpc)
 		say(out, why, false, "VPCDiffers",
-		    "load balancer %.80s is in another VPC than the tenant's", b->name);
+		    "load balancer %.80s is not in the VPC of the tenant", b->name);
 	else if (netris_lb_differs(b, w))
 		say(out, why, false, "NotAsWanted",
-		    "load balancer %.80s is at %.40s:%lld and \"%.16s\" with %zu backends, and does not become as spec.network.apiServer wants it",
+		    "load balancer %.80s has address %.40s:%lld, status \"%.16s\" and %zu backends, and Netris does not apply what spec.network.apiServer wants",
 		    b->name, b->ip, (long long)b->port, b->status, b->backends.n);
 	else if (str_empty(b->ip) || b->port < 1 || b->port > UINT16_MAX)
 		say(out, why, false, "NoAddress", "load balancer %.80s has no address yet",
@@ -148,11 +148,11 @@ bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char
 		return true;
 	if (one)
 		(void)snprintf(why, NETRIS_WAY_WHY,
-			       "%.48s is of no subnet of purpose load-balancer, as %.48s is",
+			       "%.48s is in no subnet of purpose load-balancer, such as %.48s",
 			       wanted, one->prefix);
 	else
-		(void)snprintf(why, NETRIS_WAY_WHY,
-			       "none of %zu subnets is of purpose load-balancer", n);
+		(void)snprintf(why, NETRIS_WAY_WHY, "none of %zu subnets has purpose load-balancer",
+			       n);
 	return false;
 }
 
@@ -201,22 +201,23 @@ static void judge_subnet(const struct netris_vnet *v, const struct netris_gatewa
 
 	if (str_eq(v->type, "l3vpn"))
 		say(out, why, false, "NotLayer2",
-		    "V-net %.80s is of type l3vpn: no machine hears the ARP of a VIP there",
+		    "V-net %.80s is of type l3vpn, where machines do not receive the ARP announcement of a VIP",
 		    v->name);
 	else if (is_gateway(g, vip))
 		say(out, why, false, "VIPIsGateway", "%.48s is the gateway of V-net %.80s", vip,
 		    v->name);
 	else if (!dhcp)
 		say(out, why, false, "VIPInDHCPRange",
-		    "V-net %.60s gives addresses of all %.44s by DHCP, so %.48s, too: give it a range without the VIP",
+		    "DHCP of V-net %.60s assigns all addresses of %.44s, including %.48s: set a DHCP range without the VIP",
 		    v->name, g->prefix, vip);
 	else if (*dhcp)
 		say(out, why, false, "VIPInDHCPRange",
-		    "V-net %.60s gives %.48s away by DHCP (%.40s to %.40s)", v->name, vip,
+		    "DHCP of V-net %.60s may assign %.48s (range %.40s to %.40s)", v->name, vip,
 		    g->dhcp_start, g->dhcp_end);
 	else
-		say(out, why, true, "VIP", "%.48s is of V-net %.80s, which the hosts are in", vip,
-		    v->name);
+		say(out, why, true, "VIP",
+		    "%.48s is in V-net %.80s, to which the hosts of the control plane are connected",
+		    vip, v->name);
 }
 
 static bool has_host(const struct netris_cluster *c)
@@ -235,7 +236,7 @@ void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *
 
 	if (!has_host(c)) {
 		say(out, why, false, "NoHost",
-		    "server cluster %.80s has no shared server: the hosts of the control plane are not in its V-nets (spec.network.netris.hostServers of the Provider)",
+		    "server cluster %.80s has no shared server, so the hosts of the control plane are not in its V-nets: set spec.network.netris.hostServers of the Provider",
 		    c->name);
 		return;
 	}
@@ -261,9 +262,9 @@ void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *
 		    c->name);
 	else if (unsaid)
 		say(out, why, true, "VIPUnchecked",
-		    "V-net %.80s does not say which subnet it has: whether %.48s is of it, a machine's own packets show",
+		    "Netris does not report the subnet of V-net %.80s: only packets of a machine can show whether %.48s is reachable",
 		    unsaid->name, vip);
 	else
-		say(out, why, false, "VIPOutside", "%.48s is of no subnet of server cluster %.80s",
+		say(out, why, false, "VIPOutside", "%.48s is in no subnet of server cluster %.80s",
 		    vip, c->name);
 }

@@ -5,37 +5,39 @@
 #include "providers/fabric.h"
 
 /*
- * netris_way_judge: whether the objects of a Netris controller let a tenant's machines reach its
- * API server.
+ * netris_way_judge: judges from the objects of a Netris controller whether a tenant's machines can
+ * reach its API server.
  *
- * A load balancer: in the tenant's VPC, enabled, as wanted, and at least one backend is said to be
- * healthy. Which words a release has for that is not published (shapes: netrisai/netriswebapi,
- * v2/types/l4lb): "healthy", "up", "ok" and "active" count, any other word does not and is quoted,
- * and so is none at all. A release that does not say in which VPC a load balancer is may have it
- * where every tenant reaches it: it is not used.
+ * A load balancer must be in the tenant's VPC, enabled, configured as wanted, and report at least
+ * one healthy backend. The words that a release uses for health are not published (shapes:
+ * netrisai/netriswebapi, v2/types/l4lb): "healthy", "up", "ok" and "active" count as healthy; any
+ * other word or none does not, and is quoted. A release that does not report the VPC of a load
+ * balancer may place it where every tenant reaches it, so such a load balancer is not used.
  *
- * A VIP is announced by ARP (kube-vip): it needs a V-net of layer 2 that the hosts of the control
- * plane are in, an address of that V-net's subnet that is not its gateway's, and that DHCP gives to
- * nobody. What a release does not say is told, and left to the packets of the machine itself
- * (controller/life/probe.h).
+ * A VIP is announced by ARP (kube-vip). It needs a layer-2 V-net that contains the hosts of the
+ * control plane, and an address in the subnet of that V-net that is neither the gateway nor
+ * assigned by DHCP. Facts that a release does not report are named, and left to the packets of the
+ * machine (controller/life/probe.h).
  *
  * Pure. Tests: tests/unit/providers/test_netris_way_judge.c
  */
 #define NETRIS_WAY_WHY 256
 
-/* What it says for itself goes to why, of that size; out->address is not filled in. */
+/* Judges load balancer b. Writes the message to why (NETRIS_WAY_WHY bytes); out->address is not
+ * set. */
 void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
 		     struct fabric_way_seen *out, char *why);
-/* Is the load balancer another one than is wanted, but for its health and its VPC? */
+/* Returns true if the load balancer is not configured as wanted; health and VPC are not
+ * compared. */
 bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w);
 
-/* May the site's IPAM give a load balancer its address? wanted: that address alone; NULL: any.
- * false: why says what is missing. A release whose subnets do not say what they are for is taken at
- * its word only when it makes one. */
+/* Returns true if the IPAM of the site can assign an address to a load balancer: the address
+ * wanted, or any if wanted is NULL. False: why contains what is missing. Also true if no subnet
+ * reports its purpose; then only the creation shows it. */
 bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char *wanted,
 			     char *why);
 
-/* c: the tenant's server cluster, with its members.  vnets: those of it. */
+/* c: the tenant's server cluster, with its members. vnets: the V-nets of c. */
 void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *vnets, size_t n,
 		      const char *vip, struct fabric_way_seen *out, char *why);
 

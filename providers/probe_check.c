@@ -32,19 +32,21 @@ static bool against(const struct probe_check_segment *s, const char *address,
 	if (network) {
 		str_format(
 			says, sizeof(says),
-			"%.60s lies in %.60s of %.100s: a machine there that a neighbour answers from it is taken out of use",
+			"%.60s lies in network %.60s of %.100s: if a machine there uses this address, other machines there are quarantined because they reach it",
 			address, network, other->name);
-		str_format(mend, sizeof(mend),
-			   "name an address in %.150s that no other segment has: its gateway",
-			   s->field);
+		str_format(
+			mend, sizeof(mend),
+			"set %.150s to an address that no other segment uses, such as the gateway of this segment",
+			s->field);
 		found(of, "wrong", says, mend, arg);
 		return true;
 	}
 	if (!names(other, address))
 		return false;
-	str_format(says, sizeof(says), "%.60s is named for %.100s too: neither asks for it",
+	str_format(says, sizeof(says),
+		   "%.60s is also listed for %.100s: no machine of either segment probes it",
 		   address, other->name);
-	str_format(mend, sizeof(mend), "name an address in %.150s that answers there alone",
+	str_format(mend, sizeof(mend), "set %.150s to an address that answers only in this segment",
 		   s->field);
 	found(of, "note", says, mend, arg);
 	return true;
@@ -59,10 +61,12 @@ static void check_one(const struct probe_check_segment *v, size_t n, size_t at,
 
 	str_format(of, sizeof(of), "probe of %.100s", s->name);
 	if (!s->naddresses) {
-		str_format(mend, sizeof(mend),
-			   "name its gateway in %.200s: what answers there alone (docs/network.md)",
-			   s->field);
-		found(of, "note", "no address is named: no packet proves that a machine is there",
+		str_format(
+			mend, sizeof(mend),
+			"set %.200s to the gateway of this segment, or to another address that answers only there (docs/network.md)",
+			s->field);
+		found(of, "note",
+		      "no probe address is configured: no packet can prove that a machine is in this segment",
 		      mend, arg);
 		return;
 	}
@@ -72,8 +76,8 @@ static void check_one(const struct probe_check_segment *v, size_t n, size_t at,
 				said |= against(s, s->addresses[i], &v[k], found, arg);
 	if (!said)
 		found(of, "ok",
-		      s->nprefixes ? "its addresses lie in no other segment that is known"
-				   : "its addresses are named for no other segment",
+		      s->nprefixes ? "the probe addresses are in no network of another segment"
+				   : "the probe addresses are listed for no other segment",
 		      NULL, arg);
 }
 

@@ -5,32 +5,32 @@
 #include <stddef.h>
 
 /*
- * probe_check: are the addresses that machines ask (docs/network.md, Packets) such that their
- * answers prove anything?
+ * probe_check: checks whether the probe addresses of segments (docs/network.md, Packets) can prove
+ * in which segment a machine is.
  *
- * An address proves a segment when it answers there alone. One that lies in another segment's
- * network is asked by that segment's machines as a foreign one: a neighbour of theirs that has it
- * answers, and they are taken out of use. Pure.
+ * An address proves a segment if it answers only there. Machines of other segments probe it as
+ * well, and a machine that gets an answer is quarantined. An address inside the network of another
+ * segment is therefore wrong: any machine there could answer from it. Pure.
  * Tests: tests/unit/providers/test_probe_check.c
  */
 struct probe_check_segment {
-	/* for people: "quarantine", "tenant team-a" */
+	/* Human-readable: "quarantine", "tenant team-a". */
 	const char *name;
-	/* where its addresses are named */
+	/* Name of the field that contains the addresses. */
 	const char *field;
-	/* what Netris calls it; NULL: it does not have it */
+	/* Name of the server cluster in Netris; NULL: the network is not Netris. */
 	const char *cluster;
-	/* of spec.network.probe */
+	/* From spec.network.probe. */
 	const char *const *addresses;
 	size_t naddresses;
-	/* its networks, "10.20.0.1/24"; none: not known */
+	/* Networks of the segment, such as "10.20.0.1/24"; nprefixes 0: unknown. */
 	const char *const *prefixes;
 	size_t nprefixes;
-	/* quarantine, provisioning: what answers in both stands in both lists */
+	/* True for quarantine and provisioning: an address may be in the lists of both. */
 	bool shared;
 };
 
-/* result: "ok", "note", "wrong"; mend: how it is mended, NULL for "ok".  Borrowed. */
+/* result: "ok", "note" or "wrong". mend: remedy; NULL for "ok". All strings are borrowed. */
 typedef void probe_check_found(const char *of, const char *result, const char *says,
 			       const char *mend, void *arg);
 void probe_check(const struct probe_check_segment *v, size_t n, probe_check_found *found,

@@ -48,8 +48,8 @@ struct provider_machine *provider_attach(struct provider *p, const struct provid
 {
 	if (p->ops->attach)
 		return p->ops->attach(p, s, e);
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "provider type %s: no machines of its own",
-		       p->ops->type);
+	(void)!err_set(e, ERR_UNSUPPORTED, 0,
+		       "provider type %s does not support Machines with a BMC", p->ops->type);
 	return NULL;
 }
 

@@ -12,27 +12,33 @@
 #include "providers/elastic.h"
 
 /*
- * provider: where machines come from and how they are switched: one interface over Redfish, IPMI,
- * libvirt, BCM, clouds and exec.
+ * provider: where machines come from and how they are switched. One interface for Redfish, IPMI,
+ * libvirt, BCM, clouds and programs (exec).
  *
- * Every call names a target state or a desired thing, never a blind action; is asynchronous on the
- * loop thread; completes exactly once through call.done, never inside the starting function, with
- * done, started (handle) or an error; within PROVIDER_CALL_MS from when its turn in the provider's
- * own line came (limits of pace and places), for only then is a machine asked. ERR_DENIED with code
- * 401: the login was refused; it is not tried again by this attachment. A handle is for the
- * journal; only observe() tells progress after that. An error with code PROVIDER_OF_MANAGER is of
- * what manages the machines, not of the machine's BMC. ERR_DENIED with code
- * PROVIDER_PASSWORD_CHANGE: the BMC accepts the login, but no request until the password is
- * changed. This attachment does not log in again. An error with code PROVIDER_ADDRESS, also from
- * attach(): bmc_address has to be corrected. A slot that is NULL means unsupported: the wrappers
- * answer ERR_UNSUPPORTED and the lifecycle picks another way. Nothing here decides or repeats:
- * policy is the controller's.
+ * Each call names a target state or a wanted object, so a repeated call is harmless. Each call is
+ * asynchronous on the loop thread. It ends with exactly one call of call.done(), never inside the
+ * starting function: done, started (with a handle) or an error. A call ends at most
+ * PROVIDER_CALL_MS after its turn in the provider's queue came. The wait for that turn (limits of
+ * rate and concurrency) has no limit, because the machine is not asked during the wait.
+ *
+ * A handle is recorded in the journal; afterwards only observe() reports progress.
+ *
+ * Errors: ERR_DENIED with code 401: the login was refused, and this attachment does not try it
+ * again. ERR_DENIED with code PROVIDER_PASSWORD_CHANGE: the BMC accepts the login but refuses every
+ * request until the password is changed; this attachment does not log in again. Code
+ * PROVIDER_ADDRESS, also from attach(): bmc_address must be corrected. Code PROVIDER_OF_MANAGER:
+ * the error concerns the manager of the machines (the BCM head node), not the BMC of the machine. A
+ * NULL slot in provider_ops means unsupported: the wrapper answers ERR_UNSUPPORTED, and the caller
+ * uses another method.
+ *
+ * A provider takes no decisions and repeats nothing: policy belongs to the controller.
  * Tests: tests/contract/test_provider.c
  */
 #define PROVIDER_CALL_MS 60000
-#define PROVIDER_OF_MANAGER 0x6d67	/* no HTTP status */
-#define PROVIDER_ADDRESS 0x6164		/* no HTTP status */
-#define PROVIDER_PASSWORD_CHANGE 0x7077 /* no HTTP status */
+/* Error codes outside the range of HTTP status codes. */
+#define PROVIDER_OF_MANAGER 0x6d67
+#define PROVIDER_ADDRESS 0x6164
+#define PROVIDER_PASSWORD_CHANGE 0x7077
 
 enum provider_power {
 	PROVIDER_POWER_UNKNOWN,
@@ -40,97 +46,101 @@ enum provider_power {
 	PROVIDER_POWER_ON,
 	PROVIDER_POWER_CHANGING
 };
-/* Unknown, Off, On, Changing */
+/* Names of enum provider_power, by value: Unknown, Off, On, Changing. */
 extern const char *const provider_power_names[];
 enum provider_boot {
-	PROVIDER_BOOT_DISK /* no override */,
+	/* no boot override */
+	PROVIDER_BOOT_DISK,
 	PROVIDER_BOOT_MEDIA,
 	PROVIDER_BOOT_HTTP
 };
 
-/* What boots next in place of the disk. */
+/* Boot override: what the machine boots next instead of its disk. */
 enum provider_override {
 	PROVIDER_OVERRIDE_NONE,
 	/* virtual media */
 	PROVIDER_OVERRIDE_MEDIA,
 	PROVIDER_OVERRIDE_HTTP,
-	/* whatever is none of drover's: network, USB, setup, what the BMC has no name for */
+	/* Any override that drover does not set: network, USB, firmware setup, or a value that the
+	 * BMC has no name for. */
 	PROVIDER_OVERRIDE_OTHER,
 };
 
-/* Type libvirt: one host, by the helper process drover-libvirt. */
+/* Settings of type libvirt: one libvirt host, reached through the helper process drover-libvirt. */
 struct provider_libvirt {
-	/* of libvirt; storage pool of media and new drives */
+	/* URI of the libvirt host; storage pool for boot media and new drives. */
 	const char *uri, *pool;
-	/* path of drover-libvirt; NULL: there is none */
+	/* Path of drover-libvirt; NULL: not installed. */
 	const char *helper;
-	/* URIs that may be opened, letter for letter, NULL-terminated; NULL: none */
+	/* URIs of the hosts that drover may open, compared byte by byte. NULL-terminated; NULL:
+	 * none. */
 	const char *const *allowed;
 };
 
-/* Type exec: a program of the operator's own. */
+/* Settings of type exec: a program of the operator. */
 struct provider_exec {
-	/* NULL-terminated, no shell; [0] an absolute path */
+	/* argv, NULL-terminated, run without a shell; [0] is an absolute path. */
 	const char *const *command;
-	/* paths that may be run, letter for letter, NULL-terminated; NULL: none */
+	/* Programs that drover may run, with first arguments (allowed.h). NULL-terminated; NULL:
+	 * none. */
 	const char *const *allowed;
 };
 
-/* What manages the machines for their provider: BCM's head node. */
+/* The system that manages the machines of a provider: the BCM head node. */
 struct provider_manager {
-	/* https://head:8081 */
+	/* URL, such as https://head:8081. */
 	const char *endpoint;
-	/* as in http_peer_spec */
+	/* As in struct http_peer_spec. */
 	const char *ca_pem, *pin_sha256;
-	/* with its key: the login, and no password is sent then */
+	/* Client certificate; with key_pem it is the login, and no password is sent. */
 	const char *cert_pem;
 	const struct secret *key_pem;
 	const char *user;
 	const struct secret *password;
 };
 
-/* Type ec2: what may be launched, where, and as whom. */
+/* Settings of type ec2: source of the credentials. */
 enum provider_cloud_login {
-	/* the keys given here */
+	/* access_key_id and secret_access_key of struct provider_cloud */
 	PROVIDER_LOGIN_KEYS,
-	/* AWS_ACCESS_KEY_ID and its like, of this process */
+	/* AWS_ACCESS_KEY_ID and related variables of this process */
 	PROVIDER_LOGIN_ENVIRONMENT,
 	/* a shared credentials file */
 	PROVIDER_LOGIN_FILE,
-	/* the role of the instance that drover runs on: its metadata service, version 2 */
+	/* the role of the instance on which drover runs, from its metadata service (version 2) */
 	PROVIDER_LOGIN_INSTANCE,
-	/* a role, by a token in a file: STS */
+	/* a role, obtained from STS with a token in a file */
 	PROVIDER_LOGIN_WEB_IDENTITY,
-	/* The first of ENVIRONMENT, WEB_IDENTITY and FILE that the environment names; else
-	 * INSTANCE. */
+	/* the first of ENVIRONMENT, WEB_IDENTITY and FILE for which variables are set; otherwise
+	 * INSTANCE */
 	PROVIDER_LOGIN_FOUND
 };
 struct provider_cloud_zone {
 	const char *region, *zone, *subnet;
-	/* NULL-terminated; NULL: the subnet's default */
+	/* NULL-terminated; NULL: the default group of the subnet. */
 	const char *const *security_groups;
-	/* of that region; NULL: the provider's */
+	/* Image ID in this region; NULL: image of struct provider_cloud. */
 	const char *image;
 };
 struct provider_cloud_type {
-	/* p5.48xlarge */
+	/* Name of the instance type, such as p5.48xlarge. */
 	const char *name;
-	/* of kind EFA, one on each network card; 0: one ordinary interface */
+	/* Number of EFA interfaces, one on each network card; 0 means one ordinary interface. */
 	unsigned efa_interfaces;
-	/* offered so */
+	/* Purchase options to offer. */
 	bool on_demand, spot;
 };
 struct provider_cloud_price {
 	const char *type;
-	/* NULL: in each */
+	/* NULL: every region. */
 	const char *region;
-	/* elastic_market_names; NULL: OnDemand */
+	/* One of elastic_market_names; NULL: OnDemand. */
 	const char *market;
-	/* millionths of the currency */
+	/* Millionths of the currency, for one instance and hour. */
 	int64_t micros_per_hour;
 };
 struct provider_cloud {
-	/* {region} in it is replaced; NULL: https://ec2.{region}.amazonaws.com */
+	/* URL in which {region} is replaced; NULL: https://ec2.{region}.amazonaws.com. */
 	const char *endpoint;
 	const char *ca_pem;
 	struct {
@@ -145,83 +155,85 @@ struct provider_cloud {
 		const struct provider_cloud_price *v;
 		size_t n;
 	} prices;
-	/* of the prices; NULL: USD */
+	/* ISO 4217 currency of the prices; NULL: USD. */
 	const char *currency;
-	/* what the account has reserved is offered too */
+	/* True: also offer the capacity that the account has reserved. */
 	bool reservations;
-	/* NULL: every zone has its own */
+	/* Default image ID; NULL: each zone has its own. */
 	const char *image;
-	/* for people's SSH; NULL: none */
+	/* Name of the key pair for SSH by operators; NULL: none. */
 	const char *key_name;
-	/* by name; NULL: none */
+	/* Name; NULL: none. */
 	const char *instance_profile;
-	/* by name; NULL: none */
+	/* Name; NULL: none. */
 	const char *placement_group;
-	/* /dev/sda1; NULL: the volume is as the image has it */
+	/* Device name of the root volume, such as /dev/sda1; NULL: size as in the image. */
 	const char *root_device;
 	int64_t root_gib;
 	enum provider_cloud_login login;
-	/* KEYS */
+	/* Only for PROVIDER_LOGIN_KEYS. */
 	const char *access_key_id;
 	const struct secret *secret_access_key, *session_token;
-	/* FILE; NULL: as AWS's own tools have it */
+	/* Only for PROVIDER_LOGIN_FILE; NULL: the defaults of the AWS tools. */
 	const char *file, *profile;
-	/* WEB_IDENTITY; NULL: from the environment */
+	/* Only for PROVIDER_LOGIN_WEB_IDENTITY; NULL: from the environment. */
 	const char *role_arn, *token_file;
-	/* NULL: https://sts.{region}.amazonaws.com */
+	/* NULL: https://sts.{region}.amazonaws.com. */
 	const char *sts_endpoint;
-	/* NULL: http://169.254.169.254 */
+	/* NULL: http://169.254.169.254. */
 	const char *metadata_endpoint;
 };
 
 struct provider_spec {
 	const char *name, *type;
-	/* what boot media are fetched from; NULL: not known */
+	/* Base URL from which BMCs fetch boot media; NULL: unknown. */
 	const char *media_url;
-	/* NULL: of another type */
+	/* Type libvirt only; otherwise NULL. */
 	const struct provider_libvirt *libvirt;
-	/* NULL: of another type */
+	/* Type exec only; otherwise NULL. */
 	const struct provider_exec *exec;
-	/* of type bcm; NULL: none. Copied */
+	/* Type bcm only; otherwise NULL. Copied. */
 	const struct provider_manager *manager;
-	/* of type ec2; NULL: of another type. Copied */
+	/* Type ec2 only; otherwise NULL. Copied. */
 	const struct provider_cloud *cloud;
-	/* calls begun, all machines together; 0: as the type has it */
+	/* Highest rate of started calls, all machines together; 0 means the default of the type. */
 	double requests_per_s;
-	/* 0: as the type has it */
+	/* Highest number of concurrent calls; 0 means the default of the type. */
 	unsigned concurrent;
 	struct loop_group *group;
 	struct http *http;
-	/* tests: http:// BMCs */
+	/* Allows http:// BMCs, for tests. */
 	bool plain_ok;
 };
 struct provider;
-/* what a provider keeps for one machine: session, queue */
+/* State that a provider keeps for one machine: session and queue. */
 struct provider_machine;
 
 struct provider_machine_spec {
 	const char *name;
-	/* of the Machine: who holds what its provider locks; NULL: nobody */
+	/* UID of the Machine, with which the provider marks the machine as owned by drover at the
+	 * manager; NULL: none. */
 	const char *uid;
-	/* what its manager calls it; NULL: its name */
+	/* Name of the machine at its manager; NULL: equal to name. */
 	const char *node;
 	const char *bmc_address;
 	const char *user;
 	const struct secret *password;
 	const char *ca_pem, *pin_sha256;
 	bool learn_pin;
-	/* status.bmc.sessionURI of a predecessor; deleted first */
+	/* status.bmc.sessionURI that an earlier leader recorded; this session is deleted first.
+	 * NULL: none. */
 	const char *old_session;
 };
 
-/* How far what acquire() began is. */
+/* Progress of the installation that acquire() started. */
 enum provider_progress {
-	/* nothing was asked, or nothing is known: neither failed nor done */
+	/* not requested, or not known: neither failed nor done */
 	PROVIDER_PROGRESS_UNKNOWN,
-	/* asked for, and the machine has not booted into it */
+	/* requested, but the machine has not booted into the installation yet */
 	PROVIDER_PROGRESS_UNBEGUN,
 	PROVIDER_PROGRESS_WAITING,
-	/* by somebody else's decision */
+	/* stopped by a decision of another user of the manager */
 	PROVIDER_PROGRESS_HELD,
 	PROVIDER_PROGRESS_DONE,
 	PROVIDER_PROGRESS_FAILED
@@ -229,28 +241,28 @@ enum provider_progress {
 
 /* What a managed machine is to run. */
 struct provider_target {
-	/* of its manager, by name */
+	/* Name of the category at the manager. */
 	const char *category;
-	/* in place of the category's; NULL: that */
+	/* Name of the software image to use instead of the category's; NULL: the category's. */
 	const char *image;
-	/* management network; NULL: as it is */
+	/* Name of the management network; NULL: unchanged. */
 	const char *network;
-	/* block devices to be cleared, also beside the disk layout */
+	/* Block devices to clear, in addition to those of the disk layout. */
 	const char *const *clear;
 	size_t nclear;
 };
 
-/* One machine that a manager has. */
+/* One machine that the manager reports. */
 struct provider_found {
-	/* NULL: not told */
+	/* NULL: not reported. */
 	const char *node, *mac, *bmc_address, *serial;
-	/* why drover leaves it alone; NULL: it need not */
+	/* Why drover does not manage this machine; NULL: no objection. */
 	const char *refusal;
-	/* its system is in touch with the manager */
+	/* True if the operating system of the machine is in contact with the manager. */
 	bool up;
 };
 struct provider_inventory {
-	/* of the manager */
+	/* Version of the manager. */
 	const char *version;
 	struct {
 		struct provider_found *v;
@@ -262,135 +274,140 @@ struct provider_inventory {
 	} categories, images, networks;
 };
 
-/* A drive that the machine's BMC lists, seen by the agent or not. What is not said is NULL or 0. */
+/* A drive listed by the BMC of the machine, whether or not the agent finds it. Members that are not
+ * reported are NULL or 0. */
 struct provider_drive {
 	const char *serial, *model;
-	/* EUI, NAA or UUID, as given */
+	/* Permanent identifier as reported: EUI, NAA or UUID. */
 	const char *durable;
-	/* for people */
+	/* Human-readable location. */
 	const char *slot;
 	int64_t bytes;
-	/* that it is a part of, by a RAID controller; NULL: none */
+	/* Volume of a RAID controller that contains the drive; NULL: none. */
 	const char *volume, *volume_durable;
 	int64_t volume_bytes;
 };
 
-/* One look at a machine. */
+/* One observation of a machine. */
 struct provider_observation {
-	/* loop_now() when the read was sent: freshness */
+	/* loop_now() when the read was sent; decides how fresh the observation is. */
 	int64_t read_at;
 	enum provider_power power;
-	/* as the BMC says; NULL: it does not */
+	/* As reported by the BMC; NULL: not reported. */
 	const char *system_uuid, *serial;
 	enum provider_override boot_override;
-	/* false: the media could not be read this time; true where there is no slot */
+	/* False: the media could not be read this time. True also if the machine has no media
+	 * slot. */
 	bool media_known;
 	bool media_inserted;
-	/* NULL: none or unknown */
+	/* NULL: none or unknown. */
 	const char *media_url;
-	/* the slot lists HTTPS among what it fetches by */
+	/* True if the slot supports HTTPS for fetching media. */
 	bool media_https;
-	/* it checks the certificate of what it fetches so */
+	/* True if the slot checks the certificate of the HTTPS server. */
 	bool media_verified;
-	/* what HTTP boot would fetch, or did last; NULL: none or unknown */
+	/* URL for HTTP boot, of the next or of the last boot; NULL: none or unknown. */
 	const char *http_url;
-	/* that the BMC answers from; NULL: unknown */
+	/* Address from which the BMC answers; NULL: unknown. */
 	const char *address;
-	/* to journal; NULL: none */
+	/* Session to record in the journal; NULL: none. */
 	const char *session_uri;
-	/* trust on first use: to be stored; NULL: none */
+	/* Certificate fingerprint accepted on first use, to be stored; NULL: none. */
 	const char *learned_pin;
-	/* What the machine's sensors call critical, for people; "": nothing; NULL: they were not
+	/* Human-readable list of sensors in a critical state; "": none. NULL: the sensors were not
 	 * read this time. */
 	const char *fault;
-	/* why they could not be read when that was tried last; NULL: they could */
+	/* Why the last attempt to read the sensors failed; NULL: it succeeded. */
 	const char *unsensed;
-	/* Managed: of the handle that was asked about. */
+	/* Managed machines: progress for the handle in provider_call. */
 	enum provider_progress progress;
-	/* in its manager's words; NULL: none */
+	/* State as the manager words it; NULL: none. */
 	const char *handle_state;
-	/* drives(): what is listed; drives_more: nothing yet, ask again. */
+	/* Result of drives(). drives_more: the list is not complete yet; call drives() again. */
 	const struct provider_drive *drives;
 	size_t ndrives;
 	bool drives_more;
-	/* What of the list the BMC does not serve: its answer, HTTP status as code; 0: not asked
-	 * (unless_firmware). NULL: drives is the whole list. */
+	/* Answer of the BMC to the part of the drive list that it does not serve, with the HTTP
+	 * status as code; code 0 means that the BMC was not asked (unless_firmware). NULL: drives
+	 * is the complete list. */
 	const struct err *drives_lack;
-	/* that is the list itself, and drives are what a poorer list has */
+	/* True if the BMC does not serve the full list at all, and drives comes from a list with
+	 * less detail (SimpleStorage). */
 	bool drives_simple;
 };
 
-/* What is known of a machine's BMC, for people.  Texts are the provider's, until its next call. */
+/* Human-readable facts about the BMC of a machine. Texts belong to the provider and are valid until
+ * its next call. */
 #define PROVIDER_QUIRKS 16
 struct provider_bmc {
-	/* NULL: not said, or not read yet */
+	/* NULL: not reported, or not read yet. */
 	const char *vendor, *product, *firmware;
-	/* of its protocol */
+	/* Version of the management protocol. */
 	const char *service_version;
-	/* ids of what is done otherwise with it */
+	/* IDs of the quirks in force. */
 	const char *quirks[PROVIDER_QUIRKS];
 	size_t nquirks;
-	/* how boot media go in: HTTP, HTTPS, Disabled, None; NULL: not known yet */
+	/* How boot media are inserted: HTTP, HTTPS, Disabled or None; NULL: not known yet. */
 	const char *media;
-	/* where; NULL: there is none, or none is known */
+	/* Slot used for boot media; NULL: none, or not known yet. */
 	const char *slot;
-	/* Session, Basic; NULL: neither is open */
+	/* Session or Basic; NULL: no login is open. */
 	const char *login;
-	/* of an answer, smoothed; -1: none came */
+	/* Smoothed latency of an answer, in ms; -1: no answer yet. */
 	int64_t latency_ms;
-	/* requests, since the machine was attached */
+	/* Number of requests since the machine was attached. */
 	uint64_t calls;
 };
 
 struct provider_call {
-	/* journal id; idempotency key where the backend has one */
+	/* Operation id from the journal; idempotency key if the backend supports one. */
 	const char *op_id;
 	int64_t fence;
-	/* observe: what an earlier call started; NULL: none */
+	/* observe(): handle that an earlier call returned; NULL: none. */
 	const char *handle;
-	/* media, of https: CA of the server, PEM, for a slot that checks; read inside the call.
-	 * NULL: not known. */
+	/* media() with an https URL: CA of the server in PEM, for a slot that checks certificates;
+	 * read inside the call. NULL: unknown. */
 	const char *media_ca;
-	/* drives: a BMC of this firmware version is known not to serve the list, and is not asked
-	 * for it; ERR_UNSUPPORTED with code 0 if it has no poorer one. Read inside the call. NULL:
-	 * asked whatever version it has. */
+	/* drives(): firmware version that is known not to serve the drive list. A BMC of this
+	 * version is not asked for that list; ERR_UNSUPPORTED with code 0 if the BMC has no list
+	 * with less detail either. Read inside the call. NULL: always ask. */
 	const char *unless_firmware;
-	/* Asked just before each request that changes the machine goes out (waiting for pace and
-	 * login takes time): lease, fence and view still good? False: nothing is sent,
-	 * ERR_CONFLICT. NULL: yes. */
+	/* Called just before each request that changes the machine, because waiting for rate limit
+	 * and login takes time. Returns true while lease, fence and the caller's data are still
+	 * valid. False: nothing is sent, ERR_CONFLICT. NULL: always true. */
 	bool (*may_act)(void *arg);
-	/* Asked before anything is changed, with what this very call has just read (the media are
-	 * left out): is it the machine that is meant, as it has to be? -1: nothing is sent, and the
-	 * call ends with that error. NULL: it is. */
+	/* Called before the first change with the state that this call has just read (media
+	 * excluded). Returns 0 if this is the intended machine in an acceptable state. -1: nothing
+	 * is sent, and the call ends with *e. NULL: always 0. */
 	int (*fits)(const struct provider_observation *seen, void *arg, struct err *e);
-	/* The login that the journal names, so that a successor can end it ("" where there is
-	 * none): in another one nothing that changes the machine is sent, ERR_UNAVAILABLE; an
-	 * observation tells the new one. NULL: any. */
+	/* Session recorded in the journal, so that a later leader can end it; "" if none is
+	 * recorded. If the open session is a different one, no change is sent: ERR_UNAVAILABLE, and
+	 * the next observation reports the new session. NULL: any session. */
 	const char *session;
-	/* Its turn came, and the machine is asked from now on. waited_ms: how long pace and places
-	 * kept it, which is no silence of the machine. Not called when it is refused before. NULL:
-	 * nobody wants to know. */
+	/* Called when the turn of this call came and the machine is asked. waited_ms: time in the
+	 * queue of drover, which does not count as silence of the machine. Not called if the call
+	 * is refused before. NULL: not wanted. */
 	void (*begun)(int64_t waited_ms, void *arg);
-	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
+	/* o: result of a successful observe() or drives(), valid during done(); NULL otherwise. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
 };
 
-/* A machine that is made: type libvirt. */
+/* Machine created from a template: type libvirt. */
 enum provider_bus { PROVIDER_BUS_SATA, PROVIDER_BUS_NVME };
-/* sata, nvme */
+/* Names of enum provider_bus, by value: sata, nvme. */
 extern const char *const provider_bus_names[];
 #define PROVIDER_DRIVES 8
 struct provider_template {
-	/* uid of the Provider: who defined it, for ever */
+	/* UID of the Provider that defines the machine; never changes. */
 	const char *owner;
-	/* of the system, for ever */
+	/* System UUID; never changes. */
 	const char *uuid;
 	int64_t cpus, memory_bytes;
-	/* neither: a user network */
+	/* Both NULL: a user network. */
 	const char *network, *bridge;
-	/* of domain: kvm, qemu; NULL: kvm where the host has it */
+	/* Domain type: kvm or qemu; NULL: kvm if the host supports it. */
 	const char *type;
 	size_t ndrives;
 	struct {
@@ -405,7 +422,7 @@ struct provider_ops {
 	void (*close)(struct provider *p);
 	struct provider_machine *(*attach)(struct provider *p,
 					   const struct provider_machine_spec *s, struct err *e);
-	/* no done() after */
+	/* Drops the calls of m without done(). */
 	void (*detach)(struct provider *p, struct provider_machine *m);
 	void (*observe)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -413,68 +430,73 @@ struct provider_ops {
 		      const struct provider_call *c);
 	void (*boot)(struct provider *p, struct provider_machine *m, enum provider_boot how,
 		     const char *url, const struct provider_call *c);
-	void (*media)(struct provider *p, struct provider_machine *m,
-		      const char *url /* NULL: eject */, const struct provider_call *c);
-	/* t is read inside the call. Defined: there, off, with its drives; undefined: gone with
-	 * them. ERR_CONFLICT: one of that name is there and not drover's; what is on is not
-	 * undefined. */
+	/* url NULL: eject */
+	void (*media)(struct provider *p, struct provider_machine *m, const char *url,
+		      const struct provider_call *c);
+	/* define(): afterwards the machine exists with its drives and is off. undefine():
+	 * afterwards machine and drives are deleted; a machine that is on is not undefined.
+	 * ERR_CONFLICT: a machine of that name exists that drover does not own. t is read inside
+	 * the call. */
 	void (*define)(struct provider *p, struct provider_machine *m,
 		       const struct provider_template *t, const struct provider_call *c);
 	void (*undefine)(struct provider *p, struct provider_machine *m,
 			 const struct provider_template *t, const struct provider_call *c);
-	/* Managed: what it boots next from the network installs the target anew; nothing boots it.
-	 * Done: with a handle, for observe(). The same op_id again: the same handle, and nothing is
-	 * begun anew. */
+	/* Managed machines only. Afterwards the next network boot of the machine installs the
+	 * target; acquire() itself boots nothing. done() gets a handle for observe(). A repeated
+	 * call with the same op_id returns the same handle and starts nothing. */
 	void (*acquire)(struct provider *p, struct provider_machine *m,
 			const struct provider_target *t, const struct provider_call *c);
-	/* ... what acquire() changed is as it was, and nobody holds the machine. Nothing was:
-	 * fine. */
+	/* Undoes the changes of acquire() and clears the ownership of the machine at the manager.
+	 * Success if there is nothing to undo. */
 	void (*release)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* Managed: what there is.  inventory: valid during done().  No done() after close(). */
+	/* Managed machines only: reads the inventory of the manager. inventory: valid during
+	 * done(). No done() after close(). */
 	void (*discover)(struct provider *p,
 			 void (*done)(const struct provider_inventory *i, const struct err *e,
 				      void *arg),
 			 void *arg);
-	/* The drives that are listed, in several calls where the BMC is asked for each; no look at
-	 * power or media. */
+	/* Reads the drives that the BMC lists; needs several calls if the BMC must be asked for
+	 * each drive (drives_more). Reads neither power nor media. */
 	void (*drives)(struct provider *p, struct provider_machine *m,
 		       const struct provider_call *c);
-	/* Whatever login is open is ended; a call after it opens one anew. */
+	/* Ends the open login, if any; the next call logs in again. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* The login that has been accepted and is open, also while the call that it is for still
-	 * runs, or failed; NULL: none. only: no older one of ours is known to be open. */
+	/* Returns the session that is accepted and open, even while the call that opened it still
+	 * runs or after it failed; NULL: none. *only: true if no older session of drover is known
+	 * to be open. */
 	const char *(*session)(const struct provider_machine *m, bool *only);
-	/* What is known of its BMC. False: nothing yet; calls and latency_ms are told all the
-	 * same. */
+	/* Fills in the known facts about the BMC. Returns false if no facts are known yet; calls
+	 * and latency_ms are filled in even then. */
 	bool (*bmc)(const struct provider_machine *m, struct provider_bmc *out);
-	/* A login that is still open and that no journal names, so that the next one ends it. */
+	/* Passes a session that is still open but recorded in no journal; the next login ends
+	 * it. */
 	void (*inherit)(struct provider_machine *m, const char *session);
-	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put
-	 * up. */
+	/* Calls that launch paid instances (elastic.h); NULL: this type uses only machines that an
+	 * operator installed. */
 	const struct provider_elastic_ops *elastic;
 };
 
 struct provider {
 	const struct provider_ops *ops;
 	char *name;
-	/* the implementation's */
+	/* Owned by the implementation. */
 	void *state;
 	struct loop_group *group;
-	/* answers of the wrappers under way */
+	/* Pending answers of provider_refuse(). */
 	struct list refusals;
 };
 
-/* ERR_UNSUPPORTED names the type when there is no such provider. */
+/* NULL with e on error; ERR_UNSUPPORTED names the type if it is unknown. */
 struct provider *provider_new(const struct provider_spec *s, struct err *e);
-/* machines first */
+/* All machines must be detached before. */
 void provider_free(struct provider *p);
 
-/* The answer to a call that the provider cannot serve at all, with "no WHAT": for wrappers and
+/* Answers c with ERR_UNSUPPORTED and "no WHAT", in a later loop turn. For the wrappers and the
  * implementations. */
 void provider_refuse(struct provider *p, const struct provider_call *c, const char *what);
-/* provider_free()'s: no done() */
+/* Drops pending refusals without done(). For provider_free(). */
 void provider_refusals_drop(struct provider *p);
 
 struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
@@ -496,12 +518,12 @@ void provider_acquire(struct provider *p, struct provider_machine *m,
 		      const struct provider_target *t, const struct provider_call *c);
 void provider_release(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
-/* One at a time.  False: this type has nothing to discover, and done() does not come. */
+/* Only one call at a time. False: this type has no inventory, and done() is not called. */
 bool provider_discover(struct provider *p,
 		       void (*done)(const struct provider_inventory *i, const struct err *e,
 				    void *arg),
 		       void *arg);
-/* it has acquire() */
+/* True if the type implements acquire(). */
 bool provider_is_managed(const struct provider *p);
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 const char *provider_session(const struct provider *p, const struct provider_machine *m,
@@ -512,7 +534,7 @@ void provider_inherit(const struct provider *p, struct provider_machine *m, cons
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 
-/* As elastic.h says.  False: this type makes no machines, and done() does not come. */
+/* See elastic.h. False: this type launches no instances, and done() is not called. */
 bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
 bool provider_launch(struct provider *p, const struct elastic_launch *l,
 		     elastic_instances_done *done, void *arg);

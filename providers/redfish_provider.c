@@ -114,9 +114,8 @@ static void on_plain(const struct err *e, void *arg)
 	struct err new_login;
 
 	if (e && j->new_login) {
-		(void)!err_set(
-			&new_login, ERR_UNAVAILABLE, 0,
-			"the login is new and has to be written down before anything is done in it");
+		(void)!err_set(&new_login, ERR_UNAVAILABLE, 0,
+			       "the session is new: drover must record it before the next change");
 		new_login.scope = ERR_MACHINE;
 		e = &new_login;
 	}
