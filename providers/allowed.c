@@ -1,4 +1,4 @@
-/* allowed: texts are compared word by word, in place. */
+/* allowed: compares entries with commands word by word, without copying. */
 #include "providers/allowed.h"
 
 #include <string.h>
@@ -46,8 +46,10 @@ const char *allowed_refuses(const char *text)
 	for (size_t i = 0; i < sizeof(anything) / sizeof(*anything); i++)
 		if (strlen(anything[i]) == n - (size_t)(name - text) &&
 		    str_starts(name, anything[i]))
-			return "this program runs any program given as an argument: add its first argument to the entry";
+			return "this program runs any program given as an argument: add its first "
+			       "argument to the entry";
 	return str_starts(name, "python")
-		       ? "this program runs any program given as an argument: add its first argument to the entry"
+		       ? "this program runs any program given as an argument: add its first "
+			 "argument to the entry"
 		       : NULL;
 }

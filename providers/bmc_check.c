@@ -7,15 +7,17 @@
 #include "redfish/redfish.h"
 
 /*
- *	System -> abilities -> media -> drives, in turns -> what is known -> log out -> done
- *	   \---- fails, or stopped ------------------------------------------^
+ * 	System -> abilities -> media -> drives, in rounds -> facts -> log out -> done
+ * 	   \---- failed, or stopped -------------------------------------^
  *
- * What fails for a while is asked for again; of media and drives it is told, and the rest goes on.
+ * A transient failure is repeated. A failure of media or drives becomes a finding, and the check
+ * continues.
  */
 #define TRIES 4
-#define WAIT_MS 2000 /* before another try, where the BMC names no time */
-#define SLOW_MS 1500 /* an answer: phases take minutes more */
-#define ROUNDS 120   /* of the list of drives */
+#define WAIT_MS 2000 /* Delay before a repeated request if the BMC names none. */
+/* Latency from which a note is added: every operation then takes minutes longer. */
+#define SLOW_MS 1500
+#define ROUNDS 120 /* Most reads of the list of drives. */
 #define SYSTEMS 16
 
 enum step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };
@@ -28,12 +30,12 @@ struct bmc_check {
 	enum step step;
 	unsigned tries, rounds, wrong;
 	bool stopped;
-	/* of the tries of this step */
+	/* First error of the present step. */
 	struct err first;
 	json_t *told, *findings, *bmc;
-	/* .tpm is not kept */
+	/* able.tpm is not valid after on_abilities() returned. */
 	struct redfish_abilities able;
-	/* verifies: of redfish_media */
+	/* verifies: copied from struct redfish_media. */
 	bool able_known, media_known, verifies;
 };
 
@@ -89,7 +91,7 @@ static void leave(struct bmc_check *c)
 	ask(c);
 }
 
-/* --- what is known ---------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 {
@@ -116,17 +118,19 @@ static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 		break;
 	case REDFISH_WAY_HTTPS:
 		found(c, of, "ok", NULL,
-		      "slot %s, also over TLS: the medium is fetched from spec.boot.httpsMediaURL of the Provider if that is set",
+		      "slot %s, also over TLS: the medium is fetched from spec.boot.httpsMediaURL "
+		      "of the Provider if that is set",
 		      k->slot);
 		if (c->verifies)
 			found(c, of, "note",
-			      "nothing: drover installs its CA in the BMC, or switches the check off for this slot",
+			      "nothing: drover installs its CA in the BMC, or switches the check "
+			      "off for this slot",
 			      "the slot checks the certificate of the media server");
 		break;
 	}
 }
 
-/* By which ways the agent comes up. */
+/* Reports the boot methods for the agent. */
 static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 {
 	bool slot = c->media_known && k->way != REDFISH_WAY_NONE && k->way != REDFISH_WAY_UNKNOWN,
@@ -139,7 +143,8 @@ static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 		      "from a virtual CD, or by UEFI HTTP boot");
 	else if (media)
 		found(c, "boot of the agent", "ok", NULL,
-		      "from a virtual CD only: the BMC does not support UEFI HTTP boot as a fallback");
+		      "from a virtual CD only: the BMC does not support UEFI HTTP boot as a "
+		      "fallback");
 	else if (c->able.boots_http && c->media_known)
 		found(c, "boot of the agent", "ok", NULL, "by UEFI HTTP boot only: %s",
 		      slot ? "the machine cannot be told to boot from a virtual CD"
@@ -147,7 +152,8 @@ static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 	else if (c->media_known)
 		found(c, "boot of the agent", "wrong",
 		      "a licence or newer firmware may add virtual media or HttpBootUri",
-		      "neither from a virtual CD nor by HTTP boot: the agent cannot be started, so the machine would be quarantined");
+		      "neither from a virtual CD nor by HTTP boot: the agent cannot be started, "
+		      "so the machine would be quarantined");
 }
 
 static void tell_power(struct bmc_check *c, const struct redfish_abilities *a)
@@ -162,8 +168,10 @@ static void tell_power(struct bmc_check *c, const struct redfish_abilities *a)
 		found(c, "power", "ok", NULL, "on, and off by ForceOff");
 	else
 		found(c, "power", "note",
-		      "check whether newer firmware supports ForceOff; otherwise an operator may have to run `drover confirm-off`",
-		      "ForceOff is not supported: drover uses GracefulShutdown, which the running system may ignore");
+		      "check whether newer firmware supports ForceOff; otherwise an operator may "
+		      "have to run `drover confirm-off`",
+		      "ForceOff is not supported: drover uses GracefulShutdown, which the running "
+		      "system may ignore");
 }
 
 static void tell_known(struct bmc_check *c)
@@ -190,7 +198,8 @@ static void tell_known(struct bmc_check *c)
 	tell_boot(c, &k);
 	if (k.login == REDFISH_LOGIN_BASIC)
 		found(c, "login", "note", NULL,
-		      "Basic: the BMC has no session service or no free session, so each request contains the password");
+		      "Basic: the BMC has no session service or no free session, so each request "
+		      "contains the password");
 	for (size_t i = 0; i < k.nquirks; i++) {
 		json_array_append_new(quirks, json_string(k.quirks[i].id));
 		found(c, "quirk", "note", NULL, "%s: %s", k.quirks[i].id, k.quirks[i].name);
@@ -207,7 +216,7 @@ static void tell_known(struct bmc_check *c)
 	      (unsigned long long)k.calls);
 }
 
-/* It was asked for all that there is, or as far as it went. */
+/* Ends the reads, complete or not: adds the facts and logs out. */
 static void conclude(struct bmc_check *c)
 {
 	const char *pin = redfish_learned_pin(c->r);
@@ -218,7 +227,8 @@ static void conclude(struct bmc_check *c)
 		str_format(text, sizeof(text), "sha256:%s", pin);
 		put(c, "fingerprint", text);
 		found(c, "certificate", "note",
-		      "compare the fingerprint with the one that the BMC shows, then set spec.bmc.tls.fingerprint",
+		      "compare the fingerprint with the one that the BMC shows, then set "
+		      "spec.bmc.tls.fingerprint",
 		      "%s, trusted on first use", text);
 	}
 	tell_known(c);
@@ -227,7 +237,8 @@ static void conclude(struct bmc_check *c)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* True: it is asked again, or the check ends. */
+/* Returns true if the caller must not use the answer: the request will be repeated, or the check
+ * was stopped. */
 static bool is_put_off(struct bmc_check *c, const struct err *e)
 {
 	if (c->stopped) {
@@ -244,7 +255,8 @@ static bool is_put_off(struct bmc_check *c, const struct err *e)
 	return true;
 }
 
-/* What was said first; the last may be that it is let alone. */
+/* Returns the text of the first error of this step, because the last one may only be that the
+ * client refuses to ask again so soon. */
 static const char *why(const struct bmc_check *c, const struct err *e)
 {
 	return c->tries > 0 ? c->first.text : e->text;
@@ -276,7 +288,8 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 		      "the list of drives cannot be read: %s", e ? why(c, e) : "too many requests");
 	else if (d->lacks)
 		found(c, "drives", "note",
-		      "nothing: drover compares only the listed drives with those that the agent finds",
+		      "nothing: drover compares only the listed drives with those that the agent "
+		      "finds",
 		      "%zu listed; part of the list cannot be read: %s", d->n, d->lacks->text);
 	else if (d->n == 0)
 		found(c, "drives", "note",
@@ -341,7 +354,8 @@ static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
 	else
 		found(c, "identity", "wrong",
 		      "set the UUID or serial number of the System with the tools of its maker",
-		      "neither UUID nor serial number, or only a default of the maker: drover cannot verify the identity of the machine, so it does not use the machine");
+		      "neither UUID nor serial number, or only a default of the maker: drover "
+		      "cannot verify the identity of the machine, so it does not use the machine");
 	if (s->health_told && s->fault[0])
 		found(c, "health", "note", "repair the hardware", "%s", s->fault);
 }
@@ -377,7 +391,8 @@ static void tell_systems(struct bmc_check *c, const struct err *e)
 		json_array_append_new(list, json_string(v[i]));
 	json_object_set_new(c->told, "systems", list);
 	found(c, "System", "wrong", "append the path of one of these Systems to the address",
-	      "the BMC has %zu Systems with power control, and drover does not guess which one is the machine",
+	      "the BMC has %zu Systems with power control, and drover does not guess which one is "
+	      "the machine",
 	      n);
 }
 
@@ -396,7 +411,7 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	}
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void ask(struct bmc_check *c)
 {
@@ -431,7 +446,8 @@ static bool never(void *arg)
 	return false;
 }
 
-/* A wait is over at once; what is on its way is answered first, and says what session there is. */
+/* Ends a wait at once. A request in flight is answered first, because its answer shows which
+ * session is open. */
 static void on_stop(void *arg)
 {
 	struct bmc_check *c = arg;

@@ -13,24 +13,24 @@ struct child {
 	struct loop_group *group;
 	char **argv, **env;
 	json_t *hello;
-	/* NULL: none */
+	/* NULL: not running. */
 	struct loop_child *process;
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
-	/* lines written to and read from the current process */
+	/* Lines written to and read from the current process. */
 	uint64_t asked, answered;
-	/* under way; 0: none */
+	/* ID of the pending ping; 0 means none. */
 	uint64_t ping_id;
 	struct loop_timer ping_limit, hello_limit;
-	/* requests whose time is over and whose answers are owed */
+	/* IDs of requests that timed out and are still unanswered. */
 	uint64_t stuck[CHILD_STUCK];
 	unsigned nstuck;
 	struct backoff backoff;
-	/* no new process until then */
+	/* loop_now() before which no new process is started. */
 	int64_t not_before;
-	/* of child_call.link, in order of asking */
+	/* List of child_call.link, in order of child_ask(). */
 	struct list calls;
-	/* of standard error, for the error text */
+	/* Last output on standard error, for error texts. */
 	char last_words[200];
 };
 
@@ -43,7 +43,7 @@ struct child_call {
 	uint64_t id;
 	int64_t sent_at, limit_ms;
 	struct loop_timer limit;
-	/* answers err */
+	/* Ends the call with err in a later loop turn. */
 	struct loop_defer end;
 	struct err err;
 };
@@ -58,7 +58,8 @@ void child_call_drop(struct child_call *call)
 	free(call);
 }
 
-/* The last act of whoever calls it: done() may free the child. */
+/* Calls done() and frees the call. The caller must return afterwards, because done() may free the
+ * child. */
 static void call_end(struct child_call *call, const json_t *reply, const struct err *e)
 {
 	list_remove(&call->link);
@@ -74,7 +75,7 @@ static void on_end(void *arg)
 	call_end(call, NULL, &call->err);
 }
 
-/* Fail it in the next turn. */
+/* Ends the call with e in a later loop turn. */
 static void call_fail(struct child_call *call, const struct err *e)
 {
 	if (call->ended)
@@ -87,7 +88,8 @@ static void call_fail(struct child_call *call, const struct err *e)
 
 /* --- the process ------------------------------------------------------------------------------ */
 
-/* It is gone or unfit: everything sent fails with e, and a new one has to wait. */
+/* Call after the process ended or became unusable: every request that was sent fails with e, and a
+ * new process starts only after a back-off. */
 static void process_lost(struct child *c, const struct err *e)
 {
 	struct loop *l = loop_of(c->group);
@@ -104,14 +106,15 @@ static void process_lost(struct child *c, const struct err *e)
 			call_fail(call, e);
 }
 
-/* No end of file for this one: what it has begun must not happen beside its successor. */
+/* Kills the process instead of closing its input, because its unfinished work must not run beside
+ * its successor. */
 static void process_unfit(struct child *c, const struct err *e)
 {
 	loop_child_kill(c->process, SIGKILL);
 	process_lost(c, e);
 }
 
-static void write_line(struct child *c, json_t *j /* taken */)
+static void write_line(struct child *c, json_t *j)
 {
 	char *text = json_text(j);
 
@@ -122,7 +125,8 @@ static void write_line(struct child *c, json_t *j /* taken */)
 	c->asked++;
 }
 
-/* It is killed, with these last words; what: as people are told. */
+/* Kills a process that does not answer. what: for the error of the pending calls; words: for the
+ * error of later calls. */
 static void silent(struct child *c, const char *what, const char *words)
 {
 	struct err e;
@@ -147,7 +151,8 @@ static void on_no_pong(void *arg)
 	silent(arg, "hangs (no answer to a ping)", "it hung");
 }
 
-/* Its time is over: is it this answer alone that does not come, or any? */
+/* Records a timed-out request, and sends a ping to learn whether the process answers anything at
+ * all. */
 static void owes(struct child *c, uint64_t id)
 {
 	if (c->nstuck == CHILD_STUCK) {
@@ -234,7 +239,7 @@ static void on_reply(struct child *c, const json_t *j, uint64_t id)
 		c->ping_id = 0;
 		loop_timer_stop(&c->ping_limit);
 	}
-	if (!call) /* came too late: its time was over */
+	if (!call) /* arrived after the call's time limit */
 		return;
 	backoff_reset(&c->backoff);
 	if (json_at(j, "error")) {
@@ -272,7 +277,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	}
 }
 
-/* Only the beginning of the latest piece is kept; err_set() takes control characters out. */
+/* Keeps only the beginning of the latest piece. err_set() removes control characters. */
 static void on_stderr(const char *data, size_t len, void *arg)
 {
 	struct child *c = arg;

@@ -1,5 +1,5 @@
 /*
- * elastic: names of what clouds sell and of what becomes of it.
+ * elastic: names of markets and instance states.
  * Tests: tests/contract/test_elastic.c
  */
 #include "providers/elastic.h"

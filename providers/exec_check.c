@@ -9,15 +9,15 @@
 #include "providers/provider.h"
 
 /*
- * exec_check: a table of steps, one request each. A step that waits for an effect is asked again
- * each second.
+ * exec_check: a table of steps with one request each. A step that waits for an effect repeats its
+ * request each second.
  */
 #define LIMIT_MS 20000
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 #define AGAIN_MS 1000
 #define EFFECT_MS 60000
 #define NOBODY "drover-no-such-machine"
-#define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso" /* RFC 5737: nowhere */
+#define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso" /* RFC 5737: not routed. */
 #define FOREIGN "6a1f5b1e-0000-4000-8000-000000000000"
 
 struct exec_check;
@@ -26,19 +26,19 @@ enum verdict { FINE, NOTE, WRONG, AGAIN };
 struct step {
 	const char *of, *mend;
 	bool changes;
-	/* JSON, without machine, operation and fence */
+	/* JSON without the members machine, operation and fence. */
 	const char *request;
-	/* NULL: the one that is checked */
+	/* Name of the machine; NULL: exec_check_spec.machine. */
 	const char *machine;
-	/* beside the first one; 0: none is sent */
+	/* Added to exec_check_spec.fence; 0: send no fence. */
 	int64_t fence;
-	/* with the UUID that was observed */
+	/* Send the UUID that was observed. */
 	bool as_seen;
-	/* another process answers this and what follows */
+	/* Start a second process, which answers this step and the following ones. */
 	bool restarts;
-	/* with token, tags and the first offer of the type */
+	/* Send token, tags and the first offer of the type. */
 	bool launches;
-	/* with the name of what was launched */
+	/* Send the name of the launched instance. */
 	bool ends;
 	enum verdict (*judge)(struct exec_check *c, const json_t *reply, const struct err *e,
 			      char says[static ERR_TEXT]);
@@ -51,11 +51,11 @@ struct exec_check {
 	struct loop_timer timer;
 	const struct step *step;
 	json_t *findings;
-	/* "": none was told */
+	/* UUID that observe reported; "": none. */
 	char uuid[UUID_TEXT];
-	/* when the step was begun */
+	/* loop_now() when the step began. */
 	int64_t since;
-	/* of a cloud: the first of the type that is asked for; NULL: none */
+	/* Clouds: first offer of the checked type; NULL: none. */
 	json_t *offer;
 	char instance[256], region[128], token[40];
 	unsigned wrong;
@@ -169,7 +169,8 @@ static enum verdict a_state(struct exec_check *c, const json_t *reply, const str
 		c->uuid[0] = '\0';
 		return say(
 			says, NOTE,
-			"no uuid: drover could not detect that a different machine answers under this name");
+			"no uuid: drover could not detect that a different machine answers under "
+			"this name");
 	}
 	str_format(says, ERR_TEXT, "%s, power %s, boots from %s", c->uuid,
 		   json_str_at(reply, "power"), json_str_at(reply, "boot"));
@@ -207,7 +208,8 @@ static enum verdict has_medium(struct exec_check *c, const json_t *reply, const 
 	if (!e && json_true_at(reply, "inserted") && !json_str_at(reply, "mediaURL"))
 		return say(
 			says, WRONG,
-			"inserted is true but mediaURL is null: drover could not tell whether the medium is its own");
+			"inserted is true but mediaURL is null: drover could not tell whether the "
+			"medium is its own");
 	return until(
 		json_true_at(reply, "inserted") && str_eq(json_str_at(reply, "mediaURL"), MEDIUM),
 		e, "observed", "mediaURL never showed the address of the inserted medium", says);
@@ -269,7 +271,7 @@ static enum verdict the_offers(struct exec_check *c, const json_t *reply, const 
 		      : say(says, NOTE, "no price: drover launches only offers with a price");
 }
 
-/* Which of a list is what was launched. */
+/* Returns the launched instance in a list; NULL: not listed. */
 static const json_t *ours(const struct exec_check *c, const json_t *reply)
 {
 	size_t i;
@@ -348,7 +350,8 @@ static const struct step cloud_steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
-	 .mend = "answer hello with protocol 1, and answer ping at once, even while the cloud does not respond"},
+	 .mend = "answer hello with protocol 1, and answer ping at once, even while the cloud "
+		 "does not respond"},
 	{.of = "unknown operation",
 	 .request = "{\"op\":\"drover-check\"}",
 	 .judge = unsupported,
@@ -372,7 +375,8 @@ static const struct step cloud_steps[] = {
 	 .launches = true,
 	 .request = LAUNCH,
 	 .judge = one_launched,
-	 .mend = "launch nothing for a token that was used before: look for instances with the token first"},
+	 .mend = "launch nothing for a token that was used before: look for instances with the "
+		 "token first"},
 	{.of = "launch with the same token, after a restart",
 	 .changes = true,
 	 .launches = true,
@@ -384,7 +388,8 @@ static const struct step cloud_steps[] = {
 	 .changes = true,
 	 .request = LIST(CLUSTER),
 	 .judge = is_listed,
-	 .mend = "list every instance whose tag drover.dev/cluster has the requested value, with all its tags"},
+	 .mend = "list every instance whose tag drover.dev/cluster has the requested value, with "
+		 "all its tags"},
 	{.of = "list-owned of a different cluster",
 	 .changes = true,
 	 .request = LIST("drover-check-another"),
@@ -415,12 +420,14 @@ static const struct step cloud_steps[] = {
 #define LOOK "{\"op\":\"observe\"}"
 #define SWITCH(on) "{\"op\":\"power\",\"on\":" on "}"
 #define MEND_FENCE                                                                                 \
-	"store the highest fence of each machine so that it survives a restart, and refuse a lower fence with an error of kind conflict"
+	"store the highest fence of each machine so that it survives a restart, and refuse a "     \
+	"lower fence with an error of kind conflict"
 static const struct step steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
-	 .mend = "answer hello with protocol 1, and answer ping at once, even while a machine does not respond"},
+	 .mend = "answer hello with protocol 1, and answer ping at once, even while a machine "
+		 "does not respond"},
 	{.of = "unknown operation",
 	 .request = "{\"op\":\"drover-check\"}",
 	 .judge = unsupported,
@@ -435,7 +442,8 @@ static const struct step steps[] = {
 	 .request = LOOK,
 	 .fence = 1,
 	 .judge = a_state,
-	 .mend = "answer with power, boot and inserted, and with uuid, serial, mediaURL, httpURL and address if known"},
+	 .mend = "answer with power, boot and inserted, and with uuid, serial, mediaURL, httpURL "
+		 "and address if known"},
 	{.of = "power Off",
 	 .changes = true,
 	 .request = SWITCH("false"),
@@ -558,7 +566,7 @@ static const struct step steps[] = {
 	{.of = NULL},
 };
 
-/* --- one after the other ---------------------------------------------------------------------- */
+/* --- running the steps ------------------------------------------------------------------------ */
 
 static void start(struct exec_check *c)
 {
@@ -580,7 +588,8 @@ static void found(struct exec_check *c, enum verdict v, const char *says)
 					"says", says, "mend", v >= WRONG ? s->mend : NULL));
 }
 
-/* The request after one that is not supported looks at what that did not do. */
+/* Returns the next step. After an unsupported change, skips the step of the same name that would
+ * observe its effect. */
 static const struct step *after(const struct step *s, enum verdict v)
 {
 	const struct step *next = s + 1;
@@ -589,8 +598,8 @@ static const struct step *after(const struct step *s, enum verdict v)
 										       : next;
 }
 
-/* By the timer: what is under way in the child's own call ends first, and an old process has a
- * moment to end. */
+/* Starts a step by the timer, because the child's present call must return first. Before a restart
+ * the old process gets AGAIN_MS to end. */
 static void begin(struct exec_check *c)
 {
 	c->since = loop_now(loop_of(c->s.group));

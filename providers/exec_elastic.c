@@ -22,7 +22,7 @@ struct call {
 	struct loop_defer refused;
 	struct err err;
 	struct arena *strings;
-	/* list-owned */
+	/* list-owned only; otherwise NULL. */
 	const char *cluster;
 	struct elastic_offer *offers;
 	struct elastic_instance *instances;
@@ -54,7 +54,7 @@ static void end(struct call *c, const struct err *failed)
 			  : e.kind == ERR_UNAVAILABLE || e.kind == ERR_TIMEOUT ? ERR_PROVIDER
 									       : ERR_REQUEST;
 	}
-	list_remove(&c->link); /* done() may free the provider */
+	list_remove(&c->link); /* because done() may free the provider */
 	if (c->offered)
 		c->offered(c->offers, failed ? 0 : c->n, failed ? &e : NULL, c->arg);
 	else
@@ -85,7 +85,8 @@ static int64_t int_at(const json_t *j, const char *name, int64_t absent)
 	return json_is_integer(v) ? json_integer_value(v) : absent;
 }
 
-/* -1: another word, or none where one is needed. */
+/* Returns the index of the word at name, or of absent if there is none. -1: unknown word, or no
+ * word and no default. */
 static int word_at(const json_t *j, const char *name, const char *const *names, size_t n,
 		   const char *absent)
 {
@@ -187,7 +188,7 @@ static int read_page(struct call *c, const json_t *list, struct err *e)
 	return 0;
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void on_reply(const json_t *reply, int64_t sent_at, const struct err *failed, void *arg);
 

@@ -9,10 +9,11 @@
 #include "providers/registry.h"
 
 /*
- * A child process (child.h) moves the ports: docs/exec-fabric.md.
+ * Fabric type exec: a child process (child.h) moves the ports; docs/exec-fabric.md has the
+ * protocol.
  *
- * Each call has CALL_MS from the line on; a later place() of the same machine is sent when the
- * earlier one has ended.
+ * Each call has CALL_MS from the time its request is written. A later place() of the same machine
+ * is sent after the earlier one has ended.
  * Tests: tests/contract/test_fabric.c
  */
 #define CALL_MS 60000
@@ -20,7 +21,7 @@
 
 struct exec {
 	struct child *child;
-	/* of call.link, in order of asking */
+	/* List of call.link, in order of the calls. */
 	struct list calls;
 };
 
@@ -30,7 +31,7 @@ struct call {
 	struct fabric_call call;
 	bool place;
 	char *machine, *mac, *segment, *op_id;
-	/* NULL: not sent yet */
+	/* NULL: not sent yet, or answered. */
 	struct child_call *request;
 };
 
@@ -47,11 +48,12 @@ static void call_free(struct call *c)
 
 static void send_next(struct exec *x, const char *machine);
 
-/* The last act of whoever calls it: done() may free the fabric. */
+/* Calls done() and frees the call. The caller must return afterwards, because done() may free the
+ * fabric. */
 static void call_end(struct call *c, const struct fabric_place *p, const struct err *e)
 {
 	list_remove(&c->link);
-	c->request = NULL; /* it is ending */
+	c->request = NULL; /* child.c frees the request. */
 	if (c->place)
 		send_next(c->x, c->machine);
 	c->call.done(p, e, c->call.arg);
@@ -68,7 +70,7 @@ static bool text_ok(const char *s)
 	return true;
 }
 
-/* {"segment": "q-1" or null, "proof": "None" | "Weak" | "Strong"} */
+/* Reads {"segment": "q-1" or null, "proof": "None" | "Weak" | "Strong"}. */
 static int read_place(const json_t *j, struct fabric_place *p, struct err *e)
 {
 	const json_t *segment = json_object_get(j, "segment");
@@ -125,7 +127,7 @@ static bool place_under_way(const struct exec *x, const char *machine)
 	return false;
 }
 
-/* The next place of this machine, if none is under way any more. */
+/* Sends the next place() of this machine, unless one is already in flight. */
 static void send_next(struct exec *x, const char *machine)
 {
 	list_for_each (c, &x->calls, struct call, link) {

@@ -6,9 +6,9 @@
 #include "providers/registry.h"
 
 /*
- * Machines that a program of the operator's own switches (docs/provider-protocol.md): what has a
- * power switch and a management interface that drover does not speak; or that makes them, of a
- * cloud (exec_elastic.h). It has its own credentials; drover gives it none.
+ * Provider type exec: a program of the operator switches machines whose management interface drover
+ * does not support, or launches instances in a cloud (exec_elastic.h); docs/provider-protocol.md.
+ * The program has its own credentials; drover passes it none.
  * Tests: tests/contract/test_provider.c, tests/world/test_exec.c
  */
 #define RATE 50
@@ -17,8 +17,8 @@
 static const struct helper_words words = {
 	.type = "exec", .self = "the program", .thing = "machine", .http = true};
 
-/* Whoever may write Providers may not choose what runs with drover's rights: whoever starts drover
- * does. */
+/* Checks the command against --allow-exec: users who may write Providers must not choose what runs
+ * with drover's rights; the user who starts drover does. */
 static int exec_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
 	const struct provider_exec *x = s->exec;

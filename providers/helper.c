@@ -7,7 +7,7 @@
 #include "providers/helper.h"
 
 #define OBSERVE_MS 20000
-#define SPARE_MS 1000 /* the program is given up so long before the call itself */
+#define SPARE_MS 1000 /* The request to the process times out this long before the call. */
 #define TEXT_MAX 2048
 
 static struct provider_machine *machine_of(const struct job *j)
@@ -36,9 +36,9 @@ static void request(struct job *j, json_t *request_, int64_t limit_ms,
 	m->request = child_ask(m->helper->child, request_, limit_ms, done, j);
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- observing -------------------------------------------------------------------------------- */
 
-/* NULL where there is none; false: it is neither text nor null, or too long. */
+/* Sets *out to the text; NULL if absent or null. False: not a text, or too long. */
 static bool text_at(const json_t *j, const char *name, const char **out)
 {
 	const json_t *v = json_object_get(j, name);
@@ -183,7 +183,7 @@ static void run(struct job *j)
 	case JOB_LOG_OUT:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		break; /* nobody asks: the slots are NULL */
+		break; /* never queued: the slots are NULL */
 	}
 }
 
@@ -212,7 +212,8 @@ void helper_close(struct provider *p)
 	free(g);
 }
 
-/* TYPE://PROVIDER/NAME; a name may be more than this, and is not then drover's. */
+/* Returns the NAME of TYPE://PROVIDER/NAME; NULL if the address is different or the name has other
+ * characters than these. libvirt allows more, but drover does not. */
 static const char *name_of(const struct helper *g, const char *address)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -237,7 +238,8 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 	if (!name) {
 		(void)!err_set(
 			e, ERR_INVALID, PROVIDER_ADDRESS,
-			"spec.bmc.address: want %s://%s/%s, with letters, digits and . _ - +, got %.100s",
+			"spec.bmc.address: want %s://%s/%s, with letters, digits and . _ - +, got "
+			"%.100s",
 			g->words->type, g->name,
 			str_eq(g->words->thing, "domain") ? "DOMAIN" : "NAME",
 			str_or(s->bmc_address, "nothing"));

@@ -7,7 +7,7 @@
 #include "providers/provider.h"
 
 #define SCHEME "ipmi://"
-#define NAMED 3 /* critical sensors */
+#define NAMED 3 /* Number of critical sensors that are named. */
 
 int ipmi_place(const char *address, char **host, char **port, struct err *e)
 {
@@ -36,7 +36,8 @@ int ipmi_login_fits(const char *user, const struct secret *password, struct err 
 		return 0;
 	return err_set(
 		e, ERR_INVALID, 0,
-		"spec.bmc.credentialsSecretRef: IPMI allows a user of at most %d bytes and a password of at most %d bytes without tabs and line breaks",
+		"spec.bmc.credentialsSecretRef: IPMI allows a user of at most %d bytes and a "
+		"password of at most %d bytes without tabs and line breaks",
 		IPMI_USER_MAX, IPMI_PASSWORD_MAX);
 }
 
@@ -62,7 +63,7 @@ static struct cell trimmed(const char *at, size_t len)
 	return (struct cell){at, len};
 }
 
-/* "43h" */
+/* True for a sensor number such as "43h". */
 static bool is_number(struct cell c)
 {
 	return c.len == 3 && isxdigit((unsigned char)c.at[0]) && isxdigit((unsigned char)c.at[1]) &&
@@ -80,7 +81,8 @@ static bool cut(const char *line, size_t len, struct cell cells[CELLS])
 	return n == READING && is_number(cells[NUMBER]);
 }
 
-/* One of the states that a discrete sensor lists is that of a part that does not work. */
+/* Returns the first listed state of a discrete sensor that means that a part does not work; empty:
+ * none. */
 static struct cell broken_state(struct cell reading)
 {
 	static const char *const states[] = {
@@ -113,7 +115,8 @@ static struct cell broken_state(struct cell reading)
 	return (struct cell){0};
 }
 
-/* With a verbose ipmitool it says which threshold: lcr, ucr. */
+/* Returns the severity of a threshold state; NULL: not critical. A verbose ipmitool also names the
+ * threshold: lcr, ucr. */
 static const char *severity(struct cell state)
 {
 	if (cell_is(state, "cr") || cell_is(state, "lcr") || cell_is(state, "ucr"))

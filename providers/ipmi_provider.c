@@ -13,25 +13,28 @@
 #include "providers/registry.h"
 
 /*
- * Machines behind BMCs that speak IPMI 2.0 (lanplus), by ipmitool: power, identity, and the end of
- * a boot override.
+ * Provider type ipmi: machines whose BMCs speak IPMI 2.0 (lanplus), through ipmitool. Supports
+ * power, identity, and the removal of a boot override.
  *
- * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less. A look is one
- * process with all its questions ("shell"), so one session; what changes the machine is a second
- * one, after a look of the same call. A process that has not ended after PROCESS_MS is killed. The
- * password is in a file without a name, in memory, that ipmitool alone is given (LOOP_SECRET_FILE):
- * not in its arguments, not in its environment, and nothing is left behind when drover dies.
+ * One process at a time runs for a BMC, and PAUSE_MS lie between two processes, because some BMCs
+ * crash with shorter pauses. An observation is one process with all its questions ("shell"), so one
+ * session. A change is a second process, after an observation in the same call. A process that has
+ * not ended after PROCESS_MS is killed. The password is in an unnamed file in memory that only
+ * ipmitool inherits (LOOP_SECRET_FILE): it is not in arguments or environment, and nothing remains
+ * when drover dies.
  *
- * Sensors: now and then, after a look, a process of their own, of which no call is told:
+ * Sensors are read from time to time after an observation, by a separate process that belongs to no
+ * call; the next observation reports the result:
  *
- *   look, "sdr info" at its end: there are records --> answered --PAUSE_MS--> "sdr elist" --> told by the next look
+ *   observation with "sdr info" last: records exist --> done
+ *     --PAUSE_MS--> "sdr elist" --> reported by the next observation
  *
- * They are asked for only where there are records, since ipmitool (1.8.19, ipmi_sdr_start()) erases
- * a repository that says it is empty, to fill it from the sensors: nothing that only reads may do
- * that. ipmitool writes to a pipe at its end, so of one that was killed nothing is known.
+ * Sensors are read only if the repository has records, because ipmitool (1.8.19, ipmi_sdr_start())
+ * erases a repository that reports itself empty and fills it from the sensors, which a read must
+ * not do. ipmitool writes to a pipe only when it ends, so a killed process yields no output.
  *
- * There is no virtual media, and firmware cannot be told an address to boot from:
- * docs/providers/ipmi.md says what is left.
+ * There is no virtual media, and firmware cannot be given a boot address: docs/providers/ipmi.md
+ * describes what remains.
  * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c,
  * tests/real/ipmi.py
  */
@@ -39,18 +42,21 @@
 #define CONCURRENT 64
 #define PAUSE_MS 5000
 #define SENSORS_MS (10 * 60 * 1000)
-#define SENSORS_RETRY_MS (60 * 60 * 1000) /* of a BMC that lists none, or not in time */
-#define SENSORS_TOGETHER 16 /* processes, all machines together: they are in no line */
-#define PROCESS_MS 20000    /* its own limit is 2 s a request, twice; a login has several */
+/* Retry interval for a BMC that lists no sensors, or not in time. */
+#define SENSORS_RETRY_MS (60 * 60 * 1000)
+/* Most sensor processes of all machines together, because they are in no queue. */
+#define SENSORS_TOGETHER 16
+/* ipmitool's own limit is 2 s per request, two tries; a login takes several requests. */
+#define PROCESS_MS 20000
 #define LOOK "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\n"
 #define OUTPUT_MAX (64u << 10)
-#define DENIED_CODE 401 /* provider.h: not tried again by this attachment */
+#define DENIED_CODE 401 /* See provider.h: this attachment does not try the login again. */
 
 struct ipmi_provider {
 	struct job_line line;
-	/* processes of sensors */
+	/* Number of running sensor processes. */
 	unsigned sensing;
-	/* host -> struct pause, of machines that were detached: they may come again */
+	/* Host -> struct pause of detached machines, which may be attached again. */
 	struct map *paused;
 };
 
@@ -59,36 +65,36 @@ struct pause {
 };
 
 struct provider_machine {
-	/* first: a job's seat is its machine */
+	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
 	struct job_seat seat;
 	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
 	struct secret *password;
-	/* the login */
+	/* True after the BMC refused the login. */
 	bool refused;
-	/* no process until then */
+	/* loop_now() before which no process is started. */
 	int64_t not_before;
 	struct loop_timer pause, limit;
-	/* that runs; NULL: none */
+	/* Running job; NULL: none. */
 	struct job *job;
-	/* ... and is past its look */
+	/* True if the observation of the running job is done and its change is next. */
 	bool acting;
 	struct loop_timer sense;
-	/* the process is the sensors' */
+	/* True if the running process reads sensors. */
 	bool sensing;
-	/* none are asked for until then */
+	/* loop_now() before which no sensors are read. */
 	int64_t sensors_at;
-	/* more was said than is kept */
+	/* True if the output exceeded OUTPUT_MAX. */
 	bool overflown;
-	/* what the sensors said last; "": nothing is critical */
+	/* Result of the last sensor read; "": nothing is critical. */
 	char fault[256];
-	/* fault is known, and unsensed is "" */
+	/* True if fault is valid; unsensed is then "". */
 	bool sensed;
-	/* why it is not; "": nothing was tried yet */
+	/* Why fault is not valid; "": no read was tried yet. */
 	char unsensed[200];
 	struct loop_child *process;
-	/* standard output; standard error */
+	/* Standard output; standard error. */
 	struct buf out, words;
 	int64_t asked_at;
 };
@@ -115,7 +121,7 @@ static void end(struct provider_machine *m, const struct provider_observation *o
 	struct job *j = m->job;
 
 	m->job = NULL;
-	job_end(j, o, e); /* may detach the machine */
+	job_end(j, o, e); /* done() may detach the machine */
 }
 
 static void fail(struct provider_machine *m, struct err *e)
@@ -124,9 +130,9 @@ static void fail(struct provider_machine *m, struct err *e)
 	end(m, NULL, e);
 }
 
-/* --- what ipmitool says ----------------------------------------------------------------------- */
+/* --- output of ipmitool ----------------------------------------------------------------------- */
 
-/* The value of "Name : value" or "Name is value"; false: no such line. */
+/* Copies the value of the first line "Name : value" or "Name is value". False: no such line. */
 static bool line_of(const char *text, const char *name, char *out, size_t size)
 {
 	size_t n = strlen(name);
@@ -154,7 +160,7 @@ static bool line_of(const char *text, const char *name, char *out, size_t size)
 	return false;
 }
 
-/* Of what it said, the line that came last: what precedes it was no hindrance. */
+/* Returns the last line of standard error. Earlier lines did not stop ipmitool. */
 static const char *last_line(struct buf *words)
 {
 	char *at;
@@ -165,15 +171,16 @@ static const char *last_line(struct buf *words)
 	return at ? at + 1 : words->data;
 }
 
-/* Data 1 and 2 of boot flags, IPMI 2.0 table 28-14: bit 7 of the first: valid; bits 5:2 of the
- * second: the device. */
+/* Reads data bytes 1 and 2 of the boot flags (IPMI 2.0 table 28-14): bit 7 of the first is "valid";
+ * bits 5:2 of the second are the device. */
 static enum provider_override override_of(const char *text)
 {
 	char hex[32];
 	uint8_t data[2];
 
 	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
-		return PROVIDER_OVERRIDE_OTHER; /* not told: none is not proved */
+		/* not reported: absence of an override is not proved */
+		return PROVIDER_OVERRIDE_OTHER;
 	hex[4] = '\0';
 	for (char *c = hex; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
@@ -208,7 +215,7 @@ static int see(struct provider_machine *m, struct err *e)
 		.read_at = m->asked_at,
 		.power = str_eq(power, "on") ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF,
 		.boot_override = override_of(m->out.data),
-		.media_known = true, /* there is no slot */
+		.media_known = true, /* there is no media slot */
 		.address = m->host,
 	};
 	if (line_of(m->out.data, "System GUID", text, sizeof(text)) &&
@@ -225,7 +232,7 @@ static int see(struct provider_machine *m, struct err *e)
 	return 0;
 }
 
-/* Of an ipmitool that failed, by its words. */
+/* Sets *e from the output of a failed ipmitool. Returns -1. */
 static int why(struct provider_machine *m, struct err *e)
 {
 	static const struct {
@@ -264,7 +271,7 @@ static int why(struct provider_machine *m, struct err *e)
 
 static void after_pause(struct provider_machine *m);
 
-/* What is beyond its maximum is not read. */
+/* Output beyond OUTPUT_MAX is dropped. */
 static void on_line(const char *line, size_t len, void *arg)
 {
 	struct provider_machine *m = arg;
@@ -289,8 +296,8 @@ static void unsensed(struct provider_machine *m, const char *why)
 	str_clean(m->unsensed);
 }
 
-/* Told in part they would hide what is critical in the rest; what is critical is so all the
- * same. */
+/* Evaluates the sensor list. An incomplete list could hide a critical sensor, so it counts only if
+ * it shows a critical one. */
 static void see_sensors(struct provider_machine *m, int status)
 {
 	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
@@ -309,7 +316,7 @@ static void see_sensors(struct provider_machine *m, int status)
 	m->sensors_at = m->asked_at + SENSORS_MS;
 }
 
-/* A call may have come meanwhile. */
+/* Ends the sensor process, and starts a call that came meanwhile. */
 static void sensing_over(struct provider_machine *m)
 {
 	process_over(m);
@@ -317,7 +324,8 @@ static void sensing_over(struct provider_machine *m)
 		after_pause(m);
 }
 
-/* After a look that asked for them. */
+/* Call after an observation: schedules a sensor read if one is due and the BMC has sensor
+ * records. */
 static void plan_sensing(struct provider_machine *m)
 {
 	char count[16];
@@ -338,7 +346,8 @@ static void looked(struct provider_machine *m)
 	struct job *j = m->job;
 	struct err e;
 
-	/* Its status is that of no question: what it says counts. */
+	/* Only the output counts, because the exit status of the shell is that of no single
+	 * question. */
 	if (!strstr(m->out.data, "Chassis Power is")) {
 		(void)why(m, &e);
 		fail(m, &e);
@@ -352,7 +361,8 @@ static void looked(struct provider_machine *m)
 		end(m, NULL, &e);
 	} else if (j->kind == JOB_POWER &&
 		   j->seen.power == (j->on ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF)) {
-		end(m, NULL, NULL); /* as it is wanted: some BMCs call that an error */
+		/* already as wanted; some BMCs answer such a request with an error */
+		end(m, NULL, NULL);
 	} else if (j->kind == JOB_BOOT && j->seen.boot_override == PROVIDER_OVERRIDE_NONE) {
 		end(m, NULL, NULL);
 	} else {
@@ -443,7 +453,7 @@ static bool spawn(struct provider_machine *m, const char *const *command, const 
 	return true;
 }
 
-/* Its pause is over. */
+/* Starts the next process of the running job, after the pause. */
 static void go(void *arg)
 {
 	static const char *const look[] = {"shell", NULL};
@@ -470,8 +480,9 @@ static void go(void *arg)
 		fail(m, &e);
 }
 
-/* Before the next look, or looks without a gap would leave no room for it; but no change waits for
- * it to begin. "verbose": each sensor in a row of its own, and not in a page. */
+/* Starts the sensor process. It may precede a waiting observation, because observations without a
+ * gap would leave no time for it; a waiting change goes first. "verbose 0": one row per sensor,
+ * without paging. */
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
@@ -480,7 +491,7 @@ static void sense(void *arg)
 
 	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
 	    m->ip->sensing == SENSORS_TOGETHER) {
-		m->sensors_at = 0; /* the next look plans it anew */
+		m->sensors_at = 0; /* the next observation schedules it again */
 	} else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &e)) {
 		loop_timer_stop(&m->pause);
 		m->sensing = true;
@@ -512,7 +523,7 @@ static void run(struct job *j)
 		fail(m, &e);
 		return;
 	}
-	if (!m->process) /* the sensors' */
+	if (!m->process) /* otherwise the sensor process runs */
 		after_pause(m);
 }
 
@@ -577,7 +588,7 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 	struct ipmi_provider *ip = p->state;
 	struct pause *last;
 
-	if (m->process) { /* it does not read, so no end of file stops it */
+	if (m->process) { /* ipmitool does not read its input, so end of file would not stop it */
 		loop_child_kill(m->process, SIGKILL);
 		process_over(m);
 	}

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include "base/mem.h"
 
-#define OVER_RATE 100000 /* a second: no bound */
-#define AGAIN_MS 1000	 /* until it is looked whether one more may be slow */
+#define OVER_RATE 100000 /* Per second; in effect no limit. */
+#define AGAIN_MS 1000	 /* Retry interval while `concurrent` slow calls already run. */
 
 static void wake(struct job_line *line)
 {
@@ -33,7 +33,7 @@ static int64_t now(const struct job_line *line)
 	return loop_now(loop_of(line->group));
 }
 
-/* Its machine is silent from now on. */
+/* Starts the time limit of j, because its machine is being asked from now on. */
 static void clock_starts(struct job *j)
 {
 	if (loop_timer_active(&j->limit))
@@ -66,7 +66,7 @@ static void seat_left(struct job_seat *seat)
 		clock_stops(j);
 }
 
-/* The place of a running one is free. */
+/* Frees the concurrency slot of a running or slow job. */
 static void leave_place(struct job *j)
 {
 	struct job_line *line = j->seat->line;
@@ -92,7 +92,7 @@ static void on_slow(void *arg)
 	line->slow++;
 }
 
-/* Out of every list and the counts right, then tell, then free: done() may detach the machine. */
+/* Unlinks the job and updates all counts before done(), because done() may detach the machine. */
 void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
 {
 	list_remove(&j->link);

@@ -7,11 +7,11 @@
 #include "providers/registry.h"
 
 /*
- * Machines that are libvirt's domains, by the helper process drover-libvirt
- * (docs/providers/libvirt.md has its requests).
+ * Provider type libvirt: machines are libvirt domains, reached through the helper process
+ * drover-libvirt (docs/providers/libvirt.md specifies its requests).
  *
- * A machine's address is libvirt://PROVIDER/DOMAIN. There is no boot by HTTP: firmware is told
- * nothing but an order of devices.
+ * The address of a machine is libvirt://PROVIDER/DOMAIN. HTTP boot is not supported: libvirt only
+ * sets the order of boot devices in the firmware.
  * Tests: tests/contract/test_provider.c
  */
 #define RATE 50
@@ -20,8 +20,8 @@
 static const struct helper_words words = {
 	.type = "libvirt", .self = "drover-libvirt", .thing = "domain"};
 
-/* Whoever may write Providers may not choose what drover opens with its own rights: whoever starts
- * drover does. */
+/* Checks the URI against --allow-libvirt: users who may write Providers must not choose what drover
+ * opens with its own rights; the user who starts drover does. */
 static bool is_allowed(const struct provider_libvirt *l)
 {
 	for (size_t i = 0; l->allowed && l->allowed[i]; i++)
@@ -30,7 +30,7 @@ static bool is_allowed(const struct provider_libvirt *l)
 	return false;
 }
 
-/* What libvirt would encrypt and verify; and the host's own socket. */
+/* True for URIs whose connection libvirt encrypts and verifies, and for local sockets. */
 static bool is_safe(const char *uri)
 {
 	static const char *const schemes[] = {"qemu:///", "qemu+unix://", "qemu+tls://",
@@ -46,7 +46,7 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 {
 	const struct provider_libvirt *l = s->libvirt;
 	const char *argv[] = {l ? l->helper : NULL, NULL};
-	/* Where libvirt looks for the socket of qemu:///session, and ssh for its keys. */
+	/* libvirt finds the socket of qemu:///session and ssh finds its keys through these. */
 	const char *home = getenv("HOME"), *run_dir = getenv("XDG_RUNTIME_DIR");
 	char *env[5] = {mem_strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"),
 			mem_strdup("LANG=C.UTF-8")};
@@ -60,7 +60,8 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 	else if (!is_safe(l->uri))
 		rc = err_set(
 			e, ERR_DENIED, 0,
-			"libvirt.uri: want qemu:///, qemu+tls://, qemu+ssh:// or test:/// without no_verify, got %.150s",
+			"libvirt.uri: want qemu:///, qemu+tls://, qemu+ssh:// or test:/// without "
+			"no_verify, got %.150s",
 			l->uri);
 	else if (/* mutant: libvirt-any */ !is_allowed(l))
 		rc = err_set(e, ERR_DENIED, 0,
@@ -93,7 +94,7 @@ static json_t *drives_of(const struct provider_template *t)
 	return list;
 }
 
-static void ask_about(struct provider_machine *m, enum job_kind kind, json_t *request_ /* taken */,
+static void ask_about(struct provider_machine *m, enum job_kind kind, json_t *request_,
 		      const struct provider_template *t, const struct provider_call *c)
 {
 	json_object_set_new(request_, "uuid", json_string(t->uuid));

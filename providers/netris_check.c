@@ -13,20 +13,20 @@
 #include "providers/netris_way.h"
 
 /*
- *	all lists at once --> judged --> switches, every 2 s --> done
+ * 	all lists at once --> judged --> switches, every 2 s --> done
  */
 #define LOOK_MS 2000
 #define NICS_MAX 64
-#define VNETS_MAX 16 /* of a tenant */
+#define VNETS_MAX 16 /* Most V-nets of a tenant. */
 
 static const enum netris_kind looked_at[] = {
 	NETRIS_SITE,   NETRIS_TENANT, NETRIS_TEMPLATE, NETRIS_VPC,  NETRIS_CLUSTER, NETRIS_VNET,
 	NETRIS_SERVER, NETRIS_LINK,   NETRIS_SWITCH,   NETRIS_L4LB, NETRIS_SUBNET};
 #define LISTS (sizeof(looked_at) / sizeof(*looked_at))
 
-/* A switch that serves a machine. */
+/* A switch to which a machine is linked. */
 struct used {
-	/* lastSeen when it was looked at first */
+	/* lastSeen in the first read. */
 	int64_t first;
 	bool heard;
 };
@@ -40,9 +40,9 @@ struct netris_check {
 		enum netris_kind kind;
 	} reads[LISTS];
 	struct netris_objects o[NETRIS_KINDS];
-	/* name -> struct used */
+	/* Switch name -> struct used. */
 	struct map *used;
-	/* its release */
+	/* Request for the release of the controller. */
 	struct netris_request *asked;
 	json_t *findings;
 	unsigned wrong;
@@ -104,7 +104,7 @@ static void end(struct netris_check *c)
 	c->s.done(c->findings, c->wrong, c->s.arg);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- lookup by name --------------------------------------------------------------------------- */
 
 static const struct netris_template *template_of(const struct netris_check *c, const char *name)
 {
@@ -181,14 +181,16 @@ static void check_names(struct netris_check *c)
 		good(c, "tenant of Netris", "%.80s exists", n->admin);
 	else
 		wrong(c, "tenant of Netris",
-		      "set spec.network.netris.admin to the tenant that owns the servers and that the user belongs to",
+		      "set spec.network.netris.admin to the tenant that owns the servers and that "
+		      "the user belongs to",
 		      "Netris shows this user no tenant %.80s", n->admin);
 	for (size_t i = 0; n->host_servers && n->host_servers[i]; i++)
 		if (server_of(c, n->host_servers[i]))
 			good(c, "host server", "%.80s exists", n->host_servers[i]);
 		else
 			wrong(c, "host server",
-			      "correct spec.network.netris.hostServers, or add the server to the inventory of Netris",
+			      "correct spec.network.netris.hostServers, or add the server to the "
+			      "inventory of Netris",
 			      "Netris has no server %.80s", n->host_servers[i]);
 	for (size_t i = 0; n->common_vnets && n->common_vnets[i]; i++)
 		if (vnet_there(c, n->common_vnets[i]))
@@ -204,7 +206,8 @@ static void check_template(struct netris_check *c)
 
 	if (!t) {
 		wrong(c, "template",
-		      "correct spec.network.netris.template, or create that server-cluster template",
+		      "correct spec.network.netris.template, or create that server-cluster "
+		      "template",
 		      "Netris has no server-cluster template %.80s", c->s.netris->template_);
 		return;
 	}
@@ -212,12 +215,14 @@ static void check_template(struct netris_check *c)
 	for (size_t i = 0; i < t->vnets.n; i++)
 		if (netris_fabric_of(t->vnets.v[i].type) != NETRIS_ETHERNET)
 			good(c, "template",
-			     "V-net %.60s is an %s fabric: the membership of each machine is proved there too",
+			     "V-net %.60s is an %s fabric: the membership of each machine is "
+			     "proved there too",
 			     t->vnets.v[i].postfix,
 			     netris_fabric_names[netris_fabric_of(t->vnets.v[i].type)]);
 		else if (str_starts(t->vnets.v[i].type, "netris-"))
 			wrong(c, "template",
-			      "remove that V-net from the template: this version of drover cannot prove who is in it",
+			      "remove that V-net from the template: this version of drover cannot "
+			      "prove who is in it",
 			      "V-net %.60s is of type %.40s", t->vnets.v[i].postfix,
 			      t->vnets.v[i].type);
 }
@@ -230,7 +235,8 @@ static void check_segment(struct netris_check *c, const char *field, const char 
 	str_format(of, sizeof(of), "segment %s", field);
 	if (!k) {
 		wrong(c, of,
-		      "create a server cluster of that name from a template whose V-net isolates its servers from each other",
+		      "create a server cluster of that name from a template whose V-net isolates "
+		      "its servers from each other",
 		      "Netris has no server cluster %.80s", name);
 		return;
 	}
@@ -239,18 +245,22 @@ static void check_segment(struct netris_check *c, const char *field, const char 
 		      "server cluster %.60s is at site %.60s", name, k->site.name);
 	else if (str_eq(k->template_.name, c->s.netris->template_))
 		wrong(c, of,
-		      "create the server cluster from a separate template whose V-net isolates its servers: with the tenants' template the servers reach each other",
+		      "create the server cluster from a separate template whose V-net isolates "
+		      "its servers: with the tenants' template the servers reach each other",
 		      "server cluster %.60s was created from %.60s, the template for tenants", name,
 		      k->template_.name);
 	else if (!str_eq(k->status, "Active"))
 		wrong(c, of,
-		      "check the server cluster in Netris: drover cannot prove that a machine is in it until it is Active",
+		      "check the server cluster in Netris: drover cannot prove that a machine is "
+		      "in it until it is Active",
 		      "server cluster %.60s is \"%.40s\"", name, k->status);
 	else
 		good(c, of, "server cluster %.60s is Active", name);
 }
 
-/* Would its list be written?  One that is not in the list's own answer is read one by one then. */
+/* Reports a release that does not return the `shared` flag of servers, because drover would not
+ * write such a list back. A cluster whose servers are missing from the list is not checked here:
+ * drover reads it singly. */
 static void check_members(struct netris_check *c)
 {
 	const struct netris_objects *o = &c->o[NETRIS_CLUSTER];
@@ -259,8 +269,10 @@ static void check_members(struct netris_check *c)
 		for (size_t k = 0; k < o->cluster[i].servers.n; k++)
 			if (o->cluster[i].servers.v[k].shared == NETRIS_UNSAID) {
 				wrong(c, "release",
-				      "use another release of Netris: drover does not write a server list whose shared servers it does not know",
-				      "Netris does not report which servers of server cluster %.60s are shared",
+				      "use another release of Netris: drover does not write a "
+				      "server list whose shared servers it does not know",
+				      "Netris does not report which servers of server cluster "
+				      "%.60s are shared",
 				      o->cluster[i].name);
 				return;
 			}
@@ -277,11 +289,13 @@ static void check_tenants(struct netris_check *c)
 		k = cluster_of(c, name);
 		if (!k)
 			note(c, of,
-			     "server cluster %.100s does not exist yet; drover creates it for the first machine",
+			     "server cluster %.100s does not exist yet; drover creates it for the "
+			     "first machine",
 			     name);
 		else if (!str_eq(k->status, "Active"))
 			wrong(c, of,
-			      "check the server cluster in Netris: drover cannot prove that a machine is in it until it is Active",
+			      "check the server cluster in Netris: drover cannot prove that a "
+			      "machine is in it until it is Active",
 			      "server cluster %.60s is \"%.40s\"", name, k->status);
 		else
 			good(c, of, "server cluster %.60s is Active, with %zu servers", name,
@@ -289,7 +303,7 @@ static void check_tenants(struct netris_check *c)
 	}
 }
 
-/* --- addresses that machines ask -------------------------------------------------------------- */
+/* --- probe addresses -------------------------------------------------------------------------- */
 
 static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t id)
 {
@@ -301,7 +315,7 @@ static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t i
 	return NULL;
 }
 
-/* The networks of its V-nets, as far as Netris shows them. */
+/* Sets s->prefixes to the networks of the V-nets of its cluster, as far as Netris shows them. */
 static void find_prefixes(const struct netris_check *c, struct probe_check_segment *s,
 			  struct arena *a)
 {
@@ -345,19 +359,21 @@ static void check_probes(struct netris_check *c)
 		find_prefixes(c, &v[i], a);
 		if (v[i].cluster && cluster_of(c, v[i].cluster) && !v[i].nprefixes)
 			note(c, "probe",
-			     "Netris shows no network of %.100s: probe addresses are not compared with it",
+			     "Netris shows no network of %.100s: probe addresses are not compared "
+			     "with it",
 			     v[i].name);
 	}
 	probe_check(v, c->s.nprobes, on_probe, c);
 }
 
-/* --- ways to API servers ---------------------------------------------------------------------- */
+/* --- paths to API servers --------------------------------------------------------------------- */
 
 static void tell_way(struct netris_check *c, const char *of, const struct fabric_way_seen *seen)
 {
 	if (!seen->up)
 		wrong(c, of,
-		      "see docs/network.md, section \"The way to the API server\", for this reason and its remedy",
+		      "see docs/network.md, section \"The way to the API server\", for this "
+		      "reason and its remedy",
 		      "%s: %.250s", seen->reason, seen->why);
 	else if (str_eq(seen->reason, "Degraded") || str_eq(seen->reason, "VIPUnchecked"))
 		note(c, of, "%s: %.250s", seen->reason, seen->why);
@@ -385,13 +401,14 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 	if (!netris_judge_lb_subnets(c->o[NETRIS_SUBNET].subnet, c->o[NETRIS_SUBNET].n,
 				     w->way.address ? host : NULL, why))
 		wrong(c, of,
-		      "create a subnet with purpose load-balancer in IPAM, at this site and in the VPC of the tenant, or set a different address in spec.network.apiServer",
+		      "create a subnet with purpose load-balancer in IPAM, at this site and in "
+		      "the VPC of the tenant, or set a different address in spec.network.apiServer",
 		      "%.250s", why);
 	else
 		note(c, of, "load balancer %.120s does not exist yet; drover creates it", name);
 }
 
-/* Of its cluster, as far as lists say what is in it. */
+/* Judges a VIP from the tenant's cluster, as far as the lists contain its members. */
 static void check_vip(struct netris_check *c, const char *of, const char *cluster,
 		      const struct netris_check_way *w)
 {
@@ -438,11 +455,12 @@ static void check_ways(struct netris_check *c)
 struct nics {
 	char names[NICS_MAX][32];
 	size_t n;
-	/* a link without the name of a switch */
+	/* True if a link has no switch port at its far end. */
 	bool dark;
 };
 
-/* "eth1@gpu-1" of this server: its NIC, and the switch at the other end counts as used. */
+/* Adds a link such as "eth1@gpu-1" of this server to nics, and the switch at its far end to
+ * c->used. */
 static void take_link(struct netris_check *c, const char *server, const struct netris_ref *near,
 		      const struct netris_ref *far, struct nics *nics)
 {
@@ -472,7 +490,7 @@ static bool has_nic(const struct nics *nics, const char *name)
 	return false;
 }
 
-/* The first NIC that the template wants and the server has not; NULL: none. */
+/* Returns the first NIC that the template names and the server does not have; NULL: none. */
 static const char *missing_nic(const struct netris_check *c, const struct nics *nics)
 {
 	const struct netris_template *t = template_of(c, c->s.netris->template_);
@@ -519,7 +537,8 @@ static void check_machine(struct netris_check *c, const char *name)
 		      "a link of this server contains no switch port at its other end");
 	else if (missing)
 		wrong(c, of,
-		      "add a link for that NIC, or use a different template: every server of a cluster must have the NICs of its template",
+		      "add a link for that NIC, or use a different template: every server of a "
+		      "cluster must have the NICs of its template",
 		      "the template wants NIC %.40s, which this server does not have", missing);
 	else
 		good(c, of, "server %lld with %zu links", (long long)d->id, nics.n);
@@ -564,15 +583,18 @@ static void judge_switches(struct netris_check *c)
 			good(c, of, "reported to the controller");
 		else if (u->first < 0)
 			wrong(c, of,
-			      "correct the links to this switch, or add the switch to the inventory",
+			      "correct the links to this switch, or add the switch to the "
+			      "inventory",
 			      "Netris has no switch of this name");
 		else if (u->first == 0)
 			wrong(c, of,
-			      "check that the agent of the switch runs: without lastSeen drover cannot prove any move",
+			      "check that the agent of the switch runs: without lastSeen drover "
+			      "cannot prove any move",
 			      "Netris reports no lastSeen for this switch");
 		else
 			wrong(c, of,
-			      "check that the agent of the switch runs and reaches the controller: until then drover cannot prove moves at this switch",
+			      "check that the agent of the switch runs and reaches the "
+			      "controller: until then drover cannot prove moves at this switch",
 			      "the switch did not report to the controller for %lld s",
 			      (long long)c->s.wait_ms / 1000);
 	}
@@ -600,7 +622,7 @@ static void on_look(void *arg)
 	c->reads[0].q = netris_list(c->n, NETRIS_SWITCH, &call);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the whole check -------------------------------------------------------------------------- */
 
 static void judge(struct netris_check *c)
 {
@@ -636,19 +658,22 @@ static void stop_reads(struct netris_check *c)
 	}
 }
 
-/* What helps against a failure of a request. */
+/* Returns the remedy for a failed request. */
 static const char *mend_of(const struct err *e)
 {
 	if (e->kind == ERR_DENIED && e->code == NETRIS_LOGIN_REFUSED)
-		return "correct username and password in the Secret of spec.network.netris.credentialsSecretRef";
+		return "correct username and password in the Secret of "
+		       "spec.network.netris.credentialsSecretRef";
 	if (e->kind == ERR_DENIED)
-		return "trust the certificate of the controller in spec.network.netris.tls, or grant the user the missing right (docs/providers/netris.md)";
+		return "trust the certificate of the controller in spec.network.netris.tls, or "
+		       "grant the user the missing right (docs/providers/netris.md)";
 	if (e->kind == ERR_PROTOCOL || e->kind == ERR_NOT_FOUND)
-		return "check that spec.network.netris.endpoint is a Netris controller of a release listed in docs/providers/netris.md";
+		return "check that spec.network.netris.endpoint is a Netris controller of a "
+		       "release listed in docs/providers/netris.md";
 	return "check that spec.network.netris.endpoint is reachable from this computer";
 }
 
-/* Told or not: the last of what is read. */
+/* Last of the reads: judges even if the controller does not report its release. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_check *c = arg;
@@ -671,7 +696,7 @@ static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 	judge(c);
 }
 
-/* ... or not yet. */
+/* Requests the release once all lists are read. */
 static void on_all_read(struct netris_check *c)
 {
 	for (size_t i = 0; i < LISTS; i++)
@@ -687,7 +712,7 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 	struct netris_check *c = r->c;
 
 	r->q = NULL;
-	if (e && r->kind == NETRIS_SUBNET) { /* a right that nothing else needs */
+	if (e && r->kind == NETRIS_SUBNET) { /* The right for subnets is needed by nothing else. */
 		on_all_read(c);
 		return;
 	}

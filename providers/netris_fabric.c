@@ -12,52 +12,54 @@
 #include "providers/netris_state.h"
 
 /*
- * Segments are server clusters of a Netris controller: docs/providers/netris.md.
+ * Fabric type netris: segments are server clusters of a Netris controller;
+ * docs/providers/netris.md.
  *
- * A tenant's segment is the cluster PREFIX-NAME, made when a machine is first placed there; every
- * other segment is the cluster of that name, which an operator made. A move takes the machine out
- * of whatever cluster it is in, and then puts it into the wanted one: in between it is in none,
- * which is cut off.
+ * A tenant's segment is the cluster PREFIX-NAME, created when a machine is first placed in it.
+ * Every other segment is the cluster of the same name, which an operator created. A move first
+ * removes the machine from every other cluster, then adds it to the wanted one; in between the
+ * machine is in no cluster, and so isolated.
  *
- *   place:   look --> (make the cluster --> look) --> out of the others --> into the wanted one --> done
- *   observe: look --> done
+ *   place:   snapshot --> (create the cluster --> snapshot) --> leave the others --> join --> done
+ *   observe: snapshot --> done
  *
- * A later place() of the same machine begins when the earlier one has ended or its 60 s are over,
- * and what it had not sent by then is not sent any more. A fence lower than the highest of that
- * machine is refused; the controller itself knows none, so of another process only what
- * netris_lane.h says protects.
+ * A later place() of the same machine starts after the earlier one has ended or its 60 s are over;
+ * edits of the earlier one that were not sent by then are dropped. A fence lower than the highest
+ * of that machine is refused. The controller itself knows no fences, so against other processes
+ * only the rules in netris_lane.h protect.
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-#define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
-#define CLUSTERS_MAX 8 /* that one machine is taken out of at once */
-#define ROUNDS 3       /* looks of one place() */
+/* Time after which a call sends no more edits. */
+#define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS)
+#define CLUSTERS_MAX 8 /* Most clusters from which one machine is removed at once. */
+#define ROUNDS 3       /* Most snapshots of one place() before it gives up on a new cluster. */
 
-/* A tenant's segment is being dropped. */
+/* One drop() of a tenant's segment. */
 struct drop {
 	struct list link;
 	struct fabric_state *f;
 	struct fabric_call call;
 	char *name;
 	struct netris_unmake *unmake;
-	/* there is nothing to be done */
+	/* Ends the call if there is nothing to remove. */
 	struct loop_defer end;
 	struct loop_timer limit;
 };
 
 struct machine {
-	/* of its server, when it was looked for last; 0: never */
+	/* ID of its server in the last snapshot; 0 means not seen yet. */
 	int64_t id;
 	int64_t fence;
 	struct netris_seen seen;
 };
 
 struct job {
-	/* waits: for a maker */
+	/* waits: link in maker.jobs. */
 	struct list link, waits;
 	struct fabric_state *f;
 	struct fabric_call call;
-	/* fenced: refused for a higher fence */
+	/* fenced: refused because of a higher fence. */
 	bool place, begun, fenced;
 	char *name, *segment;
 	int64_t begun_at;
@@ -66,21 +68,21 @@ struct job {
 	struct netris_wait look;
 	unsigned rounds;
 	struct netris_edit out[CLUSTERS_MAX], in;
-	/* edits that are not answered yet */
+	/* left: edits that are not done yet. */
 	unsigned nout, left;
 	struct netris_lane *into;
-	/* of an edit */
+	/* First error of an edit. */
 	struct err err;
-	/* how making its cluster ended; that may have worked all the same */
+	/* Error with which the creation of the cluster ended; the cluster may still exist. */
 	struct err made;
 };
 
-/* A tenant's cluster is being made, for all who wait for it. */
+/* The creation of one tenant's cluster, for all jobs that wait for it. */
 struct maker {
 	struct fabric_state *f;
 	struct netris_make *make;
 	char *name;
-	/* of job.waits */
+	/* List of job.waits. */
 	struct list jobs;
 };
 
@@ -115,14 +117,16 @@ static void start_next(struct fabric_state *f, const char *name)
 	}
 }
 
-/* The last act of whoever calls it: done() may free the fabric. */
+/* Calls done() and frees the job. The caller must return afterwards, because done() may free the
+ * fabric. */
 static void job_end(struct job *j, const struct fabric_place *p, const struct err *e)
 {
 	struct err why;
 
 	if (e)
-		why = *e; /* it may be in the job */
-	/* Another conflict than that of fences passes by itself, or with a person's help. */
+		why = *e; /* e may point into the job */
+	/* ERR_CONFLICT of place() must mean a higher fence only. All other conflicts are temporary,
+	 * or need an operator. */
 	if (e && why.kind == ERR_CONFLICT && !j->fenced)
 		why.kind = ERR_UNAVAILABLE;
 	job_stop(j);
@@ -159,7 +163,9 @@ static void on_limit(void *arg)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* malloc'd; never a tenant's of ours but for what netris_state_cluster() makes of one. */
+/* Returns the segment of a cluster, malloc'd. "tenant/..." only for names that
+ * netris_state_cluster() forms, so that a cluster with "/" in its name is not taken for a
+ * tenant's. */
 static char *segment_of(const struct fabric_state *f, const char *cluster)
 {
 	size_t n = strlen(f->prefix);
@@ -186,7 +192,8 @@ static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_c
 
 	if (l && netris_lane_id(l) == c->id)
 		return l;
-	/* Another cluster of this name.  Whoever waits at the old one runs into the limit. */
+	/* The cluster was deleted and created again. Edits that wait for the old one end by their
+	 * time limit. */
 	if (l)
 		netris_lane_free(map_take(f->lanes, c->name));
 	l = netris_lane_new(f->group, f->n, c->id, c->name, is_ours, f);
@@ -207,7 +214,8 @@ static struct machine *machine_of(struct fabric_state *f, const char *name)
 
 /* --- observing -------------------------------------------------------------------------------- */
 
-/* Where it is; when it is in several, in one where it may meet a tenant, if there is such a one. */
+/* Returns the cluster that contains the server, and the number of such clusters in *n. If there are
+ * several, prefers a tenant's cluster. */
 static const struct netris_cluster *in_which(const struct fabric_state *f,
 					     const struct netris_look *l, int64_t server,
 					     unsigned *n)
@@ -345,7 +353,8 @@ static bool maker_may_act(void *arg)
 	return false;
 }
 
-/* Whoever waited looks what became of it, or hears why there is nothing to look at. */
+/* After the creation: if it was refused, ends the waiting jobs with the error; otherwise each job
+ * takes a new snapshot to learn the result. */
 static void on_made(const struct err *e, void *arg)
 {
 	struct maker *m = map_take(((struct maker *)arg)->f->makers, ((struct maker *)arg)->name);
@@ -407,10 +416,10 @@ static void told_place(struct job *j, const struct netris_look *l, const struct 
 	if (to)
 		move(j, l, m->id, to);
 	else if (!str_starts(j->segment, NETRIS_STATE_TENANTS))
-		job_fail(
-			j, ERR_NOT_FOUND,
-			"Netris has no server cluster %.100s: create it from a template that isolates its servers",
-			name);
+		job_fail(j, ERR_NOT_FOUND,
+			 "Netris has no server cluster %.100s: create it from a template that "
+			 "isolates its servers",
+			 name);
 	else if (j->rounds >= ROUNDS && j->made.kind != ERR_NONE)
 		job_end(j, NULL, &j->made);
 	else if (j->rounds >= ROUNDS)
@@ -421,7 +430,7 @@ static void told_place(struct job *j, const struct netris_look *l, const struct 
 	free(name);
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- place and observe ------------------------------------------------------------------------ */
 
 static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 {
@@ -446,8 +455,9 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 		job_fail(j, ERR_NOT_FOUND, "Netris has %s named %.100s at site %.60s%s",
 			 m ? "two servers" : "no server", j->name, f->site,
 			 m ? "" : "; the server must have the name of the Machine");
-	} else if (j->place &&
-		   f->release_at < 0) { /* it is being asked, and no look is spent on that */
+	} else if (j->place && f->release_at < 0) {
+		/* Release still unknown, request in flight: wait for the next snapshot
+		   	 * without counting a round. */
 		netris_look(f->looks, &j->look);
 	} else if (j->place && f->release == NETRIS_RELEASE_OLD) {
 		job_fail(j, ERR_UNSUPPORTED, "Netris: %s", f->release_text);
@@ -466,10 +476,10 @@ static void on_start(void *arg)
 	/* mutant: netris-fence */
 	if (j->place && j->call.fence < m->fence) {
 		j->fenced = true;
-		job_fail(
-			j, ERR_CONFLICT,
-			"%.100s: refused, because a newer leader (with a higher fence) already moved the machine",
-			j->name);
+		job_fail(j, ERR_CONFLICT,
+			 "%.100s: refused, because a newer leader (with a higher fence) already "
+			 "moved the machine",
+			 j->name);
 		return;
 	}
 	if (j->place)
@@ -534,7 +544,7 @@ static void drop_free(struct drop *d)
 	free(d);
 }
 
-/* The last act of whoever calls it. */
+/* Calls done() and frees d. The caller must return afterwards. */
 static void on_dropped(const struct err *e, void *arg)
 {
 	struct drop *d = arg;
@@ -586,7 +596,7 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 	netris_state_ask_release(f);
 	if (str_starts(segment, NETRIS_STATE_TENANTS))
 		d->unmake = netris_unmake(f->n, &s);
-	else /* an operator's */
+	else /* a segment that an operator created */
 		loop_defer(&d->end);
 }
 

@@ -1,6 +1,6 @@
 /*
- * netris_fabric_way: the ways to tenants' API servers, as a fabric is asked for them: one
- * netris_way each, 60 s at most.
+ * netris_fabric_way: implements way() and unway() of the fabric `netris`, with one netris_way and a
+ * limit of 60 s each.
  * Tests: tests/contract/test_netris_way.c
  */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "providers/netris_state.h"
 
-/* A tenant's way to its API server is being looked at, or removed. */
+/* One way() or unway() call. */
 struct way {
 	struct list link;
 	struct fabric_state *f;
@@ -31,7 +31,7 @@ static void way_free(struct way *w)
 	free(w);
 }
 
-/* The last act of whoever calls it. */
+/* Calls done() and frees the call. The caller must return afterwards. */
 static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {
 	struct way *w = arg;
@@ -87,7 +87,7 @@ static void way_begin(struct fabric *fabric, const struct fabric_way *want,
 	w->address = mem_strdup(want->address);
 	w->backends = netris_state_copy_names(want->backends);
 	s.make.name = w->name;
-	/* What is asked before a change is asked of the way, whoever changes. */
+	/* way_may_act() gets this call as argument, for netris_make too. */
 	s.make.arg = s.arg = w;
 	s.way.uid = w->uid;
 	s.way.address = w->address;

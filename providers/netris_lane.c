@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define READS 3 /* of a list that cannot be believed yet */
+#define READS 3 /* Reads of a list that does not show what is expected. */
 #define AGAIN_MS 1000
-#define MISSING_MAX 16 /* named in an incident */
+#define MISSING_MAX 16 /* Most servers named in an incident. */
 
 struct ids {
 	int64_t *v;
@@ -26,18 +26,18 @@ struct netris_lane {
 	struct loop_defer begin;
 	struct loop_timer again;
 	struct netris_request *request;
-	/* the read under way is the one after the PUT */
+	/* True if the read in progress follows the PUT. */
 	bool after;
 	unsigned reads;
-	/* how the PUT ended; kind ERR_NONE: well */
+	/* Error of the PUT; kind ERR_NONE: success. */
 	struct err put;
-	/* who was in it when it was last read after a change, less who was taken out since */
+	/* Servers in the last list read after a change, less those that moved away since. */
 	struct ids known;
-	/* the list of the PUT */
+	/* Servers in the list of the PUT. */
 	struct ids sent;
-	/* who ever was in it as a shared server */
+	/* Servers that were ever in this cluster as shared. */
 	struct ids shared;
-	/* an incident, unless it is empty */
+	/* Servers that vanished from the cluster; not empty means an open incident. */
 	struct ids missing;
 	char missing_names[160];
 };
@@ -67,7 +67,7 @@ static void ids_drop(struct ids *s, int64_t id)
 		}
 }
 
-/* --- ending ----------------------------------------------------------------------------------- */
+/* --- end of edits ----------------------------------------------------------------------------- */
 
 static void begin_again(struct netris_lane *l)
 {
@@ -77,8 +77,8 @@ static void begin_again(struct netris_lane *l)
 		loop_defer(&l->begin);
 }
 
-/* Tells all that are in this change (all: whoever waits too). done() may drop others and free the
- * lane. */
+/* Ends all edits of the change in progress; with `all` also those that wait for the next one.
+ * done() may drop other edits and free the lane. */
 static void end_all(struct netris_lane *l, bool all, const struct err *e)
 {
 	struct err why = {0};
@@ -107,10 +107,10 @@ static void end_all(struct netris_lane *l, bool all, const struct err *e)
 bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size)
 {
 	if (l->missing.n)
-		str_format(
-			text, size,
-			"server cluster %.60s lost %.80s to another writer: drover does not change this cluster until these servers are in a cluster again",
-			l->name, l->missing_names);
+		str_format(text, size,
+			   "server cluster %.60s lost %.80s to another writer: drover does not "
+			   "change this cluster until these servers are in a cluster again",
+			   l->name, l->missing_names);
 	return l->missing.n > 0;
 }
 
@@ -125,10 +125,10 @@ static void fail_incident(struct netris_lane *l)
 	end_all(l, true, &e);
 }
 
-/* --- looking at the list ---------------------------------------------------------------------- */
+/* --- evaluating the list ---------------------------------------------------------------------- */
 
-/* Those of `want` who are not in it and whom no edit takes out. Another installation's come and go
- * as it moves them. */
+/* Sets l->missing to the servers of `want` that are not in c and that no edit removes. Machines of
+ * another drover installation do not count, because it moves them itself; shared servers do. */
 static void find_missing(struct netris_lane *l, const struct ids *want,
 			 const struct netris_cluster *c)
 {
@@ -169,7 +169,7 @@ static void on_again(void *arg)
 	read_list(arg);
 }
 
-/* It may be stale: once more in a second.  False: often enough. */
+/* Schedules one more read, because the last one may be stale. False: READS reached. */
 static bool once_more(struct netris_lane *l)
 {
 	if (++l->reads >= READS)
@@ -178,7 +178,7 @@ static bool once_more(struct netris_lane *l)
 	return true;
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- making the change ------------------------------------------------------------------------ */
 
 static bool is_late(const struct netris_lane *l, const struct netris_edit *ed)
 {
@@ -204,7 +204,7 @@ static void on_put(struct netris_objects *o, const struct err *e, void *arg)
 	err_clear(&l->put);
 	if (e)
 		l->put = *e;
-	/* Of these nothing came: it was not sent, or was refused. */
+	/* The request was not sent, or was refused: nothing changed. */
 	if (e && netris_refused(e)) {
 		end_all(l, false, e);
 		return;
@@ -214,7 +214,7 @@ static void on_put(struct netris_objects *o, const struct err *e, void *arg)
 	read_list(l);
 }
 
-/* The complete new list.  NULL: it is so already. */
+/* Returns the complete new list of servers; NULL: no change needed. */
 static json_t *new_list(struct netris_lane *l, const struct netris_cluster *c)
 {
 	json_t *all = json_array();
@@ -265,7 +265,8 @@ static void remember(struct netris_lane *l, const struct netris_cluster *c)
 		ids_add(&l->known, c->servers.v[i].id);
 }
 
-/* Those whose time is over, or that are not allowed, go to `out` and are not begun. */
+/* Marks the edits that belong to the next change. Edits that are too late or no longer allowed move
+ * to `out`. */
 static void merge(struct netris_lane *l, struct list *out)
 {
 	list_for_each (ed, &l->edits, struct netris_edit, link) {
@@ -277,7 +278,7 @@ static void merge(struct netris_lane *l, struct list *out)
 	}
 }
 
-/* Just before the change. */
+/* Evaluates the list read before the change, and sends the PUT. */
 static void change(struct netris_lane *l, const struct netris_cluster *c)
 {
 	struct netris_call call = {.done = on_put, .may_act = may_send, .arg = l};
@@ -289,7 +290,9 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 		if (c->servers.v[i].shared == NETRIS_UNSAID) {
 			(void)!err_set(
 				&e, ERR_UNSUPPORTED, 0,
-				"server cluster %.60s: this release of Netris does not report which servers are shared, so drover does not write its server list",
+				"server cluster %.60s: this release of Netris does not report "
+				"which servers are shared, so drover does not write its server "
+				"list",
 				l->name);
 			e.scope = ERR_PROVIDER;
 			end_all(l, true, &e);
@@ -319,7 +322,7 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 			      json_pack("{s:o, s:o}", "tags", tags_of(c), "servers", list), &call);
 }
 
-/* Does the list show what was asked for? */
+/* Returns true if c shows the result of all edits in progress. */
 static bool shows(const struct netris_lane *l, const struct netris_cluster *c)
 {
 	list_for_each (ed, &l->edits, struct netris_edit, link)
@@ -346,10 +349,10 @@ static void compare(struct netris_lane *l, const struct netris_cluster *c)
 		}
 		remember(l, c);
 		if (e.kind == ERR_NONE)
-			(void)!err_set(
-				&e, ERR_UNAVAILABLE, 0,
-				"Netris confirmed a change of server cluster %.60s, but its server list does not show the change",
-				l->name);
+			(void)!err_set(&e, ERR_UNAVAILABLE, 0,
+				       "Netris confirmed a change of server cluster %.60s, but its "
+				       "server list does not show the change",
+				       l->name);
 		end_all(l, false, &e);
 		return;
 	}
@@ -371,7 +374,7 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		e = &why;
 	}
 	if (e) {
-		/* What the change became is not known: that is said with the first error. */
+		/* The effect of the PUT is unknown, so its own error is the better report. */
 		if (l->after && once_more(l))
 			return;
 		end_all(l, false, l->after && l->put.kind != ERR_NONE ? &l->put : e);
@@ -383,8 +386,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
-/* Is each server that is missing to be put in here? Until the list shows it, `known` has it
- * still. */
+/* Returns true if the waiting edits add all missing servers to this cluster. `known` contains a
+ * server until the list shows it again. */
 static bool mends(const struct netris_lane *l)
 {
 	for (size_t i = 0; i < l->missing.n; i++) {
@@ -461,7 +464,7 @@ void netris_lane_saw(struct netris_lane *l, const struct netris_look *look)
 		ids_drop(&l->missing, id);
 		ids_drop(&l->known, id);
 	}
-	/* Somebody moved it on: no loss. */
+	/* A server that is now in a different cluster was moved by another writer: no loss. */
 	for (size_t i = l->known.n; i-- > 0;)
 		for (size_t k = 0; k < look->nclusters; k++)
 			if (look->clusters[k].id != l->id &&

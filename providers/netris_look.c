@@ -7,43 +7,45 @@
 #include "base/str.h"
 
 /*
- *   asked --- next turn, or in a moment ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
+ *   request --- next loop turn, or after the gap --->
+ *     clusters, V-nets, switches (servers, links, templates) --->
+ *     single elements whose members the lists omit ---> done()
  *
- * Who asks while one is under way waits for the next.
+ * A request that arrives while a snapshot is being read waits for the next one.
  */
-#define DETAILS 8 /* requests for single elements at once */
+#define DETAILS 8 /* Most concurrent requests for single elements. */
 
 struct netris_looks {
 	struct loop_group *group;
 	struct netris *n;
 	char *site;
-	/* served: of the look under way */
+	/* served: callers of the snapshot in progress. */
 	struct list waiting, served;
 	struct loop_timer begin;
-	/* of the look before */
+	/* loop_now() when the last snapshot ended. */
 	int64_t ended_at;
 	bool busy;
 	struct netris_look look;
-	/* requests */
+	/* Requests in flight. */
 	unsigned pending;
 	struct read {
 		struct netris_looks *ls;
-		/* NULL: the place is free */
+		/* NULL: this entry is free. */
 		struct netris_request *q;
 		enum netris_kind kind;
-		/* the element that it completes; NULL: a list */
+		/* Element to complete; NULL: the request reads a list. */
 		void *into;
 	} reads[6 + DETAILS];
 	struct arena **arenas;
 	size_t narenas, arenas_cap;
-	/* whose details are asked for next */
+	/* Index of the next element whose details may be missing. */
 	size_t next_cluster, next_vnet;
 	bool with_inventory;
-	/* INT64_MIN: there is none */
+	/* loop_now() when the inventory was read; INT64_MIN: none. */
 	int64_t inventory_at;
 	struct arena *servers_arena, *links_arena, *templates_arena;
 	struct netris_objects servers, links;
-	/* closed: freed while it tells */
+	/* closed: netris_looks_free() was called inside a done(). */
 	bool telling, closed;
 };
 
@@ -71,7 +73,7 @@ const struct netris_template *netris_look_template(const struct netris_look *l, 
 	return NULL;
 }
 
-/* A list of ports that is empty says nothing of wires that have none. */
+/* Non-Ethernet V-nets: an empty list of ports does not show which servers are in it. */
 bool netris_says_members(const struct netris_vnet *v)
 {
 	if (netris_fabric_of(v->type) == NETRIS_ETHERNET)
@@ -115,7 +117,7 @@ static void forget(struct netris_looks *ls)
 
 /* --- servers and their ports ------------------------------------------------------------------ */
 
-/* "eth1@gpu-1": what is behind the '@'. */
+/* Returns the part after '@' of a port name such as "eth1@gpu-1"; NULL: none. */
 static const char *owner_of(const struct netris_ref *port)
 {
 	const char *at = strrchr(port->name, '@');
@@ -161,7 +163,7 @@ static void build_inventory(struct netris_looks *ls)
 	}
 }
 
-/* --- one look --------------------------------------------------------------------------------- */
+/* --- one snapshot ----------------------------------------------------------------------------- */
 
 static void tell(struct netris_looks *ls, const struct err *e);
 static void on_read(struct netris_objects *o, const struct err *e, void *arg);
@@ -181,7 +183,7 @@ static void start(struct netris_looks *ls, enum netris_kind kind, int64_t id, vo
 	r->q = into ? netris_get(ls->n, kind, id, &c) : netris_list(ls->n, kind, &c);
 }
 
-/* What the lists left out: members of clusters, ports of V-nets. */
+/* Reads elements singly whose members the lists omit: members of clusters, ports of V-nets. */
 static void read_details(struct netris_looks *ls)
 {
 	struct netris_cluster *clusters = (struct netris_cluster *)ls->look.clusters;
@@ -255,12 +257,12 @@ static void on_read(struct netris_objects *o, const struct err *e, void *arg)
 	if (e) {
 		struct err why = *e;
 
-		/* It went between the list and now: as if the list had not had it, which only the
-		 * next look tells. */
+		/* The element was deleted after the list was read. Treated as temporary: the next
+		 * snapshot no longer contains it. */
 		if (!lists && why.kind == ERR_NOT_FOUND)
 			why.kind = ERR_UNAVAILABLE;
 		stop_reads(ls);
-		if (ls->with_inventory) { /* half of it may be of another moment */
+		if (ls->with_inventory) { /* the lists may be from different moments */
 			map_clear(ls->look.machines);
 			ls->inventory_at = INT64_MIN;
 		}
@@ -328,8 +330,8 @@ static void looks_release(struct netris_looks *ls)
 	free(ls);
 }
 
-/* Each of those who waited; what they do may free the looks, which then go after the last line
- * here. */
+/* Calls done() of all callers that wait. If one of them frees ls, ls is released at the end of this
+ * function. */
 static void tell(struct netris_looks *ls, const struct err *e)
 {
 	struct netris_wait *w;

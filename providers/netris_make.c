@@ -5,11 +5,11 @@
 #include "base/str.h"
 
 /*
- *	what there is, all lists at once --> POST VPC (--> list) --> POST cluster --> done
+ * 	all lists at once --> POST VPC (--> list) --> POST cluster --> done
  */
 static const enum netris_kind looked_at[] = {NETRIS_SITE,   NETRIS_TEMPLATE, NETRIS_TENANT,
 					     NETRIS_SERVER, NETRIS_VPC,	     NETRIS_CLUSTER};
-#define VPCS 4 /* its place there */
+#define VPCS 4 /* Index of NETRIS_VPC in looked_at. */
 #define LISTS (sizeof(looked_at) / sizeof(*looked_at))
 
 struct netris_make {
@@ -18,15 +18,15 @@ struct netris_make {
 	struct read {
 		struct netris_make *m;
 		enum netris_kind kind;
-		/* NULL: not under way */
+		/* NULL: not in flight. */
 		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_request *post;
-	/* a VPC was made, or its answer was lost */
+	/* True if a VPC was requested, whether or not an answer came. */
 	bool vpc_asked;
 	int64_t site, template_, admin, vpc, cluster;
 	json_t *servers;
-	/* the first of host_servers that is not there; NULL: none */
+	/* First name of host_servers that does not exist; NULL: none. */
 	const char *no_host;
 };
 
@@ -78,7 +78,7 @@ static bool may_post(void *arg)
 	return m->s.may_act(m->s.arg);
 }
 
-static void post(struct netris_make *m, enum netris_kind kind, json_t *body /* taken */)
+static void post(struct netris_make *m, enum netris_kind kind, json_t *body)
 {
 	struct netris_call c = {
 		.done = on_posted, .may_act = m->s.may_act ? may_post : NULL, .arg = m};
@@ -114,7 +114,7 @@ static void post_cluster(struct netris_make *m)
 		       ref(m->template_, m->s.template_), "servers", servers));
 }
 
-/* By name; 0: there is none. */
+/* Returns the id of the object named name; 0: none. */
 static int64_t find(enum netris_kind kind, const struct netris_objects *o, const char *name)
 {
 	for (size_t i = 0; i < o->n; i++) {
@@ -187,7 +187,7 @@ static void find_hosts(struct netris_make *m, const struct netris_objects *o)
 	}
 }
 
-/* All is known: what is missing? */
+/* Takes the next step: ends, reports a missing object, or creates the next one. */
 static void go_on(struct netris_make *m)
 {
 	struct err lost;
@@ -213,7 +213,8 @@ static void go_on(struct netris_make *m)
 	}
 }
 
-/* An answer may be lost, and tells of a VPC's id in some releases alone: then the list does. */
+/* The id of the new VPC is in the answer only in some releases, and an answer may be lost: then
+ * reads the list of VPCs. */
 static void on_posted(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_make *m = arg;

@@ -10,7 +10,7 @@ static bool has_port(const struct netris_vnet *v, int64_t port)
 	return false;
 }
 
-/* The first of the machine's ports that is in it; 0: none. */
+/* Returns the first port of m that is in v; 0: none. */
 static int64_t port_in(const struct netris_vnet *v, const struct netris_machine *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -19,7 +19,7 @@ static int64_t port_in(const struct netris_vnet *v, const struct netris_machine 
 	return 0;
 }
 
-/* Where it is no Ethernet.  NULL: the machine is not in it. */
+/* Returns the entry of the machine in a non-Ethernet V-net; NULL: the machine is not in it. */
 static const struct netris_vnet_server *server_in(const struct netris_vnet *v,
 						  const struct netris_machine *m)
 {
@@ -72,7 +72,8 @@ static void says_not(const struct netris_vnet *v, char *why, size_t size)
 		   netris_fabric_names[netris_fabric_of(v->type)], v->name);
 }
 
-/* As the fabric's manager says, where it says anything of one server. */
+/* Returns false if the manager of a non-Ethernet fabric reports a status other than Active for this
+ * server. True if it reports none. */
 static bool is_applied(const struct netris_vnet *v, const struct netris_machine *m, char *why,
 		       size_t size)
 {
@@ -86,8 +87,8 @@ static bool is_applied(const struct netris_vnet *v, const struct netris_machine 
 	return false;
 }
 
-/* A V-net that the template promises, and that the cluster does not show, is one that nothing was
- * read of. */
+/* Returns false if the cluster shows fewer V-nets of a fabric than its template has, because
+ * nothing is known about the missing ones. */
 static bool has_all_fabrics(const struct netris_look *l, const struct netris_cluster *c, char *why,
 			    size_t size)
 {
@@ -101,10 +102,10 @@ static bool has_all_fabrics(const struct netris_look *l, const struct netris_clu
 	for (int f = NETRIS_ETHERNET + 1; f < NETRIS_FABRICS; f++)
 		/* mutant: netris-fabric-not-shown */
 		if (has[f] < want[f]) {
-			str_format(
-				why, size,
-				"server cluster %.60s shows %zu %s V-nets, but its template has %zu",
-				c->name, has[f], netris_fabric_names[f], want[f]);
+			str_format(why, size,
+				   "server cluster %.60s shows %zu %s V-nets, but its template has "
+				   "%zu",
+				   c->name, has[f], netris_fabric_names[f], want[f]);
 			return false;
 		}
 	return true;
@@ -135,10 +136,10 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 			return false;
 		}
 		if (!str_eq(v->status, "Active") || !str_eq(v->state, "active")) {
-			str_format(
-				why, size,
-				"V-net %.60s has state \"%.30s\" and status \"%.30s\", want active and Active",
-				v->name, v->state, v->status);
+			str_format(why, size,
+				   "V-net %.60s has state \"%.30s\" and status \"%.30s\", want "
+				   "active and Active",
+				   v->name, v->state, v->status);
 			return false;
 		}
 		if (!is_in(v, m)) {
@@ -178,7 +179,8 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 	return true;
 }
 
-/* Of every port's switch: heard of since the first look that shows it here. */
+/* Returns true if every port's switch has reported since the first snapshot that showed the present
+ * state. */
 static bool heard_since(const struct netris_look *l, const struct netris_machine *m,
 			struct netris_seen *seen, char *why, size_t size)
 {
@@ -219,7 +221,8 @@ enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_
 		*seen = (struct netris_seen){.cluster = in};
 	if (!links_known(m, why, size) || (c && !cluster_active(l, m, c, why, size)) ||
 	    !nowhere_else(l, m, c, common, why, size)) {
-		/* What is heard from now on is heard of a state that is not this one yet. */
+		/* Reports before this state is complete do not count, so the comparison starts
+		 * again. */
 		seen->based = seen->proved = false;
 		return FABRIC_PROOF_NONE;
 	}

@@ -7,18 +7,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define RELEASE_MS (6 * 3600 * 1000) /* until its release is asked for again */
+#define RELEASE_MS (6 * 3600 * 1000) /* Interval between two requests for the release. */
 
-/* --- its release ------------------------------------------------------------------------------ */
+/* --- release ---------------------------------------------------------------------------------- */
 
-/* One that does not tell is as one that may be otherwise: each answer is looked at all the same. */
+/* Stores the release. No answer counts as an unknown release, because drover checks the content of
+ * each reply anyway. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct fabric_state *f = arg;
 	enum netris_release was = f->release;
 
 	f->release_asked = NULL;
-	if (e && f->release_at >= 0) /* what it told before stands */
+	if (e && f->release_at >= 0) /* keep the release that was reported before */
 		return;
 	f->release_at = loop_now(loop_of(f->group));
 	f->release = netris_release_of(o ? o->version->build : NULL, f->release_text);

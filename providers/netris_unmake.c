@@ -4,9 +4,9 @@
 #include "providers/netris_make.h"
 
 /*
- *	clusters --> DELETE --> clusters --> VPCs --> DELETE --> VPCs --> done
+ * 	clusters --> DELETE --> clusters --> VPCs --> DELETE --> VPCs --> done
  *
- * An answer is not believed: what is listed afterwards decides.
+ * The answer to a DELETE does not count: only the list read afterwards does.
  * Tests: tests/contract/test_netris_fabric.c
  */
 #define TRIES 2
@@ -15,10 +15,10 @@ struct netris_unmake {
 	struct netris *n;
 	struct netris_make_spec s;
 	struct netris_request *request;
-	/* cluster, then VPC */
+	/* Cluster first, then VPC. */
 	enum netris_kind kind;
 	unsigned tries;
-	/* of the last DELETE */
+	/* Error of the last DELETE. */
 	struct err err;
 };
 
@@ -94,7 +94,7 @@ static bool is_ours(const struct netris_unmake *m, const struct netris_texts *ta
 	return false;
 }
 
-/* A server that is not shared, or does not say so; or nobody knows. */
+/* Returns true unless all servers of the cluster are known to be shared. */
 static bool is_used(const struct netris_cluster *c)
 {
 	bool used = !c->servers.said;
@@ -104,7 +104,7 @@ static bool is_used(const struct netris_cluster *c)
 	return used;
 }
 
-/* Lists may leave members out: the one element has them. */
+/* Reads the cluster singly, because lists may omit members. */
 static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_unmake *m = arg;
@@ -120,7 +120,8 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 	} else if (is_used(o->cluster)) {
 		(void)!err_set(
 			&used, ERR_CONFLICT, 0,
-			"server cluster %.80s is not deleted: it still contains servers that are not shared",
+			"server cluster %.80s is not deleted: it still contains servers that are "
+			"not shared",
 			m->s.name);
 		end(m, &used);
 	} else {

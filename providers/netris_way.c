@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define CHANGES 4 /* of one call */
-#define VNETS 8	  /* of a cluster that are looked at */
+#define CHANGES 4 /* Most changes of one call. */
+#define VNETS 8	  /* Most V-nets of a cluster that are judged. */
 #define PORT 6443
 #define CHECK_MS "2000"
 
@@ -19,36 +19,36 @@ static const enum netris_kind looked_at[] = {NETRIS_SITE, NETRIS_TENANT, NETRIS_
 struct netris_ways {
 	struct loop_group *group;
 	struct netris *n;
-	/* of netris_way.link; served: by the reading under way */
+	/* Lists of netris_way.link. served: ways that wait for the read in progress. */
 	struct list waiting, served;
 	struct loop_timer begin;
-	/* of the reading before */
+	/* loop_now() when the last read ended. */
 	int64_t ended_at;
 	bool busy;
 	struct read {
 		struct netris_ways *ws;
-		/* NULL: not under way */
+		/* NULL: not in flight. */
 		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_objects o[LISTS];
-	/* closed: freed while it tells */
+	/* closed: netris_ways_free() was called inside a done(). */
 	bool telling, closed;
 };
 
 struct netris_way {
-	/* waits for lists */
+	/* Link in netris_ways.waiting or .served. */
 	struct list link;
 	struct netris_ways *ws;
 	struct netris *n;
 	struct netris_way_spec s;
 	bool remove, made, posted;
 	unsigned changes;
-	/* of the load balancer */
+	/* Name of the load balancer. */
 	char name[NETRIS_WAY_NAME];
 	struct netris_make *make;
-	/* one change, or one element */
+	/* Request for one change or one element. */
 	struct netris_request *request;
-	/* of the last change */
+	/* Error of the last change. */
 	struct err err;
 	struct arena *arenas[VNETS + 1];
 	size_t narenas;
@@ -77,7 +77,7 @@ void netris_way_free(struct netris_way *w)
 	free(w);
 }
 
-/* The last act of whoever calls it. */
+/* Calls done(). The caller must return afterwards, because done() may free w. */
 static void end(struct netris_way *w, const struct fabric_way_seen *s, const struct err *e)
 {
 	struct err why;
@@ -125,8 +125,8 @@ static void look_again(struct netris_way *w)
 		begin_soon(ws);
 }
 
-/* Each of those who waited; what they do may free the ways, which then go after the last line
- * here. */
+/* Continues or ends all ways that wait. If one of them frees ws, ws is released at the end of this
+ * function. */
 static void tell(struct netris_ways *ws, const struct err *e)
 {
 	struct netris_way *w;
@@ -209,7 +209,7 @@ void netris_ways_free(struct netris_ways *ws)
 		free(ws);
 }
 
-/* --- what has to be there --------------------------------------------------------------------- */
+/* --- objects that must exist ------------------------------------------------------------------ */
 
 static void on_made(const struct err *e, void *arg)
 {
@@ -261,7 +261,7 @@ static void find_ids(struct netris_way *w)
 	for (size_t i = 0; i < w->ws->o[3].n; i++)
 		if (str_eq(w->ws->o[3].cluster[i].name, w->s.make.name)) {
 			w->cluster_id = w->ws->o[3].cluster[i].id;
-			/* That of its cluster, whatever that is called. */
+			/* The VPC of the cluster, whatever its name. */
 			if (w->ws->o[3].cluster[i].vpc.id)
 				w->vpc = w->ws->o[3].cluster[i].vpc.id;
 		}
@@ -323,7 +323,7 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 
 /* --- load balancer ---------------------------------------------------------------------------- */
 
-/* An answer proves nothing: the list does. */
+/* The answer to a change does not count: only the list read afterwards does. */
 static void on_changed(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_way *w = arg;
@@ -348,7 +348,7 @@ static void change(struct netris_way *w, const char *method, int64_t id, json_t 
 	w->request = netris_change(w->n, method, NETRIS_L4LB, id, body, &c);
 }
 
-/* was: as it is; NULL: there is none. */
+/* was: present load balancer; NULL: none. */
 static bool in_maintenance(const struct netris_l4lb *was, const char *ip, int64_t port)
 {
 	for (size_t i = 0; was && i < was->backends.n; i++)
@@ -371,13 +371,14 @@ static json_t *body_of(const struct netris_way *w, const struct netris_l4lb *was
 			json_array_append_new(backends, json_pack("{s:s, s:i, s:b}", "ip", to,
 								  "port", at, "maintenance",
 								  in_maintenance(was, to, at)));
-	/* One that was given an address keeps it. */
+	/* Keep the address that was assigned. */
 	if (!want->address && was) {
 		str_copy(ip, sizeof(ip), was->ip);
 		port = was->port > 0 && was->port <= UINT16_MAX ? (uint16_t)was->port : PORT;
 	}
 	return json_pack(
-		"{s:s, s:{s:I, s:s}, s:I, s:s, s:b, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:{s:I, s:s}}",
+		"{s:s, s:{s:I, s:s}, s:I, s:s, s:b, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:o, "
+		"s:{s:I, s:s}}",
 		"name", w->name, "tenant", "id", (json_int_t)w->admin, "name", w->s.make.admin,
 		"siteId", (json_int_t)w->site, "siteName", w->s.make.site, "automatic",
 		!want->address, "protocol", "TCP", "ip", ip, "port", port, "status", "enable",
@@ -426,7 +427,7 @@ static void look_at_balancers(struct netris_way *w)
 		end_failed(w, ERR_UNAVAILABLE, "deleted, but still listed: load balancer", w->name);
 	} else if (w->remove || first != last) {
 		change(w, "DELETE", last->id, NULL);
-	} else if (first && !w->posted) { /* a correction is asked for once in a call */
+	} else if (first && !w->posted) { /* one correction per call */
 		w->posted = true;
 		change(w, "PUT", first->id, body_of(w, first));
 	} else if (first) {
@@ -439,7 +440,7 @@ static void look_at_balancers(struct netris_way *w)
 	}
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the whole way ---------------------------------------------------------------------------- */
 
 static void go_on(struct netris_way *w)
 {

@@ -62,7 +62,7 @@ bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w)
 	       strcasecmp(b->status, "enable") != 0;
 }
 
-/* Which do not answer, and what is said of the first. */
+/* Describes the first backend that is not healthy, and counts the others; "": none. */
 static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 {
 	const struct netris_backend *first = NULL;
@@ -93,9 +93,9 @@ static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 		str_format(out + strlen(out), size - strlen(out), ", and %zu more", n - 1);
 }
 
-/* One healthy backend is enough: the load balancer leads to those alone, and a machine serves only
- * when its own packets reached the API server through it. More would keep machines from a tenant
- * whose API server answers. */
+/* One healthy backend is enough: the load balancer sends traffic only to healthy backends, and a
+ * machine serves only after its own packets reached the API server through it. Asking for more
+ * would keep machines from a tenant whose API server answers. */
 void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
 		     struct fabric_way_seen *out, char *why)
 {
@@ -108,14 +108,16 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 	/* mutant: way-every-vpc */
 	if (!b->vpc.id)
 		say(out, why, false, "VPCNotSaid",
-		    "Netris does not report the VPC of load balancer %.80s, so every tenant might reach it",
+		    "Netris does not report the VPC of load balancer %.80s, so every tenant might "
+		    "reach it",
 		    b->name);
 	else if (b->vpc.id != vpc)
 		say(out, why, false, "VPCDiffers",
 		    "load balancer %.80s is not in the VPC of the tenant", b->name);
 	else if (netris_lb_differs(b, w))
 		say(out, why, false, "NotAsWanted",
-		    "load balancer %.80s has address %.40s:%lld, status \"%.16s\" and %zu backends, and Netris does not apply what spec.network.apiServer wants",
+		    "load balancer %.80s has address %.40s:%lld, status \"%.16s\" and %zu "
+		    "backends, and Netris does not apply what spec.network.apiServer wants",
 		    b->name, b->ip, (long long)b->port, b->status, b->backends.n);
 	else if (str_empty(b->ip) || b->port < 1 || b->port > UINT16_MAX)
 		say(out, why, false, "NoAddress", "load balancer %.80s has no address yet",
@@ -158,7 +160,8 @@ bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char
 
 /* --- VIPs ------------------------------------------------------------------------------------- */
 
-/* 0: it is in none of its subnets; 1: in one; -1: it does not say which it has.  *in: the one. */
+/* Returns 1 if vip is in a subnet of v (*in), 0 if it is in none, -1 if the V-net reports no
+ * subnet. */
 static int subnet_of(const struct netris_vnet *v, const char *vip, const struct netris_gateway **in)
 {
 	bool said = false;
@@ -183,7 +186,8 @@ static bool is_gateway(const struct netris_gateway *g, const char *vip)
 	return address_same(host, vip);
 }
 
-/* "": DHCP gives it to nobody.  Else why it may. */
+/* Returns "" if DHCP cannot assign vip, "in" if the DHCP range contains vip, NULL if DHCP may
+ * assign every address of the subnet. */
 static const char *dhcp_says(const struct netris_gateway *g, const char *vip)
 {
 	if (g->dhcp == NETRIS_NO)
@@ -201,14 +205,16 @@ static void judge_subnet(const struct netris_vnet *v, const struct netris_gatewa
 
 	if (str_eq(v->type, "l3vpn"))
 		say(out, why, false, "NotLayer2",
-		    "V-net %.80s is of type l3vpn, where machines do not receive the ARP announcement of a VIP",
+		    "V-net %.80s is of type l3vpn, where machines do not receive the ARP "
+		    "announcement of a VIP",
 		    v->name);
 	else if (is_gateway(g, vip))
 		say(out, why, false, "VIPIsGateway", "%.48s is the gateway of V-net %.80s", vip,
 		    v->name);
 	else if (!dhcp)
 		say(out, why, false, "VIPInDHCPRange",
-		    "DHCP of V-net %.60s assigns all addresses of %.44s, including %.48s: set a DHCP range without the VIP",
+		    "DHCP of V-net %.60s assigns all addresses of %.44s, including %.48s: set a "
+		    "DHCP range without the VIP",
 		    v->name, g->prefix, vip);
 	else if (*dhcp)
 		say(out, why, false, "VIPInDHCPRange",
@@ -216,7 +222,8 @@ static void judge_subnet(const struct netris_vnet *v, const struct netris_gatewa
 		    g->dhcp_start, g->dhcp_end);
 	else
 		say(out, why, true, "VIP",
-		    "%.48s is in V-net %.80s, to which the hosts of the control plane are connected",
+		    "%.48s is in V-net %.80s, to which the hosts of the control plane are "
+		    "connected",
 		    vip, v->name);
 }
 
@@ -236,7 +243,8 @@ void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *
 
 	if (!has_host(c)) {
 		say(out, why, false, "NoHost",
-		    "server cluster %.80s has no shared server, so the hosts of the control plane are not in its V-nets: set spec.network.netris.hostServers of the Provider",
+		    "server cluster %.80s has no shared server, so the hosts of the control plane "
+		    "are not in its V-nets: set spec.network.netris.hostServers of the Provider",
 		    c->name);
 		return;
 	}
@@ -262,7 +270,8 @@ void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *
 		    c->name);
 	else if (unsaid)
 		say(out, why, true, "VIPUnchecked",
-		    "Netris does not report the subnet of V-net %.80s: only packets of a machine can show whether %.48s is reachable",
+		    "Netris does not report the subnet of V-net %.80s: only packets of a machine "
+		    "can show whether %.48s is reachable",
 		    unsaid->name, vip);
 	else
 		say(out, why, false, "VIPOutside", "%.48s is in no subnet of server cluster %.80s",

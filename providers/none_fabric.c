@@ -6,10 +6,10 @@
 
 /* Tests: tests/contract/test_fabric.c */
 
-/* No isolation: remembers what was asked for and proves nothing. */
+/* Fabric type none: no isolation. Remembers the requested segment and proves nothing. */
 struct none {
 	struct loop_group *group;
-	/* of machine */
+	/* Machine name -> segment name. */
 	struct map *segments;
 	struct list answers;
 };

@@ -3,7 +3,7 @@
 #include "base/address.h"
 #include "base/str.h"
 
-/* The first of the networks that holds it; NULL: none. */
+/* Returns the first network of s that contains address; NULL: none. */
 static const char *network_with(const struct probe_check_segment *s, const char *address)
 {
 	for (size_t i = 0; i < s->nprefixes; i++)
@@ -30,13 +30,14 @@ static bool against(const struct probe_check_segment *s, const char *address,
 		return false;
 	str_format(of, sizeof(of), "probe of %.100s", s->name);
 	if (network) {
-		str_format(
-			says, sizeof(says),
-			"%.60s lies in network %.60s of %.100s: if a machine there uses this address, other machines there are quarantined because they reach it",
-			address, network, other->name);
+		str_format(says, sizeof(says),
+			   "%.60s lies in network %.60s of %.100s: if a machine there uses this "
+			   "address, other machines there are quarantined because they reach it",
+			   address, network, other->name);
 		str_format(
 			mend, sizeof(mend),
-			"set %.150s to an address that no other segment uses, such as the gateway of this segment",
+			"set %.150s to an address that no other segment uses, such as the gateway "
+			"of this segment",
 			s->field);
 		found(of, "wrong", says, mend, arg);
 		return true;
@@ -61,12 +62,13 @@ static void check_one(const struct probe_check_segment *v, size_t n, size_t at,
 
 	str_format(of, sizeof(of), "probe of %.100s", s->name);
 	if (!s->naddresses) {
-		str_format(
-			mend, sizeof(mend),
-			"set %.200s to the gateway of this segment, or to another address that answers only there (docs/network.md)",
-			s->field);
+		str_format(mend, sizeof(mend),
+			   "set %.200s to the gateway of this segment, or to another address that "
+			   "answers only there (docs/network.md)",
+			   s->field);
 		found(of, "note",
-		      "no probe address is configured: no packet can prove that a machine is in this segment",
+		      "no probe address is configured: no packet can prove that a machine is in "
+		      "this segment",
 		      mend, arg);
 		return;
 	}

@@ -6,12 +6,12 @@
 #include "providers/registry.h"
 #include "redfish/redfish.h"
 
-/* Each BMC is a host of its own, which has one request at a time: these bound drover alone. */
+/* Each BMC is its own host and gets one request at a time, so these limits protect only drover. */
 #define RATE 1000
 #define CONCURRENT 1024
 
 /*
- * Machines behind Redfish BMCs, whose calls wait for their turn in one line (jobs.h).
+ * Provider type redfish: machines with Redfish BMCs. Calls wait in one queue (jobs.h).
  * Tests: tests/contract/test_provider.c
  */
 struct redfish_provider {
@@ -26,7 +26,7 @@ _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
 struct provider_machine {
-	/* first: a job's seat is its machine */
+	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
 	struct job_seat seat;
 	struct redfish *bmc;
 };
@@ -36,7 +36,8 @@ static struct redfish *bmc_of(const struct job *j)
 	return ((struct provider_machine *)j->seat)->bmc;
 }
 
-/* The client asks with the operation's arg, which is the job; observations are never asked. */
+/* may_act() of the Redfish client; arg is the job. Not called for observations. Refuses changes in
+ * a session that the journal does not contain yet. */
 static bool may_act(void *arg)
 {
 	struct job *j = arg;
@@ -64,7 +65,8 @@ static enum provider_power power_of(enum redfish_power p)
 	return PROVIDER_POWER_UNKNOWN;
 }
 
-/* The disk is what boots without an override, and all that some BMCs have for "none". */
+/* Without an override the machine boots its disk, and some BMCs offer only "Hdd" instead of
+ * "None". */
 static enum provider_override override_of(const struct redfish_system *s)
 {
 	static const struct {
@@ -84,7 +86,7 @@ static enum provider_override override_of(const struct redfish_system *s)
 	return PROVIDER_OVERRIDE_OTHER;
 }
 
-/* Texts stay the client's. */
+/* Copies pointers; the strings still belong to the client. */
 static void see(const struct redfish_system *s, struct provider_observation *o)
 {
 	o->read_at = s->read_at;
@@ -106,7 +108,7 @@ static int fits(const struct redfish_system *s, void *arg, struct err *e)
 	return j->call.fits(&o, j->call.arg, e);
 }
 
-/* --- answers of the client -------------------------------------------------------------------- */
+/* --- answers of the Redfish client ------------------------------------------------------------ */
 
 static void on_plain(const struct err *e, void *arg)
 {
@@ -127,7 +129,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 	struct job *j = arg;
 	struct redfish *bmc = bmc_of(j);
 
-	/* What was learnt about power stands, whatever became of the media. */
+	/* A failed read of the media does not invalidate the power state. */
 	j->seen.media_known = m || e->kind == ERR_UNSUPPORTED;
 	if (m) {
 		j->seen.media_inserted = m->inserted;
@@ -191,7 +193,7 @@ static void on_drives(const struct redfish_drives *l, const struct err *e, void 
 	job_end(j, &j->seen, NULL);
 }
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void boot(struct job *j)
 {
@@ -240,7 +242,7 @@ static void run(struct job *j)
 	case JOB_UNDEFINE:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		break; /* nobody asks: the slots are NULL */
+		break; /* never queued: the slots are NULL */
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * refusal: the answer to what a provider cannot do at all. Apart from provider.c, which knows every
- * implementation: implementations answer so too.
+ * refusal: answers calls that a provider does not support. In a separate file because
+ * implementations use it too, and provider.c depends on all implementations.
  * Tests: tests/unit/providers/test_provider.c
  */
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
 const char *const provider_bus_names[] = {"sata", "nvme"};
 
-/* Given later, as every answer. */
+/* An answer to be given in a later loop turn, because done() must not be called inside the starting
+ * function. */
 struct refusal {
 	struct list link;
 	struct loop_defer defer;

@@ -29,7 +29,7 @@ static void set(char **slot, const char *text)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-static void reply(struct httpd_req *q, int status, json_t *j /* taken; NULL: empty */)
+static void reply(struct httpd_req *q, int status, json_t *j)
 {
 	char *text = j ? json_text(j) : NULL;
 
@@ -53,7 +53,7 @@ static json_t *link_to(const char *path)
 	return json_pack("{s:s}", "@odata.id", path);
 }
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- logins ----------------------------------------------------------------------------------- */
 
 static bool password_ok(struct fake_bmc *b, const char *user, const char *password)
 {
@@ -69,7 +69,7 @@ static bool password_ok(struct fake_bmc *b, const char *user, const char *passwo
 	return false;
 }
 
-/* "Basic dXNlcjpwYXNz", decoded by hand. */
+/* Decodes "Basic dXNlcjpwYXNz". */
 static bool basic_ok(struct fake_bmc *b, const char *header)
 {
 	static const char table[] =
@@ -110,12 +110,13 @@ static bool session_ok(struct fake_bmc *b, const char *token)
 
 #define ACCOUNT "/redfish/v1/AccountService/Accounts/3"
 
-/* As the Base registry has it. */
+/* As the Redfish Base registry words it. */
 static json_t *password_change(void)
 {
 	return json_pack(
 		"[{s:s,s:s,s:[s]}]", "MessageId", "Base.1.13.PasswordChangeRequired", "Message",
-		"The password provided for this account must be changed before access is granted.  PATCH the Password property for this account located at the target URI '" ACCOUNT
+		"The password provided for this account must be changed before access is granted. "
+		" PATCH the Password property for this account located at the target URI '" ACCOUNT
 		"' to complete this process.",
 		"MessageArgs", ACCOUNT);
 }
@@ -198,7 +199,8 @@ static json_t *boot(const struct fake_bmc *b, bool pending)
 {
 	bool shown = !b->pending_short &&
 		     pending == (b->pending_boot ||
-				 b->boot_moved); /* the System would show it after a reset */
+				 /* the System would show the override only after a reset */
+				 b->boot_moved);
 	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
 			      shown ? b->boot_target : "None", "BootSourceOverrideMode",
@@ -300,7 +302,8 @@ static json_t *collection(const char *self, const char *member, bool loop)
 	return j;
 }
 
-/* As on the slot, on its action, or in a resource of its own (DSP0266, AllowableValues). */
+/* Lists the protocols in the slot, in its action, or in a separate resource (DSP0266,
+ * AllowableValues). */
 static void add_protocols(const struct fake_bmc *b, json_t *slot)
 {
 	static const char listed[] = "TransferProtocolType@Redfish.AllowableValues";
@@ -561,7 +564,7 @@ static void pause_header(const struct fake_bmc *b, struct httpd_req *q)
 		httpd_reply_header(q, "Retry-After", b->task_pause);
 }
 
-/* The answer to a write that was taken. */
+/* Answers a write that was accepted. */
 static void taken(struct fake_bmc *b, struct httpd_req *q, int status)
 {
 	if (!b->tasks) {
@@ -651,7 +654,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	if (!(b->on_ignored && str_eq(type, "On"))) /* ForceOn may do it */
+	if (!(b->on_ignored && str_eq(type, "On"))) /* ForceOn still works */
 		switch_power(b, on);
 	taken(b, q, 204);
 }
@@ -795,7 +798,7 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 		refuse(q, 405, "Base.1.8.OperationNotAllowed");
 }
 
-/* --- misdeeds --------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static int64_t read_spaces(char *out, size_t max, uint64_t pos, void *arg)
 {

@@ -8,214 +8,219 @@
 #include "base/loop/loop.h"
 
 /*
- * fake_bmc: a BMC for tests of the client and the providers, small on purpose.
- * The switches are dialects and misdeeds; the journal is what the oracles read.
+ * fake_bmc: a small BMC for tests of the Redfish client and the providers. The flags select
+ * dialects and faults; tests check the journal of requests.
  *
- * With `capture` set, GETs are served from that folder (a tree of index.json)
- * and writes are only journalled.
+ * With `capture` set, GETs are served from that folder (a tree of index.json), and writes are only
+ * recorded in the journal.
  */
-/* A drive that it lists; NULL, 0: not said. */
+/* A drive that the BMC lists; NULL or 0: not reported. */
 struct fake_drive {
 	const char *serial, *model, *durable, *slot, *state;
 	int64_t bytes;
-	/* that it is a part of */
+	/* Volume that contains the drive. */
 	const char *volume, *volume_durable;
-	/* RAIDType of that; "None": the drive itself, called a volume */
+	/* RAIDType of the volume; "None": the drive itself, listed as a volume. */
 	const char *raid;
 	int64_t volume_bytes;
 };
 
 struct fake_bmc {
-	/* dialects */
-	/* no session service */
+	/* --- dialects ------------------------------------------------------------------------- */
+	/* No session service. */
 	bool basic_only;
-	/* Basic is taken beside sessions */
+	/* Basic is accepted beside sessions. */
 	bool basic_too;
-	/* the root answers 401 too */
+	/* The service root needs a login too (401). */
 	bool closed_root;
-	/* below Storage, one to a Storage */
+	/* Drives listed below Storage, one per Storage. */
 	const struct fake_drive *drives;
 	unsigned ndrives;
-	/* 500 for whatever is below Storage */
+	/* 500 for everything below Storage. */
 	bool storage_fails;
-	/* SimpleStorage beside Storage */
+	/* SimpleStorage beside Storage. */
 	bool simple_too;
-	/* ... as SimpleStorage alone, which knows models and sizes */
+	/* SimpleStorage only, which reports models and sizes. */
 	bool simple_storage;
-	/* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
+	/* Where the slot lists HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo; 0 means
+	 * nowhere. */
 	int lists_https;
-	/* media over plain HTTP are refused, and nothing lists that */
+	/* Media over plain HTTP are refused, and no property announces it. */
 	bool https_only;
-	/* its slot checks certificates: 1 and takes one, 2 and stops when it is told to */
+	/* The slot checks certificates: 1 and accepts a CA, 2 and stops checking when asked; 0: no
+	 * check. */
 	int verifies;
-	/* there is an ActionInfo, which says no protocols unless lists_https is 3 */
+	/* InsertMedia has an ActionInfo, which lists no protocols unless lists_https is 3. */
 	bool insert_info;
-	/* slots under the Manager alone */
+	/* Slots only under the Manager. */
 	bool managers_media;
-	/* no slots until the action AMIVirtualMedia.EnableRMedia */
+	/* No slots before the action AMIVirtualMedia.EnableRMedia. */
 	bool media_off;
-	/* ... and so long after it */
+	/* Time from that action until the slots appear. */
 	int64_t media_ms;
-	/* a CD slot comes first whose InsertMedia is refused */
+	/* The first CD slot refuses InsertMedia. */
 	bool inner_slot;
-	/* its Id */
+	/* Id of that first slot. */
 	const char *inner_id;
-	/* of the slot that takes media; NULL: Cd */
+	/* Id of the slot that accepts media; NULL: Cd. */
 	const char *slot_id;
-	/* it does not say what it takes */
+	/* The slot does not list its media types. */
 	bool no_media_types;
-	/* what media_off calls it; NULL: #AMIVirtualMedia.EnableRMedia */
+	/* Name of the action that enables media (media_off); NULL:
+	 * #AMIVirtualMedia.EnableRMedia. */
 	const char *enable_action;
-	/* InsertMedia wants UserName and Password */
+	/* InsertMedia requires UserName and Password. */
 	bool named_media;
-	/* no_cd: the slots take floppies */
+	/* no_cd: the slots accept only floppies. */
 	bool no_media, no_cd;
-	/* no InsertMedia */
+	/* Media are inserted by PATCH; no InsertMedia. */
 	bool patch_media;
-	/* InsertMedia takes Image alone */
+	/* InsertMedia accepts only Image. */
 	bool bare_media;
-	/* EjectMedia with a body: 415 */
+	/* EjectMedia with a body: 415. */
 	bool eject_no_body;
-	/* Inserted stays true after an eject */
+	/* Inserted stays true after an eject. */
 	bool eject_keeps_flag;
-	/* reset values only in ActionInfo */
+	/* Reset types are listed only in ActionInfo. */
 	bool action_info;
 	bool no_force_off;
-	/* Reset takes these too */
+	/* Reset also supports ForceOn, PowerCycle. */
 	bool force_on, power_cycle;
-	/* On is taken and does nothing */
+	/* On is accepted without an effect. */
 	bool on_ignored;
-	/* On: 409 */
+	/* On: 409. */
 	bool on_refused;
-	/* overrides are taken by the settings object alone */
+	/* Only the settings object accepts boot overrides. */
 	bool pending_boot;
-	/* None is not among the boot targets */
+	/* None is not listed among the boot targets. */
 	bool no_none_target;
-	/* neither UefiHttp nor HttpBootUri */
+	/* Neither UefiHttp nor HttpBootUri. */
 	bool no_http_boot;
-	/* HttpBootUri cannot be emptied, and nothing is said of it */
+	/* Clearing HttpBootUri is accepted without an effect. */
 	bool http_sticks;
-	/* ... 400 */
+	/* Clearing HttpBootUri: 400. */
 	bool http_refused;
-	/* ... but by null */
+	/* HttpBootUri can be cleared only with null. */
 	bool http_null;
-	/* a boot that used HttpBootUri empties it (the tests' machines do the boot) */
+	/* A boot that used HttpBootUri clears it (the tests' machines perform the boot). */
 	bool http_forgotten;
-	/* the settings object lists Hdd alone, the System lists and takes all */
+	/* The settings object lists only Hdd; the System lists and accepts all targets. */
 	bool pending_short;
-	/* the System refuses overrides, the pending object takes and then shows them */
+	/* The System refuses overrides; the pending object accepts and then shows them. */
 	bool boot_moved;
-	/* the pending object shows overrides and refuses them, the System takes them */
+	/* The pending object shows overrides and refuses them; the System accepts them. */
 	bool boot_shy;
-	/* 400 when the boot mode comes with the target */
+	/* 400 for a boot mode sent together with the target. */
 	bool refuse_mode;
-	/* slots for floppies, listed before the one for CDs */
+	/* Number of floppy slots listed before the CD slot. */
 	unsigned floppies;
 	bool only_once;
-	/* If-Match is checked; always 412 */
+	/* etags: If-Match is checked. etags_lie: always 412. */
 	bool etags, etags_lie;
-	/* ... and required, although no tag is given out */
+	/* If-Match is required, although no ETag is sent. */
 	bool etags_hidden;
-	/* ... and taken in this form alone: "W/" or "*"; NULL: as given */
+	/* If-Match is accepted only in this form: "W/" or "*"; NULL: as sent. */
 	const char *etags_want;
-	/* so many writes are answered 412, and the tag is another one after */
+	/* Number of writes that are answered 412 and followed by a new ETag. */
 	unsigned etags_move;
-	/* writes to the System and its media answer 202 with a task */
+	/* Writes to the System and its media answer 202 with a task. */
 	bool tasks;
-	/* ... whose monitor alone is told, which deletes the task when it has ended */
+	/* The 202 contains only the task monitor, which deletes the task when it has ended. */
 	bool task_bare;
-	/* ... of which nothing is told */
+	/* The 202 contains no link to the task. */
 	bool task_nowhere;
-	/* ... on another server */
+	/* The link to the task names a different server. */
 	bool task_elsewhere;
-	/* ... gone when it has ended */
+	/* The task is deleted when it has ended. */
 	bool task_vanishes;
-	/* ... 404 for the first so many looks */
+	/* Number of first reads of the task that are answered 404. */
 	unsigned task_late;
-	/* "Completed" */
+	/* Final TaskState, such as "Completed". */
 	const char *task_end;
-	/* "OK" */
+	/* Final TaskStatus, such as "OK". */
 	const char *task_status;
-	/* MessageId of its message; NULL: none */
+	/* MessageId of the task's message; NULL: none. */
 	const char *task_message;
-	/* how long it runs */
+	/* Duration of the task. */
 	int64_t task_ms;
-	/* Retry-After, in seconds */
+	/* Retry-After, in seconds. */
 	const char *task_pause;
-	/* a System without Reset, answering 503, is listed first */
+	/* A System without Reset that answers 503 is listed first. */
 	bool baseboard_first;
-	/* Reset to what is already: 400 */
+	/* Reset to the present state: 400. */
 	bool same_state_400;
-	/* the session's Location names another server */
+	/* Location of the new session names a different server. */
 	bool location_elsewhere;
-	/* ... and its body names none */
+	/* The body of the new session has no link either. */
 	bool no_session_link;
-	/* boots virtual CDs by the attribute ServerBoot alone */
+	/* Virtual CDs are booted only by the attribute ServerBoot. */
 	bool dell_attributes;
-	/* ... which cannot be written */
+	/* That attribute cannot be written. */
 	bool attributes_refused;
-	/* the password: 1 at the login, 2 in all that follows it */
+	/* The password must be changed: 1 announced at the login, 2 at every request after it; 0:
+	 * no. */
 	int must_change;
-	/* no resource has an @odata.type */
+	/* No resource has an @odata.type. */
 	bool untyped;
-	/* Systems answers 308 to itself with a slash */
+	/* Systems answers 308 to itself with a trailing slash. */
 	bool redirect;
 	const char *vendor, *model;
-	/* of its Manager; NULL: 7.10.30 */
+	/* Firmware version of the Manager; NULL: 7.10.30. */
 	const char *firmware;
-	/* further members of the System, as JSON with ' for "; NULL: none */
+	/* Further members of the System, as JSON with ' instead of "; NULL: none. */
 	const char *health;
 	const char *capture;
-	/* misdeeds */
-	/* takes the Reset and does nothing */
+	/* --- faults --------------------------------------------------------------------------- */
+	/* Reset is accepted without an effect. */
 	bool power_lie;
-	/* ... boot and media too */
+	/* Boot and media changes are accepted without an effect. */
 	bool write_lie;
 	int64_t power_delay_ms;
-	/* the System is 100 MB */
+	/* The System is 100 MB. */
 	bool huge;
-	/* ... or nested 40 deep */
+	/* The System is nested 40 deep. */
 	bool deep;
-	/* the System is said to be on another server */
+	/* The link to the System names a different server. */
 	bool foreign_link;
-	/* the media collection's nextLink is itself */
+	/* nextLink of the media collection is the collection itself. */
 	bool next_loop;
-	/* 503 to everything behind the login */
+	/* 503 for every request that needs a login. */
 	bool unavailable;
-	/* ... with this Retry-After */
+	/* Retry-After of that 503. */
 	const char *unavailable_s;
-	/* the System is not JSON */
+	/* The System is not JSON. */
 	bool garbage;
-	/* Asked first for each request, counted from 0; true: it has answered, or never will. */
+	/* Called first for each request, counted from 0. True: tamper has answered or will never
+	 * answer. */
 	bool (*tamper)(struct httpd_req *q, unsigned n, void *arg);
 	void *tamper_arg;
 	unsigned requests;
-	/* accounts */
+	/* --- accounts ------------------------------------------------------------------------- */
 	const char *user, *password;
-	/* wrong passwords until locked; 0: never */
+	/* Wrong passwords until the account is locked; 0 means never. */
 	unsigned lock_after;
-	/* 0: 8 */
+	/* 0 means 8. */
 	unsigned max_sessions;
-	/* state */
+	/* --- state ---------------------------------------------------------------------------- */
 	bool on;
-	/* of the attribute; NULL: Normal */
+	/* Value of the attribute FirstBootDevice; NULL: Normal. */
 	const char *first_device;
-	/* that its slot was given; NULL: none */
+	/* CA that was installed for the slot; NULL: none. */
 	char *slot_ca;
-	/* it was told to check none */
+	/* The slot was told not to check certificates. */
 	bool unverified;
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;
 	bool locked;
-	/* tries that reached the BMC */
+	/* Login attempts that reached the BMC. */
 	unsigned logins;
 	unsigned etag;
-	/* enabled; -1: not */
+	/* Time at which media were enabled; -1: not enabled. */
 	int64_t media_since;
-	/* -1: none, or deleted */
+	/* Start of the task; -1: none, or deleted. */
 	int64_t task_since;
 	struct {
-		/* 0: free */
+		/* 0: unused entry. */
 		unsigned id;
 		char token[24];
 	} sessions[16];
@@ -225,36 +230,38 @@ struct fake_bmc {
 	struct httpd *httpd;
 	struct loop_timer power;
 	bool power_target;
-	/* "METHOD path body" */
+	/* Requests as "METHOD path body". */
 	char *journal[512];
 	unsigned njournal;
-	/* reads are left out of the journal, and a full one forgets its oldest line */
+	/* Reads are not recorded, and a full journal drops its oldest line. */
 	bool writes_only;
-	/* after each change of power; NULL: nobody is told */
+	/* Called after each change of power; NULL: not wanted. */
 	void (*switched)(void *arg);
 	void *switched_arg;
-	/* of the newest PATCH; "": none */
+	/* If-Match of the last PATCH; "": none. */
 	char if_match[64];
 };
 
 void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);
 void fake_bmc_done(struct fake_bmc *b);
-/* A request that tamper said it has answered, and kept: it is answered now. */
+/* Answers a request that tamper held back. */
 void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q);
-/* Its switch, pressed by whatever speaks another protocol than Redfish for it. */
+/* Switches the machine, for fakes that speak other protocols than Redfish. */
 void fake_bmc_switch(struct fake_bmc *b, bool on);
-/* ... its slot (NULL: eject) and its override ("None", "Cd", "UefiHttp", ...), unless it lies. */
+/* Sets the image in the slot (NULL: eject), for fakes that speak other protocols;
+ * fake_bmc_put_target() sets the override ("None", "Cd", "UefiHttp", ...). Neither has an effect
+ * with write_lie. */
 void fake_bmc_put_image(struct fake_bmc *b, const char *image);
 void fake_bmc_put_target(struct fake_bmc *b, const char *target);
-/* A line for the journal. */
+/* Adds a line to the journal. */
 void fake_bmc_note(struct fake_bmc *b, const char *line);
-/* journal lines that start so */
+/* Returns the number of journal lines that begin with start. */
 unsigned fake_bmc_count(const struct fake_bmc *b, const char *start);
 const char *fake_bmc_last(const struct fake_bmc *b, const char *start);
 unsigned fake_bmc_sessions(const struct fake_bmc *b);
-/* all sessions */
+/* Ends all sessions. */
 void fake_bmc_expire(struct fake_bmc *b);
-/* anywhere but in logins */
+/* Returns true if text occurs in a journal line other than a login. */
 bool fake_bmc_mentions(const struct fake_bmc *b, const char *text);
 
 #endif

@@ -10,9 +10,9 @@
 struct process {
 	struct list link;
 	struct fake_cloud *f;
-	/* NULL: ended */
+	/* NULL: ended. */
 	struct loop_child *child;
-	/* of request.link */
+	/* List of request.link. */
 	struct list requests;
 };
 
@@ -31,7 +31,7 @@ static void request_free(struct request *q)
 	free(q);
 }
 
-static void say(struct process *p, json_t *j /* taken */)
+static void say(struct process *p, json_t *j)
 {
 	char *text = json_text(j);
 
@@ -207,7 +207,7 @@ static void list_owned(struct process *p, const json_t *j, json_int_t id)
 
 	f->lists += !after;
 	list_for_each (i, &f->instances, struct fake_instance, link) {
-		if (after) { /* goes on behind that one */
+		if (after) { /* continues after that instance */
 			after = str_eq(i->id, after) ? NULL : after;
 			continue;
 		}

@@ -8,10 +8,9 @@
 #include "base/loop/loop_sim.h"
 
 /*
- * fake_cloud: a cloud behind a program of type exec, for the simulated loop, found as FAKE_CLOUD.
- * It keeps its instances whatever becomes of the program, and does what clouds do: shows late what
- * was launched, loses replies after the effect, has no capacity in one zone, ends instances by
- * itself.
+ * fake_cloud: a cloud behind a program of type exec, for the simulated loop, started as FAKE_CLOUD.
+ * Its instances survive the program. It behaves like a real cloud: lists new instances late, loses
+ * replies after the effect, has no capacity in one zone, ends instances by itself.
  */
 #define FAKE_CLOUD "/fake/cloud"
 #define FAKE_CLOUD_ZONES 4
@@ -20,7 +19,7 @@ struct fake_instance {
 	struct list link;
 	char id[24], zone[32], type[64], token[72];
 	json_t *tags;
-	/* decoded */
+	/* Decoded. */
 	char *user_data;
 	int64_t launched_at, ended_at, running_at;
 	bool ending, gone, told;
@@ -31,37 +30,37 @@ struct fake_instance {
 struct fake_cloud {
 	struct {
 		const char *zone, *type;
-		/* of market Reserved; NULL: OnDemand */
+		/* ID of the reservation for market Reserved; NULL: OnDemand. */
 		const char *reservation;
 		int64_t micros;
-		/* what it can launch; -1: as many as are asked for */
+		/* Number of instances that can be launched; -1: no limit. */
 		int64_t capacity;
 	} zones[FAKE_CLOUD_ZONES];
-	/* each answer takes so long; the effect comes with it */
+	/* Time until each answer; the effect happens at that time. */
 	int64_t ms;
-	/* from launched to running */
+	/* Time from launch to running. */
 	int64_t boot_ms;
-	/* from terminated to gone */
+	/* Time from terminate to gone. */
 	int64_t end_ms;
-	/* from launched until it is listed */
+	/* Time from launch until the instance is listed. */
 	int64_t visible_ms;
-	/* so long a gone one is listed */
+	/* Time for which a gone instance is listed. */
 	int64_t told_ms;
-	/* instances in one line of a list; 0: all */
+	/* Instances per page of a list; 0 means all. */
 	size_t page;
-	/* misdeeds, for so many requests that follow */
-	/* launched, and the reply never comes */
+	/* --- faults; a number counts the requests that follow --------------------------------- */
+	/* The instances are launched, but the reply never comes. */
 	unsigned lose_launches;
 	unsigned lose_ends;
-	/* what is launched ends by itself before it runs */
+	/* Launched instances end before they run. */
 	unsigned dying;
-	/* the token is not looked at: what is asked twice is there twice */
+	/* Tokens are ignored: a repeated launch launches again. */
 	bool no_tokens;
-	/* does nothing and answers nothing but pings */
+	/* Answers only pings, without any effect. */
 	bool deaf;
-	/* kind that launches are refused with; NULL: none */
+	/* Error kind with which launches are refused; NULL: none. */
 	const char *error;
-	/* what happened */
+	/* --- counters ------------------------------------------------------------------------- */
 	unsigned asked, launched, terminations, lists;
 	/* May be NULL. */
 	void (*on_running)(struct fake_instance *i, void *arg);
@@ -70,19 +69,19 @@ struct fake_cloud {
 
 	struct loop *loop;
 	struct loop_group *group;
-	/* of fake_instance.link */
+	/* List of fake_instance.link. */
 	struct list instances;
-	/* of fake_cloud.c */
+	/* Private to fake_cloud.c. */
 	struct list processes;
 };
 
 void fake_cloud_init(struct fake_cloud *f, struct loop_group *g);
 void fake_cloud_done(struct fake_cloud *f);
-/* It ends now, as hardware does. */
+/* Ends an instance at once, as a hardware failure does. */
 void fake_cloud_kill(struct fake_instance *i);
-/* not gone: billed */
+/* Returns the number of instances that are not gone, so billed. */
 unsigned fake_cloud_alive(const struct fake_cloud *f);
-/* ... of one claim: value of the tag drover.dev/claim. */
+/* Like fake_cloud_alive(), only for instances whose tag drover.dev/claim is claim_uid. */
 unsigned fake_cloud_alive_of(const struct fake_cloud *f, const char *claim_uid);
 
 #endif

@@ -130,7 +130,7 @@ static void describe(struct fake_ec2 *f, struct buf *b)
 	buf_puts(b, "</DescribeInstancesResponse>");
 }
 
-/* The status of the answer. */
+/* Returns the HTTP status of the answer. */
 static int terminate(struct fake_ec2 *f, struct buf *b)
 {
 	for (size_t i = 0; i < f->n; i++) {

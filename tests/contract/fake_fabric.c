@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-static void say(struct loop_child *c, json_t *j /* taken */)
+static void say(struct loop_child *c, json_t *j)
 {
 	char *text = json_text(j);
 

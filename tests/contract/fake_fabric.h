@@ -6,34 +6,34 @@
 #include "base/map.h"
 
 /*
- * fake_fabric: a network driver for the simulated loop, found as FAKE_FABRIC, that
- * speaks the protocol of docs/exec-fabric.md or, told so, something else.
+ * fake_fabric: a network driver for the simulated loop, started as FAKE_FABRIC. Speaks the protocol
+ * of docs/exec-fabric.md, or violates it on request.
  */
 #define FAKE_FABRIC "/fake/port-move"
 
 struct fake_fabric {
-	/* misdeeds, for the requests that follow */
-	/* never answers place and observe */
+	/* --- faults, for the requests that follow --------------------------------------------- */
+	/* Never answers place and observe. */
 	bool silent;
-	/* ends with status 3 instead of answering */
+	/* Ends with status 3 instead of answering. */
 	bool dies;
-	/* answers with a line that is none */
+	/* Answers with a line that is not a reply. */
 	bool garbage;
-	/* answers hello with protocol 2 */
+	/* Answers hello with protocol 2. */
 	bool wrong_protocol;
-	/* kind of the error that it answers with */
+	/* Error kind of all answers. */
 	const char *error;
-	/* NULL: Strong */
+	/* NULL: Strong. */
 	const char *proof;
-	/* answers an id that was never sent, then properly */
+	/* Answers an id that was never sent, then the right one. */
 	bool unknown_id;
-	/* what happened */
-	/* of machine */
+	/* --- results -------------------------------------------------------------------------- */
+	/* Machine name -> segment. */
 	struct map *segments;
-	/* "place gpu-1 q-1 3", "observe gpu-1 3" */
+	/* For example "place gpu-1 q-1 3", "observe gpu-1 3". */
 	char *journal[256];
 	unsigned njournal, starts, ends;
-	/* of the newest request that a silent one did not answer */
+	/* ID of the newest request that was not answered because of silent. */
 	int64_t held_id;
 	struct loop_child *child;
 };

@@ -7,15 +7,15 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_head: a simulated BCM head node in front of fake BMCs: what it switches shows at them. Node
- * i, "n0" and so on, has the BMC 10.0.8.(17 + i).
+ * fake_head: a simulated BCM head node in front of fake BMCs: power switched at the head node
+ * changes the fake BMC. Node i ("n0", ...) has the BMC 10.0.8.(17 + i).
  */
 #define FAKE_HEAD "https://head:8081"
 #define FAKE_HEAD_PASSWORD "battery staple"
 
 #define FAKE_HEAD_NODES 64
 
-/* What a BMC switched is told to the node in front of it. */
+/* Links a BMC to the node in front of it, which learns of power changes at the BMC. */
 struct fake_head_pair {
 	struct sim_head_node *node;
 	struct fake_bmc *bmc;
@@ -27,12 +27,12 @@ struct fake_head {
 	struct sim_head *head;
 	struct httpd *httpd;
 	struct secret *password;
-	/* how drover reaches it, by login */
+	/* Endpoint and login for drover. */
 	struct provider_manager manager;
 };
 void fake_head_start(struct fake_head *h, struct http_mem_net *net, struct loop_group *g);
 struct sim_head_node *fake_head_add(struct fake_head *h, struct fake_bmc *b, int i);
-/* before its BMCs */
+/* Call before fake_bmc_done() of its BMCs. */
 void fake_head_done(struct fake_head *h);
 
 #endif

@@ -12,7 +12,7 @@
 struct call {
 	struct list link;
 	struct fake_ipmitool *f;
-	/* NULL: over */
+	/* NULL: ended. */
 	struct loop_child *child;
 	char host[64], user[32], password[64], command[64];
 	bool sensing, counting;
@@ -33,8 +33,8 @@ static void over(struct call *c, int status)
 	loop_sim_child_exit(child, status);
 }
 
-/* The fake's loop has no standard error: what ipmitool says there is told by its status alone in a
- * simulated loop, so it comes on the output, which is read as well. */
+/* Simulated processes have no standard error, so the message goes to the output, which the provider
+ * also searches. */
 static void refuse(struct call *c, const char *words)
 {
 	print(c, words);
@@ -48,9 +48,9 @@ static void sense(struct call *c)
 
 	c->f->sensings++;
 	print(c, "ipmitool> sdr elist");
-	assert(c->f->records > 0); /* it would be erased */
+	assert(c->f->records > 0); /* otherwise ipmitool would erase the repository */
 	if (!at)
-		return; /* it hangs: what it has is in its buffer */
+		return; /* hangs; the output stays in ipmitool's buffer */
 	for (size_t n; *at; at += n + (at[n] == '\n')) {
 		n = strcspn(at, "\n");
 		loop_sim_child_line(c->child, at, n);
@@ -143,7 +143,7 @@ static void on_time(void *arg)
 	}
 }
 
-/* One at a time, with a pause between. */
+/* Asserts one process at a time per BMC, with the pause in between. */
 static void check_pace(struct fake_ipmitool *f, const char *host)
 {
 	list_for_each (c, &f->calls, struct call, link)
@@ -199,7 +199,7 @@ static void on_line(struct loop_child *child, const char *line, size_t len, void
 
 static void on_eof(struct loop_child *child, void *state)
 {
-	(void)child, (void)state; /* it reads what it was given, and goes on */
+	(void)child, (void)state; /* ipmitool ignores end of file and goes on */
 }
 
 static void on_free(void *state)

@@ -7,41 +7,41 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_ipmitool: ipmitool for the simulated loop: what 1.8.19 prints (taken down from it beside
- * ipmi_sim), for machines that are fakes of a BMC.
+ * fake_ipmitool: ipmitool for the simulated loop. Prints what version 1.8.19 prints (recorded
+ * against ipmi_sim), for machines that are fake BMCs.
  *
- * It asserts what must hold of each call: the password by its file and neither in argv nor in the
- * environment, one process at a time for a BMC, 5 s between two.
+ * Asserts for each call: the password is in its file and neither in argv nor in the environment,
+ * only one process at a time runs for a BMC, and 5 s lie between two.
  */
 struct fake_ipmitool {
-	/* The machine at a host; NULL: nothing answers there. */
+	/* Returns the machine at host; NULL: nothing answers there. */
 	struct fake_bmc *(*find)(const char *host, void *arg);
-	/* NULL: none */
+	/* Returns true if the BMC does not answer; NULL: never. */
 	bool (*hangs)(const char *host, void *arg);
 	void *arg;
 	const char *user, *password;
-	/* each call takes so long */
+	/* Duration of each call. */
 	int64_t ms;
-	/* misdeeds, for the calls that follow */
+	/* --- faults, for the calls that follow ------------------------------------------------ */
 	bool garbage, huge;
-	/* does what it is told, and then finds no answer */
+	/* The command takes effect, but no answer arrives. */
 	bool lost;
-	/* the BMC has none free */
+	/* The BMC has no free session. */
 	bool no_sessions;
-	/* that "sdr info" tells; 0: "sdr elist" would erase */
+	/* Record count in "sdr info"; 0 means that "sdr elist" would erase the repository. */
 	unsigned records;
-	/* what "sdr elist" prints, lines; NULL: it is never done with it */
+	/* Output of "sdr elist", in lines; NULL: it never ends. */
 	const char *sensors;
-	/* with which it ends then */
+	/* Exit status of "sdr elist". */
 	int sensors_status;
-	/* times it was asked for */
+	/* Number of sensor reads. */
 	unsigned sensings;
-	/* that reached a BMC */
+	/* Number of logins that reached a BMC. */
 	unsigned logins;
 	unsigned starts, ends;
 
 	struct loop_group *group;
-	/* of fake_ipmitool.c */
+	/* Private to fake_ipmitool.c. */
 	struct list calls;
 	struct {
 		char host[64];

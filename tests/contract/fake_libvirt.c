@@ -11,9 +11,9 @@
 struct process {
 	struct list link;
 	struct fake_libvirt *f;
-	/* NULL: ended */
+	/* NULL: ended. */
 	struct loop_child *child;
-	/* of request.link */
+	/* List of request.link. */
 	struct list requests;
 };
 
@@ -45,7 +45,7 @@ static void process_end(struct process *p, int status)
 	loop_sim_child_exit(c, status);
 }
 
-static void say(struct process *p, json_t *j /* taken */)
+static void say(struct process *p, json_t *j)
 {
 	char *text = json_text(j);
 
@@ -60,7 +60,7 @@ static void fail(struct process *p, json_int_t id, const char *kind, const char 
 	say(p, json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", kind, "message", message));
 }
 
-/* The machine of a request: drover-libvirt's domain, or what a program of type exec calls so. */
+/* Returns the machine of a request: "domain" of drover-libvirt, or "machine" of type exec. */
 static const char *thing_of(const json_t *j)
 {
 	return str_or(json_str_at(j, "domain"), json_str_at(j, "machine"));
@@ -225,7 +225,7 @@ static bool is_busy(const struct process *p, const char *domain)
 	return false;
 }
 
-static void take(struct process *p, json_t *j /* taken */)
+static void take(struct process *p, json_t *j)
 {
 	struct fake_libvirt *f = p->f;
 	const char *domain = thing_of(j), *address;

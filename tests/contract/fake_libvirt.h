@@ -9,52 +9,52 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the
- * protocol of docs/provider-protocol.md, and what it switches are fakes of a BMC's machine.
+ * fake_libvirt: drover-libvirt for the simulated loop, started as FAKE_LIBVIRT. Speaks the protocol
+ * of docs/provider-protocol.md and switches fake BMCs.
  *
- * A domain about which a request hangs is busy, as in the real one; hanging requests never end.
+ * A domain for which a request hangs is busy, as with the real program; hanging requests never end.
  */
 #define FAKE_LIBVIRT "/fake/drover-libvirt"
-#define FAKE_EXEC "/fake/machines" /* the same as a program of type exec */
+#define FAKE_EXEC "/fake/machines" /* The same fake as a program of type exec. */
 #define FAKE_LIBVIRT_URI "qemu:///system"
 
 struct fake_libvirt {
-	/* The machine of a domain; NULL: there is none. address: that its media are fetched
-	 * from. */
+	/* Returns the machine of a domain; NULL: no such domain. address: from which its media are
+	 * fetched. */
 	struct fake_bmc *(*find)(const char *domain, const char **address, void *arg);
 	void *arg;
-	/* A domain was defined, or undefined (uuid NULL); may be NULL. */
+	/* Called after a domain was defined, or undefined (uuid NULL); may be NULL. */
 	void (*on_defined)(const char *domain, const char *uuid, void *arg);
-	/* each answer takes so long; the effect comes with it */
+	/* Time until each answer; the effect happens at that time. */
 	int64_t ms;
-	/* misdeeds, for the requests that follow */
-	/* NULL: none */
+	/* --- faults, for the requests that follow --------------------------------------------- */
+	/* NULL: never. */
 	bool (*hangs)(const char *domain, void *arg);
-	/* answers nothing at all, pings neither */
+	/* Answers nothing, not even pings. */
 	bool deaf;
-	/* ends with status 3 instead of answering */
+	/* Ends with status 3 instead of answering. */
 	bool dies;
-	/* ... after the effect */
+	/* Ends with status 3 after the effect. */
 	bool dies_after;
-	/* takes what an older leader asks for */
+	/* Accepts requests with an older fence. */
 	bool no_fences;
 	bool garbage, huge, wrong_protocol;
-	/* id of 100 additional answers to each request; 0: none */
+	/* ID of 100 additional answers to each request; 0 means none. */
 	json_int_t talks;
-	/* kind of the error that it answers with */
+	/* Error kind of all answers. */
 	const char *error;
-	/* what happened */
-	/* of domain: char *, decimal */
+	/* --- results -------------------------------------------------------------------------- */
+	/* Domain -> highest fence (char *, decimal). */
 	struct map *fences;
-	/* domain -> char *, its uuid */
+	/* Domain -> uuid (char *). */
 	struct map *defined;
 	unsigned starts, ends;
-	/* of the newest hello */
+	/* From the newest hello. */
 	char uri[128], pool[64], media_url[256];
 
 	struct loop *loop;
 	struct loop_group *group;
-	/* of fake_libvirt.c */
+	/* Private to fake_libvirt.c. */
 	struct list processes;
 };
 

@@ -7,8 +7,8 @@
 #include "sim/netris.h"
 
 /*
- * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, and what a
- * fabric needs to reach it.
+ * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, with the
+ * configuration that a fabric needs to reach it.
  */
 #define FAKE_NETRIS "https://netris.example"
 #define FAKE_NETRIS_PASSWORD "horse\"staple"
@@ -22,17 +22,17 @@ struct fake_netris {
 	struct secret *password;
 	struct sim_netris *sim;
 	struct fabric_netris config;
-	/* looks: lists of V-nets that were asked for */
+	/* looks: number of V-net lists that were read. */
 	unsigned moves, looks;
 	unsigned balancer_lists;
-	/* of the next request that changes something; HTTP_MEM_WELL: none */
+	/* Fault of the next request that changes something; HTTP_MEM_WELL: none. */
 	enum http_mem_fate fate;
 };
 
-/* client: the group of whoever uses config. */
+/* client: loop group of the user of config. */
 void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *client,
 		      unsigned servers, int64_t latency_ms, bool loose);
-/* the fabric first */
+/* Free the fabric before. */
 void fake_netris_done(struct fake_netris *f);
 
 #endif

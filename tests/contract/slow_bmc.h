@@ -4,17 +4,17 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * slow_bmc: a fake BMC that answers every request, logins too, only after a while. What a request
- * does is done when it is answered. A client that went away first was not heard.
+ * slow_bmc: delays every answer of a fake BMC, including logins. The effect of a request happens
+ * when it is answered; a request whose client disconnected before has no effect.
  *
- * It is the fake's `tamper`; it has to outlive the fake.
+ * Implements the fake's `tamper`; must outlive the fake.
  */
 struct slow_bmc {
 	struct fake_bmc *bmc;
 	struct loop_group *group;
-	/* may be changed at any time */
+	/* Delay; may be changed at any time. */
 	int64_t ms;
-	/* requests so far */
+	/* Number of requests so far. */
 	unsigned answered;
 };
 void slow_bmc_init(struct slow_bmc *s, struct fake_bmc *b, struct loop_group *g, int64_t ms);

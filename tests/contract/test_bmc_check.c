@@ -1,4 +1,4 @@
-/* `drover bmc probe` against a fake BMC; against each make: test_dialects.c. */
+/* Tests `drover bmc probe` against a fake BMC; test_dialects.c tests each make. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static struct bmc_check *begin(struct bmc_rig *f, const char *pin)
 	return c;
 }
 
-/* Whatever it finds: nothing was changed, and its session has gone. */
+/* Asserts that the check changed nothing and closed its session, whatever it found. */
 static void end(struct bmc_rig *f, struct bmc_check *c)
 {
 	loop_sim_run_cond(f->loop, is_done, NULL, loop_now(f->loop) + 3600 * 1000);
@@ -79,7 +79,7 @@ static void check(struct bmc_rig *f)
 	end(f, begin(f, NULL));
 }
 
-/* "result: says" of what it found of that; NULL: nothing. */
+/* Returns "result: says" of the first finding about what; NULL: none. */
 static const char *of(const char *what)
 {
 	static char text[700];
@@ -134,8 +134,7 @@ static void a_bmc_that_lacks_nothing_is_told_whole(void **state)
 	assert_int_equal(json_array_size(json_at(got.told, "bmc", "quirks")), 3);
 	assert_string_equal(of("quirk"), "note: Q18-supermicro: boot mode with every override");
 	assert_string_equal(of("power"), "ok: on, and off by ForceOff");
-	assert_string_equal(of("boot of the agent"),
-			    "ok: from a virtual CD; else by UEFI HTTP boot");
+	assert_string_equal(of("boot of the agent"), "ok: from a virtual CD, or by UEFI HTTP boot");
 	assert_string_equal(of("drives"), "ok: 2 listed, 1920 GB in all");
 	assert_true(str_starts(of("latency"), "ok: "));
 	assert_true(json_int_at(got.told, "bmc", "calls") > 8);
@@ -150,10 +149,11 @@ static void what_is_missing_says_what_that_means(void **state)
 	check(f);
 	assert_int_equal(got.wrong, 1);
 	assert_true(str_starts(of("boot of the agent"), "wrong: neither from a virtual CD nor"));
-	assert_string_equal(of("virtual media"), "note: it has no slot for a CD");
-	assert_true(str_starts(of("power"), "note: there is no ForceOff"));
+	assert_string_equal(of("virtual media"),
+			    "note: the BMC has no virtual media slot for a CD");
+	assert_true(str_starts(of("power"), "note: ForceOff is not supported"));
 	assert_true(str_starts(of("login"), "note: Basic"));
-	assert_string_equal(of("drives"), "note: it lists none");
+	assert_string_equal(of("drives"), "note: the BMC lists none");
 	assert_string_equal(known("login"), "Basic");
 }
 
@@ -164,7 +164,7 @@ static void http_boot_alone_is_a_way(void **state)
 	f->bmc.no_media = true;
 	check(f);
 	assert_int_equal(got.wrong, 0);
-	assert_true(str_starts(of("boot of the agent"), "ok: by UEFI HTTP boot alone"));
+	assert_true(str_starts(of("boot of the agent"), "ok: by UEFI HTTP boot only"));
 }
 
 static void a_slot_that_takes_tls_and_checks_is_told(void **state)
@@ -177,10 +177,10 @@ static void a_slot_that_takes_tls_and_checks_is_told(void **state)
 	assert_int_equal(got.wrong, 0);
 	assert_string_equal(known("media"), "HTTPS");
 	assert_non_null(strstr(of("virtual media"), "httpsMediaURL"));
-	assert_true(has("virtual media", "it checks the certificate"));
+	assert_true(has("virtual media", "the slot checks the certificate"));
 }
 
-/* Enabling them would change the BMC: it is not done to look. */
+/* Enabling remote media would change the BMC, so the check does not do that. */
 static void slots_that_have_to_be_enabled_are_told_and_left(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -189,7 +189,7 @@ static void slots_that_have_to_be_enabled_are_told_and_left(void **state)
 	check(f);
 	assert_int_equal(got.wrong, 0);
 	assert_string_equal(known("media"), "Disabled");
-	assert_true(str_starts(of("virtual media"), "note: its slots are there only when"));
+	assert_true(str_starts(of("virtual media"), "note: the BMC offers slots only after"));
 }
 
 static void nothing_to_tell_machines_apart_by_is_wrong(void **state)
@@ -212,7 +212,7 @@ static void the_certificate_is_known_before_the_password_is_sent(void **state)
 	http_mem_pin(f->net, ORIGIN, PIN);
 	check(f);
 	assert_string_equal(known("fingerprint"), "sha256:" PIN);
-	assert_string_equal(of("certificate"), "note: sha256:" PIN ", trusted at first sight");
+	assert_string_equal(of("certificate"), "note: sha256:" PIN ", trusted on first use");
 	assert_string_equal(f->bmc.journal[0], "GET /redfish/v1 ");
 }
 
@@ -262,7 +262,7 @@ static void a_session_that_cannot_be_ended_is_told(void **state)
 	loop_sim_run_cond(f->loop, is_done, NULL, loop_now(f->loop) + 3600 * 1000);
 	assert_int_equal(got.answers, 1);
 	assert_true(str_starts(of("session"), "note: /redfish/v1/SessionService/Sessions/"));
-	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 3); /* then it is left alone */
+	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 3); /* then the client stops trying */
 	bmc_check_free(c);
 }
 
@@ -276,7 +276,7 @@ static void what_it_said_first_is_told_of_one_that_does_not_answer(void **state)
 	assert_non_null(strstr(of("System"), "503"));
 }
 
-/* Two that could be the machine. */
+/* Two Systems with a Reset action. */
 static bool two_systems(struct httpd_req *q, unsigned n, void *arg)
 {
 	const char *path = httpd_path(q);
@@ -306,7 +306,7 @@ static void several_systems_are_listed(void **state)
 	assert_int_equal(json_array_size(json_at(got.told, "systems")), 2);
 	assert_string_equal(json_string_value(json_array_get(json_at(got.told, "systems"), 1)),
 			    "/redfish/v1/Systems/2");
-	assert_true(str_starts(of("System"), "wrong: it has 2 Systems"));
+	assert_true(str_starts(of("System"), "wrong: the BMC has 2 Systems"));
 }
 
 static void a_manager_in_the_address_is_no_machine(void **state)
@@ -330,7 +330,7 @@ static void a_password_that_has_to_be_changed_is_of_the_login(void **state)
 	assert_non_null(strstr(of("login"), "Accounts/3"));
 }
 
-/* At 3 s a request its search for the slot takes longer than one operation may. */
+/* With 3 s per request, the search for the slot takes longer than one operation may. */
 static void a_slow_one_is_told_whole_too(void **state)
 {
 	struct bmc_rig *f = *state;

@@ -19,28 +19,28 @@
 #include "sim/rack.h"
 
 /*
- * The Redfish provider through a whole cycle with a living BMC of each make: found, identified,
- * switched on and off as observed, booted once from a medium, and again from its disk, with the
- * medium in and out. The makes are those that are built in (sim/dialects), and whatever mockups of
- * real ones lie in the folder of captures; those are no part of this repository.
+ * The Redfish provider through a whole cycle with a simulated BMC of each make: found, identified,
+ * switched on and off as observed, booted once from a medium and again from its disk, with the
+ * medium inserted and ejected. The makes are the built-in ones (sim/dialects) and any mockups of
+ * real BMCs in the folder of captures, which are not part of this repository.
  */
 #define CAPTURES "../shared/captures"
 #define ORIGIN "https://127.10.0.2:8443"
 #define SHOP "http://10.0.8.2:8080"
 #define MEDIA SHOP "/boot/5f1c.iso"
 #define HTTP_BOOT "https://10.0.8.2:8443/boot/5f1c.iso"
-#define TRIES 8 /* of a call that may be tried again, as the controller does */
+#define TRIES 8 /* Most tries of a call that may be repeated, as in the controller. */
 #define SEEN_MS 60000
 
 struct subject {
 	char name[64];
-	/* "": built in */
+	/* "": built in. */
 	char archive[256];
 };
 
 struct world {
 	struct subject *s;
-	/* unpacked */
+	/* Folder with the unpacked archive. */
 	char folder[40];
 	struct loop *loop;
 	struct loop_group *hardware, *group;
@@ -51,19 +51,19 @@ struct world {
 	struct sim_dialects dialects;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	/* the medium */
+	/* How often the medium was fetched. */
 	unsigned fetched;
 	struct provider *provider;
 	struct provider_machine *machine;
-	/* of the last call */
+	/* done() calls of the last call. */
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
 	char uuid[64], serial[64], url[256], http_url[256], session[160];
-	/* drives are to be asked for again */
+	/* drives() must be called again. */
 	bool more;
 	size_t ndrives;
-	/* their serial numbers */
+	/* Serial numbers. */
 	char drives[8][48];
 };
 
@@ -133,7 +133,7 @@ static bool is_answered(void *arg)
 	return ((struct world *)arg)->answers > 0;
 }
 
-/* Into the segment from which it reaches the medium. */
+/* Puts the machine into the segment from which the medium is reachable. */
 static void plug_in(struct world *w)
 {
 	static const char body[] = "{\"segment\":\"quarantine\"}";
@@ -250,7 +250,7 @@ static void pass(struct world *w, int64_t ms)
 	loop_sim_run_until(w->loop, loop_now(w->loop) + ms);
 }
 
-/* Some take media over TLS alone. */
+/* Some makes accept media only over TLS. */
 static const char *medium_of(const struct world *w)
 {
 	return w->dialects.v[0].dialect->quirks.media.tls_only ? HTTP_BOOT : MEDIA;
@@ -292,7 +292,7 @@ static void ask(struct world *w, enum what what)
 	}
 }
 
-/* What may be tried again is, when it asks for that. */
+/* Repeats a call while its error is transient. */
 static enum err_kind try(struct world *w, enum what what)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -313,7 +313,7 @@ static void must(struct world *w, enum what what)
 		fail_msg("%s, call %d: %s", w->s->name, (int)what, w->err.text);
 }
 
-/* Asked for as often as it takes, and believed when it is seen. */
+/* Repeats the power request as needed, until the power state is observed. */
 static void power(struct world *w, bool on)
 {
 	int64_t until = loop_now(w->loop) + SEEN_MS;
@@ -343,7 +343,7 @@ static void is_found_and_identified(struct world *w)
 	assert_true((w->session[0] != '\0') == (w->dialects.v[0].tree->sessions != NULL));
 }
 
-/* What it says of its hardware; another client with a session of its own. */
+/* Reads the hardware with a second client that has its own session. */
 static void on_hardware(const struct redfish_system *s, const struct err *e, void *arg)
 {
 	struct world *w = arg;
@@ -381,7 +381,7 @@ static void tells_of_its_hardware(struct world *w)
 	redfish_free(r);
 }
 
-/* What `drover bmc probe` says of it; the findings but those that are ok are printed. */
+/* Prints the findings of `drover bmc probe` that are not ok. */
 static void on_checked(const json_t *told, unsigned wrong, void *arg)
 {
 	struct world *w = arg;
@@ -420,7 +420,7 @@ static void a_probe_finds_nothing_wrong(struct world *w)
 	bmc_check_free(c);
 }
 
-/* Those that the machine has, where this make lists any. */
+/* If this make lists drives, they must be those of the machine. */
 static void lists_its_drives(struct world *w)
 {
 	const struct sim_tree *t = w->dialects.v[0].tree;
@@ -457,7 +457,7 @@ static void boots_once_from_the_medium(struct world *w)
 	must(w, OBSERVE);
 	assert_true(w->seen.media_inserted);
 	assert_string_equal(w->url, medium_of(w));
-	must(w, INSERT); /* again is no other */
+	must(w, INSERT); /* a repeated insert changes nothing */
 	must(w, BOOT_MEDIA);
 	must(w, OBSERVE);
 	assert_int_equal(w->seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
@@ -478,7 +478,7 @@ static void boots_once_from_the_medium(struct world *w)
 	assert_int_equal(w->fetched, 1);
 }
 
-/* One that was set and is not wanted any more. */
+/* Sets an override and clears it again. */
 static void an_override_is_cleared(struct world *w)
 {
 	power(w, false);

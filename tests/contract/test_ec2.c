@@ -10,8 +10,8 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_ec2.h"
 
-/* What test_elastic.c asks of every provider that launches machines for money, and more, of type
- * ec2. */
+/* Cases for type ec2 beyond test_elastic.c, which has the cases common to all providers that launch
+ * paid instances. */
 #define START 1764000000000
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define CLUSTER "uid-of-kube-system"
@@ -35,7 +35,7 @@ struct answer {
 	bool allowed;
 	struct err err;
 	struct elastic_instance v[16];
-	/* node: of the first */
+	/* node: providerID of the first instance. */
 	char ids[16][40], reasons[16][60], tags[16][64], node[80];
 	struct elastic_offer offers[16];
 	size_t n;
@@ -169,7 +169,7 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 
 static void wait_for(struct answer *a)
 {
-	assert_int_equal(a->count, 0); /* never inside the call */
+	assert_int_equal(a->count, 0); /* done() must not be called inside the call */
 	loop_run(a->w->loop);
 	assert_int_equal(a->count, 1);
 }
@@ -343,7 +343,7 @@ static void what_is_owned_is_found_by_tag_alone_in_each_region(void **state)
 	l.offer.zone = "us-east-1b";
 	launch(w, &l);
 	str_copy(w->near.v[1].cluster, sizeof(w->near.v[1].cluster), "another");
-	open_provider(w); /* knows nothing */
+	open_provider(w); /* a new provider without any memory */
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 3);
@@ -462,7 +462,7 @@ static void errors_have_a_kind_and_a_scope(void **state)
 	world_free(w);
 }
 
-/* --- d, e: what is there, what is gone -------------------------------------------------------- */
+/* --- d, e: present and gone instances --------------------------------------------------------- */
 
 static void fewer_than_asked_for_are_told_with_an_error(void **state)
 {
@@ -539,7 +539,7 @@ static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 	a = launch_as(w, "t-1", 1);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
 	assert_non_null(strstr(a.err.text, "clock is 900 s behind"));
-	/* signed by the cloud's clock now: what is refused is refused for itself */
+	/* signed with the cloud's clock now, so a refusal concerns the login */
 	fault(&w->near, "RunInstances", 401, ERROR_XML("AuthFailure"), false);
 	a = launch_as(w, "t-1", 1);
 	assert_int_equal(a.err.kind, ERR_DENIED);
@@ -558,7 +558,7 @@ static void offers_are_what_was_given_with_its_price(void **state)
 	wait_for(&a);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 6);
-	assert_int_equal(a.offers[0].micros_per_hour, 1123000); /* of the region */
+	assert_int_equal(a.offers[0].micros_per_hour, 1123000); /* the price of the region */
 	assert_int_equal(a.offers[1].market, ELASTIC_SPOT);
 	assert_int_equal(a.offers[1].micros_per_hour, 400000);
 	assert_int_equal(a.offers[2].micros_per_hour, -1);
@@ -576,23 +576,26 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	(void)state;
 	w->near.reservations =
 		"<item><capacityReservationId>cr-1</capacityReservationId><state>active</state>"
-		"<instanceType>p5.48xlarge</instanceType><availabilityZone>eu-west-1a</availabilityZone>"
+		"<instanceType>p5.48xlarge</instanceType>"
+		"<availabilityZone>eu-west-1a</availabilityZone>"
 		"<availableInstanceCount>3</availableInstanceCount>"
 		"<reservationType>capacity-block</reservationType>"
 		"<endDate>2025-11-24T17:00:00.000Z</endDate></item>"
 		"<item><capacityReservationId>cr-2</capacityReservationId><state>active</state>"
-		"<instanceType>p5.48xlarge</instanceType><availabilityZone>eu-west-1c</availabilityZone>"
+		"<instanceType>p5.48xlarge</instanceType>"
+		"<availabilityZone>eu-west-1c</availabilityZone>"
 		"</item>";
 	l.offer.type = "p5.48xlarge";
 	l.offer.market = ELASTIC_RESERVED;
 	l.offer.reservation = "cr-1";
-	assert_int_equal(launch(w, &l).err.kind, ERR_UNAVAILABLE); /* is it a block? */
+	/* whether it is a capacity block is not known yet */
+	assert_int_equal(launch(w, &l).err.kind, ERR_UNAVAILABLE);
 	assert_true(provider_offers(w->provider, on_offers, &a));
 	wait_for(&a);
 	assert_int_equal(a.n, 7);
 	assert_int_equal(a.offers[6].market, ELASTIC_RESERVED);
 	assert_int_equal(a.offers[6].available, 3);
-	/* 17:00 less half an hour; the world began at 16:00 */
+	/* 17:00 minus 30 minutes; the test began at 16:00 */
 	assert_int_equal(a.offers[6].ends_at, START + 1800000);
 	a = launch(w, &l);
 	assert_int_equal(a.err.kind, ERR_NONE);
@@ -605,11 +608,11 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	assert_true(provider_offers(w->provider, on_offers, &a));
 	wait_for(&a);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
-	assert_int_equal(a.n, 6); /* what was given is still there */
+	assert_int_equal(a.n, 6); /* the configured offers remain */
 	world_free(w);
 }
 
-/* --- what the cloud ends ---------------------------------------------------------------------- */
+/* --- interruptions by the cloud --------------------------------------------------------------- */
 
 static void a_spot_notice_is_told_by_the_list(void **state)
 {
@@ -620,11 +623,11 @@ static void a_spot_notice_is_told_by_the_list(void **state)
 	(void)state;
 	assert_int_equal(list(w).v[0].ends_at, 0);
 	w->near.v[0].spot = true;
-	str_format(
-		text, sizeof(text),
-		"<item><instanceId>%s</instanceId><status><code>instance-terminated-no-capacity</code>"
-		"<updateTime>2025-11-24T15:59:30.000Z</updateTime></status></item>",
-		w->near.v[0].id);
+	str_format(text, sizeof(text),
+		   "<item><instanceId>%s</instanceId>"
+		   "<status><code>instance-terminated-no-capacity</code>"
+		   "<updateTime>2025-11-24T15:59:30.000Z</updateTime></status></item>",
+		   w->near.v[0].id);
 	w->near.spot_requests = text;
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
@@ -632,14 +635,14 @@ static void a_spot_notice_is_told_by_the_list(void **state)
 	assert_int_equal(a.v[0].ends_at, START + 90000);
 	assert_int_equal(a.v[1].ends_at, 0);
 	has(&w->near, "Filter.1.Name", "status-code");
-	/* who may not ask lists all the same */
+	/* without the right to read them, the list still succeeds */
 	fault(&w->near, "DescribeSpotInstanceRequests", 403, ERROR_XML("UnauthorizedOperation"),
 	      false);
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 2);
 	assert_int_equal(a.v[0].ends_at, 0);
-	/* what ends already has no notice */
+	/* an instance that is ending gets no notice */
 	str_copy(w->near.v[0].state, sizeof(w->near.v[0].state), "shutting-down");
 	assert_int_equal(list(w).v[0].ends_at, 0);
 	world_free(w);
@@ -654,14 +657,15 @@ static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 	w->near.v[0].reservation = "cr-1";
 	w->near.reservations =
 		"<item><capacityReservationId>cr-1</capacityReservationId><state>active</state>"
-		"<instanceType>p5.48xlarge</instanceType><availabilityZone>eu-west-1a</availabilityZone>"
+		"<instanceType>p5.48xlarge</instanceType>"
+		"<availabilityZone>eu-west-1a</availabilityZone>"
 		"<reservationType>capacity-block</reservationType>"
 		"<endDate>2025-11-24T17:00:00.000Z</endDate></item>";
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.v[0].market, ELASTIC_RESERVED);
 	assert_int_equal(a.v[0].ends_at, START + 1800000);
-	/* the account may not ask: what was read before still counts */
+	/* without the right to read them, what was read before still counts */
 	fault(&w->near, "DescribeCapacityReservations", 403, ERROR_XML("UnauthorizedOperation"),
 	      false);
 	a = list(w);
@@ -670,7 +674,7 @@ static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 	world_free(w);
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 static void a_provider_that_is_freed_says_nothing_more(void **state)
 {

@@ -5,14 +5,13 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_cloud.h"
 
-/* Whatever makes machines for money: what every implementation has to keep to
- * (providers/elastic.h). */
+/* Cases that every provider that launches paid instances must pass (providers/elastic.h). */
 struct cloud {
 	struct loop *loop;
 	struct loop_group *group, *far;
 	struct fake_cloud fake;
 	struct provider *provider;
-	/* the last answer */
+	/* done() calls of the last call. */
 	unsigned answers;
 	size_t n;
 	struct err err;
@@ -77,7 +76,7 @@ static bool may_act(void *arg)
 	return ((struct cloud *)arg)->may;
 }
 
-/* Exactly one answer, and not inside the call. */
+/* Runs until exactly one answer came, which must not be inside the call. */
 static void settle(struct cloud *k, int64_t ms)
 {
 	assert_int_equal(k->answers, 0);

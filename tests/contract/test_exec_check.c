@@ -11,14 +11,14 @@
 #include "tests/contract/fake_cloud.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* The check of a program: one that keeps to the protocol, each thing that one may do wrong, and the
- * shipped example. */
+/* Tests exec_check with a program that follows the protocol, with each possible violation, and with
+ * the shipped example. */
 struct hall {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_libvirt program;
 	struct fake_bmc machine;
-	/* NULL: not done */
+	/* NULL: not done yet. */
 	json_t *findings;
 	unsigned wrong, answered;
 };
@@ -127,20 +127,20 @@ static void what_it_does_wrong_is_named(void **state)
 		const char *error, *of, *result, *says;
 	} cases[] = {
 		{.forgets = true,
-		 .of = "an older leader",
+		 .of = "request of an older leader",
 		 .result = "wrong",
-		 .says = "it was done"},
+		 .says = "the program carried it out"},
 		{.power_lie = true,
 		 .of = "power On",
 		 .result = "wrong",
 		 .says = "never observed On"},
 		{.write_lie = true,
-		 .of = "medium in",
+		 .of = "insert medium",
 		 .result = "wrong",
-		 .says = "the medium's address was never observed"},
+		 .says = "mediaURL never showed"},
 		{.no_uuid = true, .of = "observe", .result = "note", .says = "no uuid"},
 		{.error = "unavailable",
-		 .of = "another machine",
+		 .of = "unknown machine",
 		 .result = "wrong",
 		 .says = "refused as unavailable, want not-found"},
 	};
@@ -180,7 +180,7 @@ static void a_program_that_answers_nothing_is_given_up(void **state)
 	hall_stop(&h);
 }
 
-/* As a real process, on the real loop. */
+/* Runs the example as a real process on the real loop. */
 static void the_example_passes(void **state)
 {
 	char folder[] = "/tmp/drover-exec-XXXXXX", table[64], program[PATH_MAX];
@@ -269,12 +269,12 @@ static void a_cloud_that_launches_twice_for_one_token_is_told_so(void **state)
 	check_cloud(&s, true);
 	assert_int_equal(s.h.wrong, 2);
 	assert_string_equal(says(&s.h, "launch with the same token", "wrong"),
-			    "another instance was launched");
+			    "a second instance was launched");
 	fake_cloud_done(&s.cloud);
 	hall_stop(&s.h);
 }
 
-/* Against a fake of the API that it speaks; what is launched is launched there once, and ended. */
+/* Runs against a fake of the Lambda API; exactly one instance is launched and terminated. */
 static void the_shipped_lambda_passes(void **state)
 {
 	char folder[] = "/tmp/drover-lambda-XXXXXX", table[64], fake[PATH_MAX], program[PATH_MAX];

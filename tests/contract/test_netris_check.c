@@ -81,7 +81,7 @@ static unsigned check(struct world *w)
 	return w->wrong;
 }
 
-/* Something wrong of this says this, and how it is mended. */
+/* Asserts a finding "wrong" about `of` that contains says and has a remedy. */
 static void assert_wrong(struct world *w, const char *of, const char *says)
 {
 	const json_t *f;
@@ -148,11 +148,11 @@ static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 	w->fake.config.template_ = "isolated";
 	w->s.provisioning = "quarantine";
 	check(w);
-	assert_wrong(w, "segment quarantine", "as tenants' are");
-	assert_wrong(w, "segment quarantine", "provisioning too");
+	assert_wrong(w, "segment quarantine", "the template for tenants");
+	assert_wrong(w, "segment quarantine", "the same segment");
 }
 
-/* The networks are what the controller's V-nets show. */
+/* The networks come from the V-nets that the controller shows. */
 static void an_address_that_another_segment_has_is_wrong(void **state)
 {
 	static const char *const none[] = {NULL};
@@ -179,10 +179,10 @@ static void a_switch_that_is_silent_is_wrong(void **state)
 
 	sim_netris_fault(w->fake.sim, "SwitchDead", NULL, "leaf-2", 0, 0);
 	assert_int_equal(check(w), 1);
-	assert_wrong(w, "switch leaf-2", "not heard of");
+	assert_wrong(w, "switch leaf-2", "did not report");
 }
 
-/* Another controller in its place. */
+/* Replaces the controller by one of a different release. */
 static void replace(struct world *w, const char *version)
 {
 	sim_netris_free(w->fake.sim);
@@ -223,7 +223,7 @@ static void its_release_is_told_and_one_that_is_too_old_is_wrong(void **state)
 	replace(w, "4.5.2");
 	assert_int_equal(check(w), 1);
 	assert_wrong(w, "release", "older than 4.5.3");
-	/* Whoever may not read it hears so, and all else is looked at. */
+	/* Without the right to read the release, a note says so and everything else is checked. */
 	replace(w, NULL);
 	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
 	assert_int_equal(check(w), 0);
@@ -250,7 +250,7 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	assert_true(s->up);
 }
 
-/* As drover makes it. */
+/* Creates the path as drover does. */
 static void make_way(struct world *w, const struct fabric_way *way)
 {
 	const struct fabric_spec s = {
@@ -283,7 +283,8 @@ static void ways_to_api_servers_are_checked(void **state)
 	w->s.tenants = tenants;
 	w->s.ways = ways;
 	w->s.nways = 2;
-	assert_int_equal(check(w), 0); /* drover makes what is missing */
+	/* missing objects are not wrong, because drover creates them */
+	assert_int_equal(check(w), 0);
 	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
 	make_way(w, &ways[0].way);
 	make_way(w, &ways[1].way);
@@ -311,13 +312,13 @@ static void a_site_without_addresses_for_load_balancers_is_wrong(void **state)
 	assert_int_equal(check(w), 0);
 	way.way.address = "10.99.0.7:6443";
 	assert_int_equal(check(w), 1);
-	assert_wrong(w, "API server of tenant team-a", "10.99.0.7 is of no subnet");
+	assert_wrong(w, "API server of tenant team-a", "10.99.0.7 is in no subnet");
 	way.way.address = SIM_NETRIS_FREE "7:6443";
 	assert_int_equal(check(w), 0);
 	sim_netris_fault(w->fake.sim, "NoLbSubnet", NULL, NULL, 0, 0);
 	assert_int_equal(check(w), 1);
 	assert_wrong(w, "API server of tenant team-a", "none of 1 subnets");
-	/* Who may not read it is not told that anything is wrong. */
+	/* A missing right to read subnets is not reported as wrong. */
 	sim_netris_fault(w->fake.sim, "Status", "GET /api/v2/ipam", NULL, 403, 0);
 	assert_int_equal(check(w), 0);
 }

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/contract/fake_netris.h"
 
-/* What the netris fabric does when its controller, another writer or a switch does not do as it
- * should. What it has in common with the others: test_fabric.c. */
+/* Cases in which the Netris controller, another writer or a switch misbehaves. test_fabric.c has
+ * the cases common to all fabrics. */
 #define MACHINES 40
 #define PUT "PUT /api/v2/server-cluster"
 #define GET_ONE "GET /api/v2/server-cluster/"
@@ -17,7 +17,7 @@ struct world {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_netris fake;
-	/* of another controller; NULL: there is none */
+	/* Fabric of a second drover; NULL: none. */
 	struct fabric *fabric, *other;
 	bool allowed;
 };
@@ -157,9 +157,9 @@ static void a_proof_needs_a_switch_that_was_heard_of_since(void **state)
 	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
 	assert_non_null(strstr(a.why, "not Active"));
 	pass(w, 5000);
-	look(w, 1, &a); /* the first look that shows all of it */
+	look(w, 1, &a); /* the first snapshot that shows the complete state */
 	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
-	assert_non_null(strstr(a.why, "not heard of"));
+	assert_non_null(strstr(a.why, "has not reported"));
 	pass(w, 3000);
 	look(w, 1, &a);
 	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
@@ -185,7 +185,7 @@ static void a_dead_switch_proves_nothing(void **state)
 	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
 }
 
-/* What a look cannot see: that is why it is never Strong. */
+/* A snapshot cannot detect this, so the proof is never Strong. */
 static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 {
 	struct world *w = *state;
@@ -201,9 +201,9 @@ static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 	assert_null(sim_netris_where(w->fake.sim, "gpu-1"));
 }
 
-/* A proof is of a place; another controller moved it on. */
-/* InfiniBand and NVLink beside the front end: placed by one change, proved when the last of them is
- * there, and left. */
+/* A proof belongs to a place; after another drover moved the machine, it is void. */
+/* InfiniBand and NVLink beside Ethernet: one change places the machine in all fabrics, the proof
+ * needs the last of them, and the machine leaves all of them. */
 static void every_fabric_of_a_template_has_to_follow(void **state)
 {
 	struct world *w = *state;
@@ -270,10 +270,10 @@ static void a_change_whose_answer_is_lost_is_read_back(void **state)
 
 		str_format(segment, sizeof(segment), "tenant/t-%zu", i);
 		str_format(cluster, sizeof(cluster), "drover-t-%zu", i);
-		/* VPC and cluster are made, and the machine is moved; each of these once. */
+		/* VPC and cluster are created and the machine is moved, each exactly once. */
 		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/vpc", NULL, 0, 1);
 		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/server-cluster", NULL, 0, 1);
-		if (i != 1) /* 15 s each */
+		if (i != 1) /* each lost request costs 15 s, too much for this case */
 			sim_netris_fault(w->fake.sim, lost[i], PUT, NULL, 0, 1);
 		assert_int_equal(place(w, 1, segment, &a), ERR_NONE);
 		assert_in(w, "gpu-1", cluster);
@@ -291,7 +291,7 @@ static void a_success_that_changes_nothing_is_an_error(void **state)
 
 	sim_netris_fault(w->fake.sim, "Ignored", PUT, NULL, 0, 1);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_UNAVAILABLE);
-	assert_non_null(strstr(a.err.text, "does not show it"));
+	assert_non_null(strstr(a.err.text, "does not show the change"));
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 }
 
@@ -362,7 +362,7 @@ static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
 	begin(w, w->fabric, 1, "tenant/team-a", &a);
-	pass(w, 30); /* it looks */
+	pass(w, 30); /* the other drover takes a snapshot */
 	w->allowed = false;
 	pass(w, 61000);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
@@ -377,7 +377,7 @@ static void a_lower_fence_is_refused(void **state)
 	const struct fabric_port p = {.machine = "gpu-1"};
 	struct fabric_call c = {.op_id = "01JD", .fence = 2, .done = on_done, .arg = &a};
 
-	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE); /* 3 */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE); /* fence 3 */
 	a = (struct answer){0};
 	fabric_place(w->fabric, &p, "provisioning", &c);
 	pass(w, 10000);
@@ -385,7 +385,7 @@ static void a_lower_fence_is_refused(void **state)
 	assert_in(w, "gpu-1", "quarantine");
 }
 
-/* 60 s for a call whose requests hang: nothing of it is sent after. */
+/* A call whose requests hang ends after 60 s, and sends nothing afterwards. */
 static void a_hung_controller_costs_a_minute_and_no_late_change(void **state)
 {
 	struct world *w = *state;
@@ -401,7 +401,7 @@ static void a_hung_controller_costs_a_minute_and_no_late_change(void **state)
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 }
 
-/* --- nobody is lost --------------------------------------------------------------------------- */
+/* --- no server is lost ------------------------------------------------------------------------ */
 
 static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 {
@@ -424,13 +424,13 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 		str_format(name, sizeof(name), "gpu-%u", i + 1);
 		assert_in(w, name, i % 2 ? "quarantine" : "drover-team-b");
 	}
-	/* All that was asked for meanwhile goes in one change of a cluster. */
+	/* Edits that arrive meanwhile are merged into one change of a cluster. */
 	assert_true(sim_netris_changes(w->fake.sim) - before <= 10);
 }
 
-/* Each of two writers may undo the other's change; then it is said, by name, and written no
- * more. */
-/* Machines at rest are looked at each for itself, and often one after the other. */
+/* Two writers may undo each other's changes. Then the server is named, and nothing more is
+ * written. */
+/* Each machine at rest is observed separately, often in sequence. */
 static void many_looks_cost_two_a_second(void **state)
 {
 	struct world *w = *state;
@@ -483,8 +483,8 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
-	/* After the list before the change, which is undone with it, and after that behind it,
-	 * which is not. */
+	/* Another writer removes the server twice: between the list and the PUT, which undoes the
+	 * removal, and after the PUT, which does not. */
 	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", NULL);
@@ -497,7 +497,7 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_non_null(strstr(a.err.text, "server 1000"));
 	assert_int_equal(a.err.scope, ERR_PROVIDER);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
-	/* Back in a cluster, whichever: it goes on. */
+	/* The server is back in some cluster, so work continues. */
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
 	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
@@ -505,7 +505,7 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_in(w, "gpu-4", "drover-team-a");
 }
 
-/* Its own controller may have it on the way from one cluster to another. */
+/* Another drover may be moving its server between two clusters. */
 static void another_installation_s_server_that_goes_is_no_loss(void **state)
 {
 	struct world *w = *state;
@@ -537,7 +537,7 @@ static void a_shared_server_that_another_writer_dropped_stops_further_writes(voi
 	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
 }
 
-/* Whoever is missing is put back by whoever wants it there; half of that is no end of it. */
+/* An edit that adds all missing servers is made; adding only some of them is not enough. */
 static void who_is_missing_is_put_back_where_it_belongs(void **state)
 {
 	struct world *w = *state;
@@ -604,7 +604,7 @@ static void a_machine_goes_on_where_another_controller_moved_it(void **state)
 	begin(w, w->other, 1, "quarantine", &a);
 	pass(w, 10000);
 	assert_int_equal(a.err.kind, ERR_NONE);
-	/* No loss: it is elsewhere. */
+	/* No loss: the server is in a different cluster. */
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", "drover-team-a");
@@ -631,25 +631,26 @@ static void what_drover_made_is_removed_and_nothing_else(void **state)
 
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
-	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT); /* a machine is in it */
+	/* a machine is in the cluster */
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT);
 	assert_int_equal(drop(w, "quarantine", &a), ERR_NONE);
 	assert_int_equal(drop(w, "tenant/never-was", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
-	/* Its answer is lost, or it is a success that was none. */
+	/* The answer to one DELETE is lost, another reports success without an effect. */
 	sim_netris_fault(w->fake.sim, "LostReply", "DELETE /api/v2/server-cluster", NULL, 0, 1);
 	sim_netris_fault(w->fake.sim, "Ignored", "DELETE /api/v2/vpc", NULL, 0, 1);
 	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
 	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
-	/* And made again. */
+	/* The cluster is created again. */
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", "drover-team-a");
 }
 
-/* Of another installation, whose names happen to be the same. */
+/* Objects of another installation that happen to have the same names. */
 static void what_another_installation_made_stays(void **state)
 {
 	struct world *w = *state;
@@ -658,7 +659,8 @@ static void what_another_installation_made_stays(void **state)
 	struct err e;
 	unsigned before;
 
-	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE); /* drover-x-team-a */
+	/* cluster drover-x-team-a */
+	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	fabric_free(w->fabric);
 	w->fake.config.prefix = "drover-x";
@@ -676,7 +678,7 @@ static void what_another_installation_made_stays(void **state)
 
 #define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Another controller in its place. */
+/* Replaces the controller by one of a different release. */
 static void replace(struct world *w, const char *version)
 {
 	sim_netris_free(w->fake.sim);
@@ -693,7 +695,7 @@ static void replace(struct world *w, const char *version)
 	http_mem_serve(w->fake.net, FAKE_NETRIS, w->fake.httpd);
 }
 
-/* What is known to lose servers is looked at, and not changed. */
+/* A release that is known to lose servers is observed but not changed. */
 static void a_release_that_is_too_old_is_not_changed(void **state)
 {
 	struct world *w = *state;
@@ -709,7 +711,7 @@ static void a_release_that_is_too_old_is_not_changed(void **state)
 	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
 	assert_non_null(strstr(text, "4.5.2"));
 	look(w, 1, &a);
-	/* It was upgraded. */
+	/* The controller was upgraded. */
 	replace(w, "4.14.0");
 	pass(w, 7 * 3600 * 1000);
 	look(w, 1, &a);
@@ -719,7 +721,7 @@ static void a_release_that_is_too_old_is_not_changed(void **state)
 	assert_string_equal(text, "release 4.14.0");
 }
 
-/* The endpoint is not published for every user: who may not read it goes on, and says so. */
+/* Not every user may read the release; without it drover continues and reports it as unknown. */
 static void a_release_that_is_not_told_is_said(void **state)
 {
 	struct world *w = *state;

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "tests/contract/fake_netris.h"
 
-/* The way to a tenant's API server, at a Netris controller that does not do as it should. */
+/* Tests the path to a tenant's API server at a Netris controller that misbehaves. */
 #define POST_LB "POST /api/v2/l4lb"
 #define PUT_LB "PUT /api/v2/l4lb"
 #define DELETE_LB "DELETE /api/v2/l4lb"
@@ -198,7 +198,7 @@ static void a_success_that_is_none_is_asked_for_again_later(void **state)
 	assert_int_equal(sim_netris_balancers(w->fake.sim), 1);
 }
 
-/* A list that left it out: there are two, until the next look. */
+/* A list omitted the load balancer, so a second one exists until the next read. */
 static void a_second_one_is_removed(void **state)
 {
 	struct world *w = *state;
@@ -215,7 +215,7 @@ static void another_tenant_s_and_an_operator_s_are_let_alone(void **state)
 	struct world *w = *state;
 
 	assert_up(w, "Healthy");
-	w->way.uid = "77aa"; /* the same segment, another VirtualCluster */
+	w->way.uid = "77aa"; /* the same segment, a different VirtualCluster */
 	assert_up(w, "Healthy");
 	assert_int_equal(sim_netris_balancers(w->fake.sim), 2);
 	assert_int_equal(ask(w, true), ERR_NONE);
@@ -237,7 +237,7 @@ static void backends_follow(void **state)
 	assert_string_equal(w->address, SIM_NETRIS_FREE "1:6443");
 	w->way.backends = one;
 	sim_netris_fault(w->fake.sim, "Ignored", PUT_LB, NULL, 0, 1);
-	assert_down(w, "NotAsWanted", "with 2 backends");
+	assert_down(w, "NotAsWanted", "and 2 backends");
 	assert_up(w, "Healthy");
 }
 
@@ -253,7 +253,7 @@ static void health_is_told_by_backend(void **state)
 	assert_down(w, "BackendUnhealthy", "10.20.0.11:6443");
 	sim_netris_well(w->fake.sim);
 	sim_netris_fault(w->fake.sim, "NoHealth", NULL, NULL, 0, 0);
-	assert_down(w, "BackendUnhealthy", "nothing is said");
+	assert_down(w, "BackendUnhealthy", "reports no health");
 	sim_netris_well(w->fake.sim);
 	sim_netris_fault(w->fake.sim, "NoLbVPC", NULL, NULL, 0, 0);
 	assert_down(w, "VPCNotSaid", "");
@@ -326,7 +326,7 @@ static enum err_kind drop(struct world *w)
 	return w->err.kind;
 }
 
-/* The VPC of a tenant is deleted after its load balancer alone. */
+/* The VPC of a tenant must be deleted after its load balancer. */
 static void a_segment_goes_after_its_load_balancer(void **state)
 {
 	struct world *w = *state;
@@ -358,8 +358,8 @@ static void many_tenants_cost_as_many_lists_as_one(void **state)
 		assert_int_equal(w->err.kind, ERR_NONE);
 		assert_true(w->up);
 		assert_int_equal(sim_netris_balancers(w->fake.sim), TENANTS);
-		/* To see that there is none, that there are VPCs, and what was made; then to
-		 * look. */
+		/* One read each to see that no load balancer exists, that the VPCs exist, and what
+		 * was created; later rounds need one read. */
 		assert_true(w->fake.balancer_lists <= (round ? 1 : 10));
 	}
 }

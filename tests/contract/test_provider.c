@@ -15,9 +15,9 @@
 #include "tests/contract/unsaid.h"
 
 /*
- * What every provider must do, run against each row of the table below: a provider type and a
- * backend that it drives. A new provider adds a row. In every case, the password is in no line of
- * the log and in no error (unsaid.h).
+ * Cases that every provider must pass, run for each row of the table below (a provider type and the
+ * backend that it drives). A new provider adds a row. In every case the password must appear in no
+ * log line and no error (unsaid.h).
  */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -29,14 +29,14 @@ struct backend {
 	const char *name, *type;
 	void (*dialect)(struct fake_bmc *b);
 	bool no_media;
-	/* no boot by HTTP */
+	/* No HTTP boot. */
 	bool no_http;
-	/* nothing is logged in to */
+	/* No logins. */
 	bool no_login;
 	bool no_sessions, no_tls;
-	/* an override can be ended alone */
+	/* A boot override can only be cleared. */
 	bool no_boot;
-	/* a helper process, which has to come up again after it was killed */
+	/* A helper process, which must restart after it was killed. */
 	bool child;
 };
 
@@ -47,12 +47,12 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
-	/* the first of them */
+	/* Delays the first BMC. */
 	struct slow_bmc slow;
 	struct fake_libvirt libvirt;
 	struct fake_ipmitool ipmi;
 	bool hung[MACHINES];
-	/* of type bcm */
+	/* Type bcm only. */
 	struct fake_head head;
 	struct provider_spec spec;
 	struct provider *provider;
@@ -62,12 +62,12 @@ struct world {
 	const char *old_session;
 };
 
-/* One call and what came of it. */
+/* One call and its result. */
 struct answer {
 	struct world *w;
 	unsigned count;
 	bool begun, allowed;
-	/* for leave to act */
+	/* Calls of may_act(). */
 	unsigned asked;
 	int64_t at, begun_at, waited_ms;
 	struct err err;
@@ -98,7 +98,7 @@ static bool has_sessions(const struct world *w)
 	return !w->backend->no_sessions && !w->bmc[0].basic_only;
 }
 
-/* --- libvirt's side --------------------------------------------------------------------------- */
+/* --- libvirt ---------------------------------------------------------------------------------- */
 
 static int number_of(const char *domain)
 {
@@ -134,7 +134,7 @@ static const struct provider_exec exec_spec = {
 	.allowed = (const char *const[]){"/fake/other", FAKE_EXEC, NULL},
 };
 
-/* --- IPMI's side ------------------------------------------------------------------------------ */
+/* --- IPMI ------------------------------------------------------------------------------------- */
 
 static int number_at(const char *host)
 {
@@ -157,7 +157,7 @@ static bool host_hangs(const char *host, void *arg)
 	return number_at(host) >= 0 && w->hung[number_at(host)];
 }
 
-/* The machine's BMC takes requests and never answers. */
+/* The machine's BMC accepts requests and never answers. */
 static void hang(struct world *w, int i, bool on)
 {
 	char origin[32];
@@ -167,7 +167,7 @@ static void hang(struct world *w, int i, bool on)
 	http_mem_hang(w->net, origin, on);
 }
 
-/* What ran down is up again. */
+/* Waits until a helper process runs again. */
 static void recover(struct world *w)
 {
 	if (w->backend->child)
@@ -326,7 +326,7 @@ static void world_free(struct world *w)
 		if (w->machine[i])
 			provider_detach(w->provider, w->machine[i]);
 	provider_free(w->provider);
-	if (w->backend->child) { /* end of file is enough for it */
+	if (w->backend->child) { /* end of file is enough to stop the process */
 		loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
 		assert_int_equal(w->libvirt.starts, w->libvirt.ends);
 	}
@@ -362,7 +362,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	struct answer *a = arg;
 
 	(void)handle;
-	assert_true(a->begun); /* never inside the starting function */
+	assert_true(a->begun); /* done() must not be called inside the starting function */
 	a->count++;
 	a->at = loop_now(a->w->loop);
 	err_clear(&a->err);
@@ -455,7 +455,7 @@ static enum err_kind media(struct world *w, const char *url)
 	return finish(&a);
 }
 
-/* Runs a case once for each backend. */
+/* Defines a case that runs once for each backend. */
 #define EACH_BACKEND(case_)                                                                        \
 	static void case_##_of(struct world *w);                                                   \
 	static void case_(void **state)                                                            \
@@ -491,7 +491,7 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_true(has_sessions(w) == (a.session[0] != '\0'));
 }
 
-/* With what a look reads anyway, where its backend's BMC is asked by Redfish. */
+/* Redfish backends read the health with every observation. */
 EACH_BACKEND(what_a_bmc_calls_critical_comes_with_a_look)
 {
 	struct answer a;
@@ -521,7 +521,7 @@ EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
 	}
 }
 
-/* A login that no journal names could not be ended by a successor. */
+/* A session that no journal contains could not be closed by the next leader. */
 EACH_BACKEND(nothing_is_changed_in_a_login_that_was_not_written_down)
 {
 	struct answer a;
@@ -586,7 +586,8 @@ EACH_BACKEND(boot_overrides_come_and_go)
 	assert_string_equal(a.http, "");
 }
 
-/* Whether it says so or not: the override goes, and what is left is told. */
+/* Whether or not the BMC reports that clearing HttpBootUri failed: the override is cleared, and the
+ * remaining URL is reported. */
 EACH_BACKEND(an_address_that_stays_keeps_no_override)
 {
 	static const char url[] = "https://10.1.0.5:8443/boot/a";
@@ -600,7 +601,7 @@ EACH_BACKEND(an_address_that_stays_keeps_no_override)
 		assert_int_equal(observe(w, &a), ERR_NONE);
 		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 		assert_string_equal(a.http, url);
-		/* Another one takes its place. */
+		/* A later boot replaces the URL. */
 		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/b"),
 				 ERR_NONE);
 		assert_int_equal(observe(w, &a), ERR_NONE);
@@ -661,8 +662,8 @@ static void says(struct world *w, const char *uuid)
 	w->bmc[0].uuid = mem_strdup(uuid);
 }
 
-/* Which order is the right one the machine's owner knows (controller/rules/identity.h); a default
- * is nobody's. */
+/* The byte order is judged elsewhere (controller/rules/identity.h). A maker's default identifies no
+ * machine. */
 EACH_BACKEND(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all)
 {
 	static const char *const none[] = {"03000200-0400-0500-0006-000700080009",
@@ -748,7 +749,8 @@ static int is_off(const struct provider_observation *seen, void *arg, struct err
 	return seen->power == PROVIDER_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
 }
 
-/* Each call that changes something looks first, and shows what it saw. */
+/* Each call that changes something first observes the machine, and passes that observation to
+ * fits(). */
 EACH_BACKEND(what_the_call_itself_saw_decides)
 {
 	struct answer a;
@@ -813,7 +815,7 @@ static void note_begun(int64_t waited_ms, void *arg)
 	a->begun_at = loop_now(a->w->loop);
 }
 
-/* The line is drover's: however long it is, no machine is called silent for it. */
+/* The wait in drover's queue, however long, must not count as silence of the machine. */
 EACH_BACKEND(a_wait_in_the_line_is_no_silence_of_the_machine)
 {
 	struct answer a[4];
@@ -839,7 +841,7 @@ EACH_BACKEND(a_wait_in_the_line_is_no_silence_of_the_machine)
 	}
 }
 
-/* Machine 0 takes so long for each answer. */
+/* Delays each answer of machine 0. */
 static void slow_down(struct world *w, int64_t ms)
 {
 	w->libvirt.ms = w->ipmi.ms = ms;
@@ -853,9 +855,9 @@ static bool is_untouched(const struct world *w)
 	return !w->bmc[0].on && !w->bmc[0].image;
 }
 
-/* Behind so many looks at the same machine, at so long for each answer: given up while it waits, or
- * anywhere on its way. True: it was given up when its turn had come, and nothing of it had been
- * sent. */
+/* Queues a change behind `looks` observations of the same machine, with `ms` per answer, so that it
+ * times out while it waits or anywhere in progress. Returns true if it timed out after its turn had
+ * come and before anything was sent. */
 static bool given_up_underway(const struct backend *b, bool by_media, int looks, int64_t ms)
 {
 	struct world *w = world_new(b);
@@ -920,8 +922,8 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
-	/* One that hangs goes on beside the line; the second has no place there, and keeps its
-	 * own. */
+	/* One slow call continues beside the limit; the second exceeds the limit of slow calls and
+	 * keeps its slot. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
 }
@@ -1047,7 +1049,7 @@ EACH_BACKEND(hostile_replies_are_errors)
 }
 
 struct losing {
-	/* so many POSTs are answered before */
+	/* Number of POSTs that are answered normally before the fault. */
 	int well;
 };
 
@@ -1062,15 +1064,16 @@ static enum http_mem_fate lose_posts(const char *origin, const char *method, con
 		       : HTTP_MEM_REPLY_LOST;
 }
 
-/* It was done, and nobody heard: the error says no more than that, and the next look tells. Some
- * ask by POST as well, so it is tried with each that may be the act. */
+/* The change takes effect but the reply is lost: the error reports no more than that, and the next
+ * observation shows the effect. Some backends also read by POST, so each POST is tried as the lost
+ * one. */
 EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 {
 	struct answer a;
 	enum err_kind kind;
 	bool seen = false;
 
-	assert_int_equal(observe(w, &a), ERR_NONE); /* the login is there */
+	assert_int_equal(observe(w, &a), ERR_NONE); /* opens the session */
 	for (int i = 0; i < 4; i++) {
 		struct losing losing = {i};
 
@@ -1092,7 +1095,8 @@ EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 	assert_true(seen);
 }
 
-/* One machine's trouble is that machine's; the way to all of them is the provider's. */
+/* The scope of one machine's error is the machine; the scope of a broken connection to all machines
+ * is the provider. */
 EACH_BACKEND(an_error_says_how_far_it_reaches)
 {
 	struct answer a;

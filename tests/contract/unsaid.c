@@ -9,14 +9,14 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 
-/* Tests have one at a time. */
+/* Tests use one at a time. */
 static struct {
 	const char *password;
 	char *basic;
 	bool said;
 } kept;
 
-/* A line quotes what has quotes in it. */
+/* Removes backslashes first, because log lines escape quotes. */
 void unsaid_check(const char *text)
 {
 	char *plain;

@@ -4,13 +4,13 @@
 #include "base/err.h"
 
 /*
- * unsaid: a password that a driver was given stands in no line of the log, at any level, and in no
- * error; nor does what HTTP makes of it (Basic). Whatever says it fails the test at unsaid_end().
+ * unsaid: checks that a password given to a driver appears in no log line of any level and in no
+ * error, nor its HTTP Basic encoding. An occurrence fails the test at unsaid_end().
  */
-/* from now on; both borrowed */
+/* Starts the check; both strings are borrowed. */
 void unsaid_begin(const char *user, const char *password);
 void unsaid_end(void);
-/* what a caller is told; NULL: nothing */
+/* Checks a text passed to a caller; NULL: none. */
 void unsaid_check(const char *text);
 
 #endif

@@ -73,7 +73,7 @@ static void a_program_that_is_not_allowed_is_not_run(void **state)
 	start(&w, 4204, PROVIDER("/bin/elsewhere", "VirtualMedia"));
 	world_wait_reason(&w.servers[0], "ProviderNotReady", 600);
 	assert_non_null(strstr(world_at(&w.servers[0], "status.operation.lastError.message"),
-			       "/bin/elsewhere may not be run: no --allow-exec names it"));
+			       "/bin/elsewhere is not allowed: add it with --allow-exec"));
 	assert_int_equal(w.libvirt.starts, 0);
 	world_stop(&w);
 }

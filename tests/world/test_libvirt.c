@@ -256,7 +256,7 @@ static void a_host_that_is_not_allowed_is_not_opened(void **state)
 	world_replica(&w);
 	world_wait_reason(&w.servers[0], "ProviderNotReady", 600);
 	assert_non_null(strstr(world_at(&w.servers[0], "status.operation.lastError.message"),
-			       "no --allow-libvirt names it"));
+			       "add it with --allow-libvirt"));
 	assert_int_equal(w.libvirt.starts, 0);
 	world_stop(&w);
 }

@@ -153,7 +153,7 @@ static void a_pkey_that_stays_keeps_the_claim(void **state)
 	assert_string_equal(b->segment, "quarantine");
 	assert_string_equal(b->infiniband, "tenant/team-a");
 	assert_true(world_at(b, "status.claimRef.name")[0] != '\0');
-	assert_non_null(strstr(w.log, "drover-team-a-ib has it as well"));
+	assert_non_null(strstr(w.log, "drover-team-a-ib also contains the server"));
 	sim_netris_well(n.sim);
 	world_wait_state(b, "free", 8 * 3600);
 	world_netris_stop(&n);
@@ -203,7 +203,7 @@ static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void *
 	world_wait_reason(b, "NetworkNotConfirmed", 600);
 	world_run(&w, 60000);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "does not say who is in it"));
+			       "does not report the members of"));
 	assert_int_equal(b->doing, SERVER_OFF);
 	world_netris_stop(&n);
 }

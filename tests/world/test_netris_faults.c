@@ -44,9 +44,9 @@ static void what_goes_wrong_is_named_and_ends(void **state)
 {
 	static const struct wrong rows[] = {
 		{"Garbage", "GET /api/v2/server-cluster", 0, "answers no JSON"},
-		{"NoShared", NULL, 0, "does not say which servers are shared"},
+		{"NoShared", NULL, 0, "does not report which servers are shared"},
 		{"Status", PUT_CLUSTER, 403, "403"},
-		{"Ignored", PUT_CLUSTER, 0, "does not show it"},
+		{"Ignored", PUT_CLUSTER, 0, "does not show the change"},
 		{"NotSuccess", PUT_CLUSTER, 0, "Netris PUT"},
 	};
 
@@ -86,12 +86,12 @@ static void a_machine_that_the_inventory_does_not_have_waits_alone(void **state)
 	world_netris_start(&n, &w, 20, false);
 	w.nboxes = 2;
 	world_replica(&w);
-	wait_said(&w.servers[1], "no server called gpu-2 at site hall", 600);
+	wait_said(&w.servers[1], "no server named gpu-2 at site hall", 600);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "train"), &w.servers[0]);
 	assert_string_equal(sim_netris_where(n.sim, "gpu-1"), "drover-team-a");
-	wait_said(&w.servers[1], "no server called gpu-2 at site hall", 60);
+	wait_said(&w.servers[1], "no server named gpu-2 at site hall", 60);
 	world_netris_stop(&n);
 }
 
@@ -130,7 +130,7 @@ static void a_template_with_other_nics_keeps_the_machine_off(void **state)
 	world_replica(&w);
 	world_wait_state(b, "free", 1800);
 	world_pod(&w, &w.tenants[0], "train");
-	wait_said(b, "has none of its ports", 1800);
+	wait_said(b, "contains no port of the server", 1800);
 	world_run(&w, 10000);
 	assert_int_equal(b->doing, SERVER_OFF);
 	assert_string_not_equal(b->state, "serving");

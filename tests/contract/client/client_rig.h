@@ -11,8 +11,8 @@
 #include "tests/contract/client/keeper.h"
 
 /*
- * client_rig: drover's client, a namespace of its own on a real API server (keeper.h), and calls
- * that are waited for.
+ * client_rig: drover's client with its own namespace on a real API server (keeper.h), and calls
+ * that wait for their answers.
  */
 enum { ANSWER_MS = 30000 };
 
@@ -23,17 +23,17 @@ struct rig {
 	struct http *h;
 	struct kube_client *c;
 	char ns[32];
-	/* Nothing ever happens to what this one watches. */
+	/* Watches objects that never change. */
 	struct kube_reflect *quiet;
-	/* of its first list */
+	/* resourceVersion of its first list. */
 	char quiet_rv[32];
 };
 
-/* *state is a struct rig */
+/* *state is a struct rig. */
 int client_setup(void **state);
 int client_teardown(void **state);
 
-/* Until holds(arg); false: not in time. */
+/* Runs the loop until holds(arg) returns true. False: limit_ms passed. */
 bool client_wait_for(struct rig *r, bool (*holds)(void *arg), void *arg, int64_t limit_ms);
 
 struct answer {
@@ -45,7 +45,7 @@ struct answer {
 void client_on_answer(json_t *object, const struct err *e, void *arg);
 bool client_is_answered(void *arg);
 
-/* The call is written with client_on_answer and a. */
+/* call must be written with client_on_answer and a. */
 #define ASK(r, a, call)                                                                            \
 	do {                                                                                       \
 		json_decref((a)->j);                                                               \
@@ -66,7 +66,7 @@ bool client_is_answered(void *arg);
 			fail_msg("%d %s", (a)->e.code, (a)->e.text);                               \
 	} while (0)
 
-/* obj is taken. */
+/* Takes ownership of obj. */
 void client_create(struct rig *r, struct answer *a, const struct kube_resource *kind, json_t *obj);
 
 #endif

@@ -17,12 +17,12 @@
 
 struct keeper {
 	int control;
-	/* 0: the server is somebody else's */
+	/* 0: the caller provides the server. */
 	pid_t child;
 	struct kube_config *config;
 };
 
-/* What a server says when it listens. */
+/* Addresses that a server reports when it listens. */
 struct keeper_door {
 	char url[128], ca_pem[4096], token[256];
 };
@@ -33,7 +33,7 @@ static _Noreturn void die(const char *what)
 	_exit(1);
 }
 
-/* --- the process that keeps ------------------------------------------------------------------- */
+/* --- the keeper process ----------------------------------------------------------------------- */
 
 static _Noreturn void serve(const char *folder, const char *listen, int out)
 {
@@ -97,7 +97,7 @@ static _Noreturn void keep(int control)
 	if (write(control, &door, sizeof(door)) != (ssize_t)sizeof(door) ||
 	    !str_copy(listen, sizeof(listen), door.url + strlen("https://")))
 		die("nobody wants the server");
-	/* Until the other end is closed, by the test or by its death. */
+	/* until the test closes the other end, or dies */
 	while (read(control, &byte, 1) == 1) {
 		kill_server(server);
 		server = start(folder, listen, &door);

@@ -4,21 +4,22 @@
 #include "kube/config.h"
 
 /*
- * keeper: who starts the server that drover's client is tried on, and kills it.
+ * keeper: starts and kills the API server against which drover's client is tested.
  *
- * With the variables DROVER_CLIENT_KUBECONFIG and DROVER_CLIENT_CONTROL the server is somebody
- * else's: the second is a descriptor to which one byte is written to have it killed (SIGKILL) and
- * started again on the same state, and from which one byte is read when it answers.  Without, a
- * process of our own does the same with an embedded server in a folder of its own.
+ * With the variables DROVER_CLIENT_KUBECONFIG and DROVER_CLIENT_CONTROL, the caller provides the
+ * server. The second variable names a file descriptor: one byte written to it makes the caller kill
+ * the server (SIGKILL) and restart it with the same state; one byte read from it means that the
+ * server answers again. Without these variables, a child process does the same with an embedded
+ * server in a temporary folder.
  */
 struct keeper;
-/* the server is somebody else's */
+/* Returns true if the caller provides the server. */
 bool keeper_is_given(void);
-/* Forks: before the first thread. */
+/* Forks, so call before the first thread is started. */
 struct keeper *keeper_new(void);
 void keeper_free(struct keeper *k);
 const struct kube_config *keeper_config(const struct keeper *k);
-/* blocks */
+/* Blocks until the server answers again. */
 void keeper_restart_server(struct keeper *k);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * drover's client against a real API server: an embedded one of its own, or whichever the
- * environment names (keeper.h), so that the same cases are run against kube-apiserver.
+ * Tests drover's client against a real API server: an embedded one, or the server that the
+ * environment names (keeper.h), so that the same cases also run against kube-apiserver.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -24,11 +24,11 @@ static const char *rv_of(const json_t *obj)
 
 /* --- many at once, lists ---------------------------------------------------------------------- */
 
-enum { MANY = 1100 }; /* three pages of kube/list.c */
+enum { MANY = 1100 }; /* Needs three pages of kube/list.c. */
 
 struct batch {
 	struct answer *a;
-	/* how many answers are waited for */
+	/* enough: number of answers to wait for. */
 	unsigned n, first, enough;
 };
 
@@ -239,7 +239,8 @@ static void a_status_is_written_through_its_own_door(void **state)
 	client_create(r, &a, &KUBE_PODS, pod("status"));
 	set_running(r, &a, "status");
 	assert_string_equal(json_str_at(a.j, "status", "phase"), "Running");
-	assert_null(json_str_at(a.j, "spec", "nodeName")); /* which is no part of it */
+	/* a write to status must not change spec */
+	assert_null(json_str_at(a.j, "spec", "nodeName"));
 	json_decref(a.j);
 }
 
@@ -301,7 +302,7 @@ static void a_budget_holds_an_eviction_back_until_it_allows_it(void **state)
 	    kube_patch(r->c, &KUBE_PDBS, r->ns, "evict", NULL, KUBE_PATCH_MERGE, p,
 		       client_on_answer, &a));
 	assert_answered(&a);
-	do /* the budget's controller takes its time */
+	do /* the disruption controller needs some time */
 		ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, client_on_answer, &a));
 	while (a.failed && a.e.code == 429 && loop_now(r->l) < until);
 	assert_answered(&a);
@@ -426,7 +427,7 @@ static void follow(struct rig *r, struct follower *f, const char *selector)
 	assert_true(client_wait_for(r, is_synced, f, SOON_MS));
 }
 
-/* Does the cache hold this object at this version or a later one; rv NULL: not at all? */
+/* Expects this object in the cache, at version rv or later; rv NULL: expects it absent. */
 struct expected {
 	struct rig *r;
 	struct follower *f;
@@ -481,9 +482,9 @@ static void a_cache_follows_what_it_selects(void **state)
 	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("new", "cache"));
 	expect(r, &f, "new", rv_of(a.j));
 	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("other", "elsewhere"));
-	relabel(r, &a, "other", "cache"); /* comes in */
+	relabel(r, &a, "other", "cache"); /* enters the selection */
 	expect(r, &f, "other", rv_of(a.j));
-	relabel(r, &a, "new", "elsewhere"); /* goes out */
+	relabel(r, &a, "new", "elsewhere"); /* leaves the selection */
 	expect(r, &f, "new", NULL);
 	remove_config_map(r, &a, "before");
 	expect(r, &f, "before", NULL);
@@ -508,8 +509,8 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 {
 	struct rig *r = *state;
 	struct answer a = {0};
-	/* Of the kind that is watched, in a namespace that is not: kube-apiserver counts by
-	 * kind. */
+	/* An object of the watched kind in a different namespace: kube-apiserver sends bookmarks by
+	 * progress of the kind. */
 	json_t *secret = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Secret",
 				   "metadata", "name", r->ns);
 
@@ -564,7 +565,7 @@ static void what_was_acknowledged_outlives_a_kill_and_watches_go_on(void **state
 		}
 	assert_true(kept >= 60);
 	assert_int_equal(f.deleted, 0);
-	/* The watch is a watch again. */
+	/* The watch works again. */
 	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("kill-after", "kill"));
 	expect(r, &f, "kill-after", rv_of(a.j));
 	remove_config_map(r, &a, "kill-before");
@@ -574,7 +575,7 @@ static void what_was_acknowledged_outlives_a_kill_and_watches_go_on(void **state
 	json_decref(a.j);
 }
 
-/* Against a server of somebody else's, which may take long to come back, so often as he says. */
+/* Number of kills; DROVER_CLIENT_KILLS lowers it for a server that restarts slowly. */
 static unsigned kills(void)
 {
 	const char *text = getenv("DROVER_CLIENT_KILLS");
@@ -609,7 +610,7 @@ static void no_acknowledged_write_is_lost_however_often_the_server_is_killed(voi
 		assert_true(kept >= least);
 		end_batch(&b);
 	}
-	/* Nor by a later one. */
+	/* A later restart lost no acknowledged object either. */
 	l = list(r, "case=often");
 	for (unsigned i = 0; i < KILLS * PER_KILL; i++)
 		assert_true(l->seen[i] || !acknowledged[i]);
@@ -634,7 +635,8 @@ int main(void)
 	size_t n = sizeof(tests) / sizeof(*tests);
 
 	mem_init();
-	/* Bookmarks come once a minute: there is time for one where the servers are compared. */
+	/* Bookmarks come once a minute, so that case runs only against a server that the
+	 * environment names. */
 	if (!keeper_is_given()) {
 		n--;
 		tests[n - 2] = tests[n - 1];

@@ -104,7 +104,7 @@ static void an_address_is_asked_with_a_password_from_a_file(void **state)
 	assert_said(f, BMC ": Nokia, BMC 7.10.30, Redfish 1.11.0, UUID ");
 	assert_said(f, "  ok     power: on, and off by ForceOff\n");
 	assert_said(f, "  note   quirk: Q26-nokia: InsertMedia with the transfer protocol\n");
-	assert_said(f, "  note   certificate: sha256:" PIN ", trusted at first sight\n");
+	assert_said(f, "  note   certificate: sha256:" PIN ", trusted on first use\n");
 	assert_said(f, "\nnothing wrong\n");
 	assert_null(strstr(f->said, PASSWORD));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
@@ -113,7 +113,7 @@ static void an_address_is_asked_with_a_password_from_a_file(void **state)
 	o.fingerprint = "sha256:" PIN;
 	assert_int_equal(probe(f, o, true), 0);
 	assert_said(f, "\"quirks\": [");
-	assert_null(strstr(f->said, "first sight"));
+	assert_null(strstr(f->said, "first use"));
 }
 
 static void what_is_wrong_is_its_status(void **state)
@@ -160,7 +160,7 @@ static void a_machine_is_asked_as_drover_asks_it(void **state)
 	put(f, "redfish", BMC);
 	http_mem_pin(f->d->net, BMC, PIN);
 	assert_int_equal(probe(f, o, false), 0);
-	assert_null(strstr(f->said, "first sight"));
+	assert_null(strstr(f->said, "first use"));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	/* Not the certificate that drover has recorded. */
 	http_mem_pin(f->d->net, BMC,

@@ -222,7 +222,7 @@ static void a_password_that_would_be_cut_is_not_sent(void **state)
 	put_ipmi();
 	bench_secret(now, "ipmi", "username", "drover", "password", PASSWORD "\n");
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said("without tab or line's end");
+	verb_assert_said("without tabs and line breaks");
 	assert_null(strstr(verb_said, PASSWORD));
 	assert_string_equal(said, "");
 }

@@ -8,8 +8,8 @@
 #include "providers/child.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* A process that hangs, as drover-libvirt may; what every child does is in
- * tests/contract/test_fabric.c too. */
+/* Tests a process that hangs, as drover-libvirt may. tests/contract/test_fabric.c has the common
+ * cases. */
 #define LIMIT_MS 40000
 
 struct bench {
@@ -178,8 +178,8 @@ static void one_that_answers_nothing_is_killed_and_named(void **state)
 	stop(&b);
 }
 
-/* Any program may be named: one that does nothing must not stay for ever, nor be started again and
- * again. */
+/* An operator may name any program, so one that never answers must not run forever or restart in a
+ * tight loop. */
 static void one_that_never_says_hello_is_killed_and_named(void **state)
 {
 	struct bench b;
@@ -213,7 +213,8 @@ static void one_that_never_says_hello_is_killed_and_named(void **state)
 	stop(&b);
 }
 
-/* Each domain that hangs holds a thread of it: before none is left it is started anew. */
+/* In drover-libvirt each hanging domain occupies a thread, so the process is restarted before none
+ * is left. */
 static void one_that_owes_too_much_is_killed(void **state)
 {
 	struct bench b;
@@ -240,8 +241,8 @@ static void one_that_owes_too_much_is_killed(void **state)
 	stop(&b);
 }
 
-/* With ids that nobody has used, and with one that was answered: both would keep drover busy for as
- * long as it likes. */
+/* Sends ids that were never used, and an id that was already answered. Tolerating them would let a
+ * process keep drover busy. */
 static void one_that_answers_what_it_was_not_asked_is_killed(void **state)
 {
 	static const json_int_t ids[] = {1000000, 1};
@@ -258,7 +259,7 @@ static void one_that_answers_what_it_was_not_asked_is_killed(void **state)
 		assert_int_equal(a.count, 1);
 		assert_int_equal(a.err.kind, ERR_PROTOCOL);
 		assert_int_equal(a.err.scope, ERR_PROVIDER);
-		assert_non_null(strstr(a.err.text, "answers what it was not asked"));
+		assert_non_null(strstr(a.err.text, "sent an answer without a request"));
 		assert_int_equal(b.fake.ends, 1);
 		b.fake.talks = 0;
 		pass(&b, 61000);

@@ -7,7 +7,7 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_ipmitool.h"
 
-/* What is IPMI's alone; what every provider must do is tests/contract/test_provider.c. */
+/* Cases specific to IPMI; tests/contract/test_provider.c has the cases common to all providers. */
 struct bench {
 	struct loop *loop;
 	struct loop_group *hardware, *group;
@@ -19,7 +19,7 @@ struct bench {
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
-	/* "!": not told */
+	/* "!": not reported. */
 	char fault[256];
 	char unsensed[200];
 };
@@ -123,11 +123,11 @@ static void addresses_and_logins_are_checked(void **state)
 		{"ipmi://10.0.8.17:99999", "a", "b", "want ipmi://HOST"},
 		{"ipmi://10.0.8.17/redfish", "a", "b", "want ipmi://HOST"},
 		{"ipmi://a b", "a", "b", "want ipmi://HOST"},
-		{"ipmi://10.0.8.17", "", "b", "users of at most 16"},
-		{"ipmi://10.0.8.17", "a-name-that-is-too-long", "b", "users of at most 16"},
-		{"ipmi://10.0.8.17", "a", "a password of 21 byte", "passwords of at most 20"},
-		{"ipmi://10.0.8.17", "a", "with a line's end\n", "without tab or line's end"},
-		{"ipmi://10.0.8.17", "a", "tab\there", "without tab or line's end"},
+		{"ipmi://10.0.8.17", "", "b", "a user of at most 16"},
+		{"ipmi://10.0.8.17", "a-name-that-is-too-long", "b", "a user of at most 16"},
+		{"ipmi://10.0.8.17", "a", "a password of 21 byte", "a password of at most 20"},
+		{"ipmi://10.0.8.17", "a", "with a line's end\n", "without tabs and line breaks"},
+		{"ipmi://10.0.8.17", "a", "tab\there", "without tabs and line breaks"},
 	};
 	static const char *const good[] = {"ipmi://10.0.8.17:6230", "ipmi://bmc-7.example.com/",
 					   "ipmi://[fd00::17]:623"};
@@ -159,7 +159,7 @@ static void each_trouble_has_its_name(void **state)
 	b.gone = false;
 	b.ipmi.no_sessions = true;
 	assert_int_equal(observe(&b), ERR_CAPACITY);
-	assert_non_null(strstr(b.err.text, "no session free"));
+	assert_non_null(strstr(b.err.text, "no free session"));
 	b.ipmi.no_sessions = false;
 	assert_int_equal(observe(&b), ERR_NONE);
 	provider_detach(b.provider, b.machine);
@@ -206,7 +206,7 @@ static void what_is_as_it_should_be_is_not_sent(void **state)
 	stop(&b);
 }
 
-/* NULL: they were not read. */
+/* Returns the fault text of an observation; NULL: the sensors were not read. */
 static const char *sensed(struct bench *b)
 {
 	assert_int_equal(observe(b), ERR_NONE);
@@ -223,7 +223,7 @@ static bool senses(void *arg)
 	return ((struct bench *)arg)->ipmi.sensings > 0;
 }
 
-/* The sensors are being read. */
+/* Runs until a sensor read is in progress. */
 static void on_the_way(struct bench *b)
 {
 	struct provider_call c = {.op_id = "01JD", .done = on_done, .arg = b};
@@ -232,7 +232,7 @@ static void on_the_way(struct bench *b)
 	assert_true(loop_sim_run_cond(b->loop, senses, b, loop_now(b->loop) + 60000));
 }
 
-/* Long enough for the sensors that a look planned. */
+/* Waits long enough for a sensor read that an observation scheduled. */
 static const char *sensed_after(struct bench *b, int64_t ms)
 {
 	pass(b, ms);
@@ -246,7 +246,7 @@ static void sensors_are_read_now_and_then(void **state)
 
 	(void)state;
 	start(&b);
-	assert_null(sensed(&b)); /* it is answered before they are read */
+	assert_null(sensed(&b)); /* answered before the sensors are read */
 	assert_string_equal(sensed(&b), "");
 	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
 	assert_string_equal(sensed(&b), "");
@@ -258,7 +258,7 @@ static void sensors_are_read_now_and_then(void **state)
 	stop(&b);
 }
 
-/* ipmitool would erase it. */
+/* ipmitool would erase the repository. */
 static void a_repository_that_is_empty_is_let_be(void **state)
 {
 	struct bench b;
@@ -269,13 +269,13 @@ static void a_repository_that_is_empty_is_let_be(void **state)
 	assert_null(sensed(&b));
 	assert_null(sensed_after(&b, 30 * 60000));
 	assert_int_equal(b.ipmi.sensings, 0);
-	assert_string_equal(b.unsensed, "the BMC says that it has no records of sensors");
+	assert_string_equal(b.unsensed, "the BMC reports no sensor records");
 	b.ipmi.records = 1;
 	assert_string_equal(sensed_after(&b, 60 * 60000), "");
 	stop(&b);
 }
 
-/* Killed, and the calls after it are as ever; it is let be for an hour. */
+/* The process is killed, later calls work normally, and no sensors are read for an hour. */
 static void sensors_that_take_too_long_cost_no_look(void **state)
 {
 	struct bench b;
@@ -292,7 +292,8 @@ static void sensors_that_take_too_long_cost_no_look(void **state)
 	assert_string_equal(b.unsensed, "ipmitool did not end within 20 s and was killed");
 	assert_int_equal(b.ipmi.sensings, 1);
 	b.ipmi.sensors = "";
-	assert_null(sensed_after(&b, 10 * 60000)); /* none is told: nothing is known */
+	/* no faults are reported, because nothing is known */
+	assert_null(sensed_after(&b, 10 * 60000));
 	assert_int_equal(b.ipmi.sensings, 2);
 	stop(&b);
 }
@@ -323,7 +324,7 @@ static void looks_without_a_gap_leave_room_for_sensors(void **state)
 	stop(&b);
 }
 
-/* A call that comes meanwhile waits for their end, and no longer. */
+/* A change that arrives during a sensor read waits only until the read ends. */
 static void a_change_waits_for_sensors_under_way(void **state)
 {
 	struct bench b;
@@ -337,11 +338,12 @@ static void a_change_waits_for_sensors_under_way(void **state)
 	stop(&b);
 	start(&b);
 	b.ipmi.sensors = NULL;
-	on_the_way(&b); /* detached while it runs: stop() looks for its end */
+	on_the_way(&b); /* detached while the process runs: stop() checks that it ended */
 	stop(&b);
 }
 
-/* Nor is what it had listed before; what is critical in it is. */
+/* If ipmitool dies, its partial list does not count as healthy, but critical sensors in it are
+ * reported. */
 static void one_that_dies_in_the_middle_is_named(void **state)
 {
 	struct bench b;
@@ -352,14 +354,15 @@ static void one_that_dies_in_the_middle_is_named(void **state)
 	assert_string_equal(sensed(&b), "");
 	b.ipmi.sensors_status = 128 + 11;
 	assert_null(sensed_after(&b, 10 * 60000));
-	assert_non_null(strstr(b.unsensed, "ipmitool (status 139) listed 1 sensors, not all"));
+	assert_non_null(strstr(b.unsensed,
+			       "ipmitool (status 139) listed 1 sensors, not the complete list"));
 	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
 	assert_string_equal(sensed_after(&b, 60 * 60000), "Fan 3 (critical: 0 RPM)");
 	assert_string_equal(b.unsensed, "");
 	stop(&b);
 }
 
-/* What would not fit is not known to be well; what is critical is so in any case. */
+/* A truncated list does not count as healthy, but critical sensors in it are reported. */
 static void sensors_told_in_part_are_not_well(void **state)
 {
 	static const char row[] = "Temp             | 01h | ok  |  3.1 | 25 degrees C\n";
@@ -381,7 +384,7 @@ static void sensors_told_in_part_are_not_well(void **state)
 	stop(&b);
 }
 
-/* Flags that have expired, or were never valid, boot nothing. */
+/* Flags that have expired, or were never valid, override nothing. */
 static void the_override_is_what_the_flags_say(void **state)
 {
 	struct bench b;

@@ -3,7 +3,7 @@
 #include "base/loop/loop_sim.h"
 #include "providers/jobs.h"
 
-/* One line with three machines; run() leaves each job running until the test ends it. */
+/* One queue with three machines; run() leaves each job running until the test ends it. */
 struct fixture {
 	struct loop *loop;
 	struct loop_group *group;
@@ -14,10 +14,10 @@ struct fixture {
 	bool allowed;
 };
 
-/* What became of one call. */
+/* Result of one call. */
 struct told {
 	struct fixture *f;
-	/* from the start of the world; at: 0 as long as it is not answered */
+	/* Relative to the start of the test. at: 0 until done() was called. */
 	int64_t begun_at, waited_ms, at;
 	unsigned count;
 	int code;
@@ -110,7 +110,7 @@ static void a_call_that_runs_is_answered_once_when_its_time_is_over(void **state
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.kind, ERR_TIMEOUT);
 	assert_in_range(t.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 10);
-	assert_false(job_may_act(f.running[0], &e)); /* whatever its lease says */
+	assert_false(job_may_act(f.running[0], &e)); /* even though its lease is still valid */
 	job_end(f.running[0], NULL, NULL);
 	assert_int_equal(t.count, 1);
 	stop(&f);
@@ -138,7 +138,7 @@ static void the_line_has_no_limit_and_is_in_order(void **state)
 	stop(&f);
 }
 
-/* Its machine is silent as long as it has a call, for those that come after as well. */
+/* The time limit runs while the machine has a job, also for the jobs that wait behind it. */
 static void a_wait_for_the_own_machine_counts(void **state)
 {
 	struct fixture f;
@@ -158,14 +158,15 @@ static void a_wait_for_the_own_machine_counts(void **state)
 	job_end(f.running[0], NULL, NULL);
 	pass_to(&f, from + 40010);
 	assert_int_equal(f.ran, 3);
-	assert_in_range(b.waited_ms, 0, 10); /* the 40 s were its machine's */
+	assert_in_range(b.waited_ms, 0, 10); /* the 40 s were the machine's, not the queue's */
 	pass_to(&f, from + 2 * PROVIDER_CALL_MS);
 	assert_int_equal(b.kind, ERR_TIMEOUT);
 	assert_in_range(b.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 20);
 	stop(&f);
 }
 
-/* It answered the call before, and since then nobody asked it anything: that is not its silence. */
+/* The machine answered the previous job, and nobody asked it since, so that time does not count
+ * against it. */
 static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 {
 	struct fixture f;
@@ -190,7 +191,7 @@ static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 	stop(&f);
 }
 
-/* Whoever asked may change its mind, and what it asked with, while the call waits. */
+/* The caller may free or change its strings while the job waits. */
 static void a_call_keeps_its_own_texts(void **state)
 {
 	struct fixture f;
@@ -211,7 +212,8 @@ static void a_call_keeps_its_own_texts(void **state)
 	stop(&f);
 }
 
-/* The wait in the other's line is no silence either, and what is silent then may be no machine. */
+/* The wait in the other provider's queue does not count either, and a timeout there may concern
+ * another component than the machine. */
 static void over_another_line_time_begins_when_that_one_says_so(void **state)
 {
 	struct fixture f;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "providers/netris_proof.h"
 
-/* gpu-1 with two ports, in the cluster `q`, whose V-net has both; each case spoils one thing. */
+/* gpu-1 with two ports, in cluster `q`, whose V-net contains both; each case breaks one thing. */
 struct site {
 	struct netris_vnet_port ports[2], other_ports[1];
 	struct netris_vnet vnets[2];
@@ -54,7 +54,7 @@ static enum fabric_proof prove_in(struct site *s, const struct netris_cluster *c
 	return netris_prove(&s->look, &s->machine, c, common, &s->seen, s->why, sizeof(s->why));
 }
 
-/* The first look, a heartbeat of both switches, the second one. */
+/* A first snapshot, a report of both switches, a second snapshot. */
 static enum fabric_proof proved(struct site *s)
 {
 	(void)prove_in(s, &s->cluster, NULL);
@@ -72,7 +72,7 @@ static void all_of_it_is_weak_and_stays_so(void **state)
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	assert_int_equal(proved(&s), FABRIC_PROOF_WEAK);
 	assert_string_equal(s.why, "");
-	/* Without another heartbeat. */
+	/* The proof stays without another report. */
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_WEAK);
 }
 
@@ -86,7 +86,7 @@ static void one_switch_is_not_enough(void **state)
 	s.switches[0].last_seen += 1000;
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	assert_non_null(strstr(s.why, "leaf-2"));
-	s.switches[1].last_seen = 0; /* it does not say any more */
+	s.switches[1].last_seen = 0; /* no longer reported */
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	s.look.nswitches = 1;
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
@@ -156,13 +156,13 @@ static void each_missing_witness_is_named(void **state)
 		{disabled, "disabled"},
 		{no_vnet, "no V-net"},
 		{vnet_unread, "cannot be read"},
-		{not_in_it, "none of its ports"},
+		{not_in_it, "contains no port"},
 		{in_another, "a-ns"},
-		{other_unsaid, "does not say"},
-		{no_links, "none of its links"},
-		{port_unsaid, "which port"},
-		{switch_unsaid, "which port"},
-		{too_many, "more than"},
+		{other_unsaid, "does not report"},
+		{no_links, "no link of this server"},
+		{port_unsaid, "no switch port"},
+		{switch_unsaid, "no switch port"},
+		{too_many, "more links than"},
 	};
 
 	(void)state;
@@ -174,7 +174,7 @@ static void each_missing_witness_is_named(void **state)
 		assert_int_equal(proved(&s), FABRIC_PROOF_NONE);
 		if (!strstr(s.why, spoils[i].says))
 			fail_msg("case %zu: %s", i, s.why);
-		/* And when it is spoilt later. */
+		/* The same when it breaks after the proof. */
 		site_init(&s);
 		assert_int_equal(proved(&s), FABRIC_PROOF_WEAK);
 		spoils[i].how(&s);
@@ -182,7 +182,7 @@ static void each_missing_witness_is_named(void **state)
 	}
 }
 
-/* What was heard while it was not so is no witness of its being so. */
+/* A switch report from a time when the state was incomplete does not prove the present state. */
 static void a_gap_asks_for_a_new_heartbeat(void **state)
 {
 	struct site s;
@@ -212,7 +212,7 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 		s.switches[1].last_seen++;
 	}
 	assert_int_equal(prove_in(&s, &s.cluster, common), FABRIC_PROOF_WEAK);
-	/* In no cluster: no V-net may have it. */
+	/* In no cluster: no V-net may contain the machine. */
 	(void)prove_in(&s, NULL, common);
 	assert_non_null(strstr(s.why, "q-ns"));
 	s.ports[0].id = s.ports[1].id = 55;
@@ -226,15 +226,14 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 
 /* --- InfiniBand, NVLink ----------------------------------------------------------------------- */
 
-/* The site, whose cluster q is of a template with both fabrics besides; another cluster has them
- * too. */
+/* The site with a template of both fabrics for cluster q; a second cluster has both fabrics too. */
 struct wide {
 	struct site s;
 	struct netris_template_vnet kinds[3];
 	struct netris_template template_;
 	struct netris_vnet vnets[5];
 	struct netris_ref refs[3];
-	/* InfiniBand, NVLink */
+	/* In InfiniBand and in NVLink. */
 	struct netris_vnet_server in[2], others[2];
 };
 
@@ -282,7 +281,7 @@ static void all_fabrics_are_proved_together(void **state)
 	(void)state;
 	wide_init(&w);
 	assert_int_equal(proved(&w.s), FABRIC_PROOF_WEAK);
-	/* A manager that says nothing of single servers. */
+	/* A manager that reports no status per server. */
 	w.in[0].status = "";
 	assert_int_equal(prove_in(&w.s, &w.s.cluster, NULL), FABRIC_PROOF_WEAK);
 }
@@ -308,7 +307,7 @@ static void ib_unsaid(struct wide *w)
 	w->vnets[2].servers.said = false;
 	w->vnets[2].servers.n = 0;
 }
-/* A list of ports that is empty, of what has none. */
+/* An InfiniBand V-net with an empty list of ports, which shows nothing about its servers. */
 static void ib_as_ports(struct wide *w)
 {
 	ib_unsaid(w);
@@ -342,16 +341,16 @@ static void one_fabric_that_is_not_proved_is_none(void **state)
 		void (*how)(struct wide *w);
 		const char *says;
 	} spoils[] = {
-		{not_in_ib, "q-ib does not have it"},
-		{not_in_nvlink, "q-nvl does not have it"},
-		{not_applied, "NVLink V-net q-nvl has it as \"Provisioning\""},
-		{ib_down, "q-ib is \"active\", \"Error\""},
-		{ib_unsaid, "InfiniBand V-net q-ib does not say who is in it"},
-		{ib_as_ports, "InfiniBand V-net q-ib does not say who is in it"},
-		{ib_not_shown, "shows 0 InfiniBand V-nets, and its template has 1"},
+		{not_in_ib, "q-ib does not contain the server"},
+		{not_in_nvlink, "q-nvl does not contain the server"},
+		{not_applied, "NVLink V-net q-nvl lists the server as \"Provisioning\""},
+		{ib_down, "q-ib has state \"active\" and status \"Error\""},
+		{ib_unsaid, "does not report the members of InfiniBand V-net q-ib"},
+		{ib_as_ports, "does not report the members of InfiniBand V-net q-ib"},
+		{ib_not_shown, "shows 0 InfiniBand V-nets, but its template has 1"},
 		{ib_untyped, "cannot be read"},
-		{in_another_ib, "InfiniBand V-net a-ib has it as well"},
-		{other_ib_unsaid, "InfiniBand V-net a-ib does not say who is in it"},
+		{in_another_ib, "InfiniBand V-net a-ib also contains the server"},
+		{other_ib_unsaid, "does not report the members of InfiniBand V-net a-ib"},
 	};
 
 	(void)state;
@@ -366,7 +365,7 @@ static void one_fabric_that_is_not_proved_is_none(void **state)
 	}
 }
 
-/* Cut off is in no fabric of anybody. */
+/* An isolated machine must be in no fabric of any tenant. */
 static void a_segment_without_fabrics_is_in_none_of_others(void **state)
 {
 	struct wide w;
@@ -374,9 +373,9 @@ static void a_segment_without_fabrics_is_in_none_of_others(void **state)
 	(void)state;
 	wide_init(&w);
 	w.s.cluster.vnets.n = 1;
-	w.s.cluster.template_.id = 8; /* of Ethernet alone */
+	w.s.cluster.template_.id = 8; /* Ethernet only */
 	assert_int_equal(proved(&w.s), FABRIC_PROOF_NONE);
-	assert_non_null(strstr(w.s.why, "q-ib has it as well"));
+	assert_non_null(strstr(w.s.why, "q-ib also contains the server"));
 	w.in[0].id = w.in[1].id = 6;
 	assert_int_equal(proved(&w.s), FABRIC_PROOF_WEAK);
 }

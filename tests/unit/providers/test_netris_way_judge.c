@@ -4,7 +4,7 @@
 #include <string.h>
 #include "providers/netris_way_judge.h"
 
-/* What objects of Netris say of a way to an API server. */
+/* Tests the judgement of Netris objects on a path to an API server. */
 #define VPC 7
 
 static struct netris_backend backends[3];
@@ -83,8 +83,8 @@ static void a_load_balancer_is_up_while_a_backend_is_healthy(void **state)
 	assert_lb(false, "BackendUnhealthy", "and 1 more");
 }
 
-/* The rule: one is enough, whatever the others are, for a load balancer carries to those alone that
- * it finds healthy. */
+/* One healthy backend is enough, whatever the state of the others, because a load balancer sends
+ * traffic only to healthy backends. */
 static void one_healthy_backend_of_three_is_enough_and_none_is_not(void **state)
 {
 	static const char *const bad[] = {"down", "", "blue"};
@@ -120,16 +120,16 @@ static void a_word_that_is_not_known_is_not_health(void **state)
 	backends[0].status = backends[1].status = "blue";
 	assert_lb(false, "BackendUnhealthy", "is \"blue\"");
 	backends[0].status = backends[1].status = "";
-	assert_lb(false, "BackendUnhealthy", "nothing is said of the health");
+	assert_lb(false, "BackendUnhealthy", "reports no health");
 }
 
 static void one_that_every_tenant_may_reach_is_not_used(void **state)
 {
 	(void)state;
 	lb.vpc.id = 0;
-	assert_lb(false, "VPCNotSaid", "does not say in which VPC");
+	assert_lb(false, "VPCNotSaid", "does not report the VPC");
 	lb.vpc.id = 8;
-	assert_lb(false, "VPCDiffers", "another VPC");
+	assert_lb(false, "VPCDiffers", "not in the VPC");
 }
 
 static void one_that_is_another_than_wanted_is_not_used(void **state)
@@ -141,7 +141,7 @@ static void one_that_is_another_than_wanted_is_not_used(void **state)
 	assert_lb(false, "NotAsWanted", "\"disable\"");
 	lb.status = "enable";
 	lb.backends.n = 1;
-	assert_lb(false, "NotAsWanted", "with 1 backends");
+	assert_lb(false, "NotAsWanted", "and 1 backends");
 	lb.backends.n = 2;
 	backends[1].port = 6444;
 	assert_true(netris_lb_differs(&lb, &way));
@@ -163,9 +163,9 @@ static void a_vip_is_of_the_subnet_and_nobody_else_s(void **state)
 	assert_vip("10.20.0.150", false, "VIPInDHCPRange", "10.20.0.100 to 10.20.0.199");
 	assert_vip("10.20.0.199", false, "VIPInDHCPRange", "");
 	assert_vip("10.20.0.200", true, "VIP", "");
-	assert_vip("10.21.0.10", false, "VIPOutside", "of no subnet");
+	assert_vip("10.21.0.10", false, "VIPOutside", "in no subnet");
 	gateway.dhcp_start = gateway.dhcp_end = "";
-	assert_vip("10.20.0.10", false, "VIPInDHCPRange", "of all 10.20.0.1/24");
+	assert_vip("10.20.0.10", false, "VIPInDHCPRange", "of 10.20.0.1/24");
 	gateway.dhcp = NETRIS_NO;
 	assert_vip("10.20.0.10", true, "VIP", "");
 }
@@ -186,7 +186,7 @@ static void what_a_release_does_not_say_is_left_to_packets(void **state)
 {
 	(void)state;
 	vnet.gateways.n = 0;
-	assert_vip("10.20.0.10", true, "VIPUnchecked", "does not say which subnet");
+	assert_vip("10.20.0.10", true, "VIPUnchecked", "does not report the subnet");
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, setup)

@@ -5,7 +5,7 @@
 
 struct seen {
 	unsigned ok, notes, wrong;
-	/* of the last that is not ok */
+	/* Last finding that is not ok. */
 	char of[128], says[400], mend[300];
 };
 
@@ -66,7 +66,7 @@ static void an_address_in_another_s_network_is_wrong(void **state)
 	probe_check(v, 4, on_found, &s);
 	assert_int_equal(s.wrong, 1);
 	assert_string_equal(s.of, "probe of tenant a");
-	assert_non_null(strstr(s.says, "10.20.1.7 lies in 10.20.1.1/24 of tenant b"));
+	assert_non_null(strstr(s.says, "10.20.1.7 lies in network 10.20.1.1/24 of tenant b"));
 	assert_non_null(strstr(s.mend, "f.a"));
 	all(v);
 	v[3].addresses = b_in_q;
@@ -94,7 +94,7 @@ static void none_and_the_same_are_noted(void **state)
 	s = (struct seen){0};
 	probe_check(v, 4, on_found, &s);
 	assert_int_equal(s.notes, 2);
-	assert_non_null(strstr(s.says, "is named for tenant a too"));
+	assert_non_null(strstr(s.says, "is also listed for tenant a"));
 }
 
 int main(void)

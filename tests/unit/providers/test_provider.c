@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 
-/* What the wrappers do by themselves; what every provider must do is
- * tests/contract/test_provider.c. */
+/* Tests the wrappers; tests/contract/test_provider.c has the cases common to all providers. */
 
 static void an_unknown_type_is_unsupported(void **state)
 {
