@@ -7,25 +7,26 @@
 struct bins {
 	struct planning *p;
 	struct arena *a;
-	/* somebody of the tenant asks for it */
+	/* True if a pod of the tenant has topology constraints. */
 	bool topology;
 	struct plan_tenant *of;
 	struct bin *v;
 	struct rooms *rooms;
 	size_t n, cap;
-	/* one of them has, or may come to have, a taint PreferNoSchedule */
+	/* True if a node or claim has, or a new one may have, a PreferNoSchedule taint. */
 	bool soft;
 };
 
-/* Where a cell goes on, among bins of one score. */
+/* Search position of a cell, among the bins of one preference score. */
 struct cursor {
 	int64_t score;
-	/* all before are out for good */
+	/* All bins before are excluded for good. */
 	size_t never;
-	/* all before are out in this epoch */
+	/* All bins before are excluded in this epoch. */
 	size_t now;
 	uint64_t epoch;
-	/* by domain, where a spread has few: its bins before are out for good */
+	/* By domain, if a spread has few: the bins of the domain before this one are excluded for
+	 * good. */
 	uint32_t *few;
 };
 
@@ -80,7 +81,7 @@ static void make_room(const struct bins *b, struct plan_fit *f)
 	f->words = words;
 }
 
-/* The level of a score, made if it is new; highest first. */
+/* Returns the level with that score, created if missing; levels are sorted, highest first. */
 static struct fit_level *level_of(const struct bins *b, struct plan_fit *f, int64_t score)
 {
 	struct fit_level *v;
@@ -124,7 +125,7 @@ void bins_look(struct bins *b, struct plan_fit *f)
 	}
 }
 
-/* --- the first that will do ------------------------------------------------------------------- */
+/* --- the first bin that fits ------------------------------------------------------------------ */
 
 static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 {
@@ -139,7 +140,8 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return rest ? word * 64 + (size_t)__builtin_ctzll(rest) : n;
 }
 
-/* The first from there on that has room and suits, wherever it is; n: none. */
+/* Returns the first bin from index `from` on that suits and has room, without regard to topology;
+ * b->n: none. */
 static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bits, size_t from)
 {
 	uint64_t steps = 1;
@@ -179,7 +181,8 @@ static bool find_anywhere(struct bins *b, const struct plan_cell *c, const uint6
 	return *at < b->n;
 }
 
-/* What is out for good, and in this epoch, is not looked at again. */
+/* Searches with topology constraints, but does not check again what is excluded for good or in this
+ * epoch. */
 static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			  struct cursor *cur, size_t *at)
 {
@@ -205,12 +208,12 @@ static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint6
 	}
 }
 
-/* One cursor for each domain: a search begins at the first bin that may do in any that is
- * admitted. */
+/* Searches with one position per domain: the search begins at the first bin that may fit in any
+ * admitted domain. */
 static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			struct cursor *cur, int key, uint64_t admitted, size_t *at)
 {
-	uint64_t kept = 0; /* domains that have a bin which is out now, and not for good */
+	uint64_t kept = 0; /* Domains with a bin that is excluded now, but not for good. */
 	size_t i = b->n;
 
 	if (!cur->few)
@@ -311,7 +314,7 @@ void bins_close(struct bins *b, size_t at)
 	rooms_close(b->rooms, at);
 }
 
-/* --- and back --------------------------------------------------------------------------------- */
+/* --- rollback --------------------------------------------------------------------------------- */
 
 size_t bins_count(const struct bins *b)
 {

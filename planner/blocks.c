@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- collecting blocks ------------------------------------------------------------------------ */
 
 static struct block *block_of(struct blocks *b, struct map *by_text, const struct labels *l)
 {
@@ -43,7 +43,7 @@ static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 	x->bins[x->nbins++] = at;
 }
 
-/* Those that are full are not looked at. */
+/* Adds the bins that have room for at least one pod. */
 static void add_bins(struct blocks *b, struct map *by_text)
 {
 	const size_t n = bins_count(b->tenant->bins);
@@ -114,7 +114,7 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
 
-/* All fits of a tenant have the same pools. */
+/* Adds machines. All fits of a tenant have the same pools. */
 static void add_stock(struct blocks *b, struct map *by_text)
 {
 	const struct plan_fit *f = b->kinds[0].cell->class_->fit;
@@ -227,7 +227,7 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
 	return spans;
 }
 
-/* Of those that are left: whether a is to be filled before b. */
+/* True if span a is to be filled before b by the remaining pods. */
 static bool is_before(const struct span *a, const struct span *b, size_t pods)
 {
 	const bool whole = a->all >= pods, other = b->all >= pods;

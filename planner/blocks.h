@@ -5,32 +5,32 @@
 #include "planner/supply.h"
 
 /*
- * blocks: the places that a gang's pods may have, by where they stand: bins and free machines with
- * the same values of all levels (world_put_levels()) are one block; blocks with one value of a
- * level are a span.
+ * blocks: candidate locations for a gang's pods, by topology. Bins and free machines with equal
+ * values of all level labels (world_put_levels()) form one block; blocks with the same value of one
+ * level form a span, for example a rack.
  *
- * How many pods a block has room for is counted for each kind of pod by itself, and whatever other
- * constraints say: never too few, so what is too small needs no try.
+ * The room of a block is counted separately for each kind of pod and ignores other constraints. The
+ * count is never too low, so a span whose count is too small needs no attempt.
  * Tests: tests/unit/planner/test_gangs.c
  */
-#define BLOCK_KINDS 8 /* that are counted; more are taken to fit */
+#define BLOCK_KINDS 8 /* Number of kinds that are counted; further kinds are assumed to fit. */
 
-/* pods of one cell */
+/* Pods of a gang that belong to one cell. */
 struct gang_kind {
 	struct plan_cell *cell;
-	/* without a place */
+	/* Number of pods not yet placed. */
 	size_t left;
 };
 struct block_machines {
-	/* of the tenant's, as each of its fits has them */
+	/* Index into the tenant's pools, the same in each of its fits. */
 	size_t pool;
 	struct supply_line *line;
 	struct supply_option *option;
-	/* of the group, within a try */
+	/* Index of the next machine of the group to consider in this attempt. */
 	size_t next;
 };
 struct block {
-	/* NULL: none */
+	/* Value of each level's label; NULL: none. */
 	const char *value[WORLD_LEVELS];
 	uint32_t *bins;
 	size_t nbins, bins_cap;
@@ -40,37 +40,39 @@ struct block {
 };
 struct blocks {
 	struct planning *p;
-	/* of all that it gives */
+	/* Arena of all results. */
 	struct arena *a;
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
-	/* machines that are free by then count as free; 0: none but those that are */
+	/* Machines that become free by that time count as free; 0: only machines that are free
+	 * now. */
 	int64_t until;
-	/* by their values */
+	/* Sorted by their values. */
 	struct block **v;
 	size_t n;
 };
 struct span {
-	/* NULL: of blocks that have none */
+	/* NULL: blocks without that label. */
 	const char *value;
 	struct block **v;
 	size_t n;
-	/* how many of the gang's pods it has room for: without new machines, and with them */
+	/* Number of the gang's pods that fit: in bins, and in bins and new machines. */
 	size_t room, all;
-	/* how many it would have room for, whoever came */
+	/* Number of pods that would fit if the gang were unlimited. */
 	size_t size;
 };
 
-/* stock: machines among them, as until has it.  After supply_ask() of each kind. */
+/* Collects the blocks. stock: include machines that are free by `until`. Call after supply_ask()
+ * for each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
 			  size_t nkinds, bool stock, int64_t until, struct arena *a);
 struct span blocks_all(const struct blocks *b);
-/* Spans of that level, by value. */
+/* Returns the spans of that level, sorted by value. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);
-/* Puts the blocks of a span into the order in which so many pods fill them: for each of the levels
- * below, the smallest domain that has room for all; else the largest one, and so on. So few domains
- * are entered, and large ones stay whole. */
+/* Sorts the blocks of a span into the order in which `pods` pods should fill them. For each level
+ * below: first the smallest domain with room for all, otherwise the largest one, and so on. So few
+ * domains are used, and large ones stay free as a whole. */
 void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * bound: the linear program is solved as its dual by the simplex method, from y = 0, z = 0:
+ * bound: solves the dual of the linear program by the simplex method, from y = 0, z = 0:
  *
- *   max sum(demand_r y_r) - sum(machines_t z_t)   sum(capacity_t,r y_r) - z_t <= 1 for each t;   y, z >= 0
+ *   max sum(requests_r y_r) - sum(machines_t z_t)   subject to
+ *       sum(capacity_t,r y_r) - z_t <= 1 for each t,   y, z >= 0
  *
- * Bland's rule: no circle. Few rows (types) and columns (resources and types).
+ * Bland's rule prevents cycles. The tableau has few rows (types) and columns (resources and types).
  */
 #include "planner/bound.h"
 
@@ -16,10 +17,10 @@
 #include "planner/world_impl.h"
 
 #define EPSILON 1e-9
-#define PIVOTS 10000 /* more than any program of this size takes */
+#define PIVOTS 10000 /* More than any program of this size needs. */
 
 struct tableau {
-	/* rows x cols; the last row is the objective, the last column the right side */
+	/* rows x cols; the last row is the objective, the last column the right-hand side. */
 	double *v;
 	size_t rows, cols;
 };
@@ -43,8 +44,8 @@ static void pivot(const struct tableau *t, size_t row, size_t col)
 	}
 }
 
-/* The largest value, or as far as it came; constraints are rows - 1, right sides are not
- * negative. */
+/* Returns the optimum, or the value reached after PIVOTS steps. The first rows - 1 rows are
+ * constraints; right-hand sides must not be negative. */
 static double solve(const struct tableau *t)
 {
 	const size_t last = t->rows - 1, right = t->cols - 1;
@@ -73,7 +74,7 @@ static double solve(const struct tableau *t)
 }
 
 struct demand {
-	/* of all claims */
+	/* Sum of the requests of all claims. */
 	struct resources sum;
 	size_t cap;
 };
@@ -136,10 +137,10 @@ double bound_machines(struct world *w, const struct plan *p)
 	if (!p->nclaims || !nlines)
 		return 0;
 	t.rows = nlines + 1;
-	t.cols = d.sum.n + 2 * nlines + 1; /* y, z, slack, right side */
+	t.cols = d.sum.n + 2 * nlines + 1; /* Columns: y, z, slack, right-hand side. */
 	t.v = arena_calloc(a, t.rows * t.cols, sizeof(*t.v));
 	for (size_t i = 0; i < nlines; i++) {
-		for (size_t r = 0; r < d.sum.n; r++) /* scaled by what is asked for */
+		for (size_t r = 0; r < d.sum.n; r++) /* Scaled by the requests. */
 			*cell(&t, i, r) = amount(&lines[i].type->capacity, d.sum.v[r].name) /
 					  ((double)d.sum.v[r].q.nano / 1e9);
 		*cell(&t, i, d.sum.n + i) = -1;
@@ -152,7 +153,7 @@ double bound_machines(struct world *w, const struct plan *p)
 	return solve(&t);
 }
 
-/* --- over time -------------------------------------------------------------------------------- */
+/* --- GPU time --------------------------------------------------------------------------------- */
 
 static int by_time(const void *x, const void *y)
 {

@@ -5,26 +5,28 @@
 #include "planner/replay.h"
 
 /*
- * bound: what no planner can beat, to say how far a plan is from it. Both are relaxations, so the
- * true best may lie between.
+ * bound: lower and upper bounds that no planner can beat, to report how far a plan is from the
+ * optimum. Both are relaxations, so the true optimum may lie between the bound and the plan.
  * Tests: tests/unit/planner/test_bound.c
  */
 
 /*
- * The fewest machines that could serve the pods for which the plan opens claims: the linear program
+ * Returns the least number of machines that could serve the pods for which the plan opens claims:
+ * the optimum of the linear program
  *
- *   min sum(x_t)   sum(x_t capacity_t,r) >= what these pods ask for of r, for each resource;   0 <= x_t <= machines_t
+ *   min sum(x_t)   subject to   sum(x_t capacity_t,r) >= requests_r for each resource r,
+ *                               0 <= x_t <= machines_t
  *
- * over the types of which machines are offered. Pods may be cut, shared by machines of different
- * tenants and put beside any other. 0: the plan opens none.
+ * over the types with offered machines. In this relaxation pods may be split, and machines may be
+ * shared by tenants and by any pods. 0: the plan opens no claims.
  */
 double bound_machines(struct world *w, const struct plan *p);
 
 /*
- * The most GPU-time (GPUs times ms) that could be in use until until_ms: machines are one heap of
- * GPUs, always on and any tenant's, and jobs may be cut into parts that run at once. For each time
- * t no more is done than what came before t, and all GPUs from then on; no job does more than its
- * GPUs do from its coming to the end.
+ * Returns the most GPU time (GPUs times ms) that could be used until until_ms. In this relaxation
+ * all machines are one pool of GPUs, always on and usable by any tenant, and jobs may be split into
+ * parts that run concurrently. Up to each time t, no more is used than the jobs that arrived before
+ * t need; from t on, at most all GPUs. No job uses more than its GPUs from its arrival to the end.
  */
 double bound_use(const struct replay_job *jobs, size_t njobs, double gpus, int64_t until_ms);
 

@@ -1,9 +1,9 @@
 /*
- * burst: the order of the work, which policy governs each, what it triggers, and the walk over its
- * offers.
+ * burst: the order of the work, the policy that applies to each, its triggers, and the choice of an
+ * offer.
  *
- * Offers are judged in three steps (planner/burst_offers.c): once for a policy, once for all work
- * of one shape, and for each piece of work by what is left. So 10,000 pods that are alike cost
+ * Offers are evaluated in three steps (planner/burst_offers.c): once per policy, once for all work
+ * of one shape, and for each piece of work with regard to what is left. So 10,000 equal pods cost
  * little more than one.
  */
 #include <stdlib.h>
@@ -23,14 +23,14 @@ struct decide {
 	struct arena *a;
 	struct burst_side *sides;
 	struct burst_stock *stock;
-	/* in order */
+	/* In the order of decisions. */
 	const struct burst_work **work;
 	struct burst_purses *purses;
-	/* tenants, work, providers: name -> index + 1 */
+	/* Names of tenants, work and Providers -> index + 1. */
 	struct map *index[3];
 	const char **names[3];
 	size_t nnames[3];
-	/* work that has instances */
+	/* Names of work that has instances. */
 	struct map *running;
 	struct map *shapes;
 };
@@ -83,7 +83,7 @@ static int by_place(const void *x, const void *y)
 	return text_cmp(a->product, b->product);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------------------ */
 
 static size_t intern(struct decide *d, int which, const char *name)
 {
@@ -177,11 +177,11 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 	char today[STR_TIME_SIZE];
 
 	(void)str_time(today, now);
-	today[10] = '\0'; /* the date alone */
+	today[10] = '\0'; /* Only the date. */
 	return p->windows.freeze.n && burst_named(&p->windows.freeze, today);
 }
 
-/* A window that cannot be read allows nothing. */
+/* Returns whether windows forbid launches now. A window that cannot be parsed allows nothing. */
 static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
 {
 	bool open = !p->windows.nallow;
@@ -232,7 +232,7 @@ static enum burst_code set(struct burst_decision *x, enum burst_code code, int64
 	return code;
 }
 
-/* Parts of a million, rounded down. */
+/* Returns the ratio in millionths, rounded down. */
 static int64_t part(int64_t is, int64_t of)
 {
 	return of > 0 ? (int64_t)((__int128)is * MONEY_UNIT / of) : 0;
@@ -248,7 +248,7 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (!triggered(s, w, in->now))
 		return set(x, wait == BURST_NEVER ? BURST_NEVER_WAITS : BURST_WAITS,
 			   in->now - w->since, wait);
-	/* Nothing owned is wholly in use. */
+	/* Without owned GPUs, all of them count as used. */
 	if (p->trigger.utilisation >= 0 && in->gpus_owned > 0 &&
 	    (__int128)in->gpus_used * MONEY_UNIT <=
 		    (__int128)in->gpus_owned * p->trigger.utilisation)
@@ -310,7 +310,7 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-/* All that burst_shape_new() reads of the work. */
+/* Returns the work's shape. The key contains all that burst_shape_new() reads of the work. */
 static struct burst_shape *shape_of(struct decide *d, const struct burst_side *s,
 				    const struct burst_work *w)
 {
@@ -362,7 +362,8 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	d->out->chosen++;
 }
 
-/* What none of them can get past is not asked of each. */
+/* True if a limit or budget excludes even the cheapest and smallest offer, so not each one has to
+ * be evaluated. */
 static bool hopeless(const struct burst_decision *x)
 {
 	return x->bound.mixed || x->shape->least_cost > x->bound.left ||
@@ -396,7 +397,8 @@ static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst
 		if (y.code != BURST_CHOSEN)
 			return set(x, y.code, y.is, y.limit);
 	}
-	/* An offer that is used up is so for all that come: it goes out of the order. */
+	/* An offer with too few instances left has too few for all later work of the shape: it is
+	 * removed from the shape's order. */
 	for (i = 0; i < h->n && !found; i++) {
 		const size_t o = h->order[i];
 		const struct burst_why y = burst_judge(x, o, d->stock[o].left);

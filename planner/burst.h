@@ -8,20 +8,20 @@
 #include "base/data/labels.h"
 
 /*
- * burst: which waiting work goes to a cloud now, by which policy, to which offer, for how much
- * money; and why not.
+ * burst: decides which waiting work is launched in a cloud now, under which policy, with which
+ * offer and at what cost; and why other work is not.
  *
- * burst_decide() is a pure, deterministic function of its input, in whatever order that is: no
- * clock, no I/O. Production, `drover burst plan` and the tests call the same. Work is decided by
- * rank, then by how long it waits, then by tenant and name; tiers in strict order, in one tier the
- * cheapest by total cost for its throughput.
+ * burst_decide() is a pure, deterministic function of its input, in whatever order that is given:
+ * no clock, no I/O. Production, `drover burst plan` and the tests call the same code. Work is
+ * decided on by rank, then by waiting time, then by tenant and name. Tiers of a policy are tried in
+ * strict order; within a tier, the offer with the lowest total cost for its throughput is chosen.
  *
- * Money is whole millionths of one currency (base/money.h); what overflows is refused. A launch is
- * charged by what it may cost at most, at once: minimum billing and whole increments of boot,
- * staging and expected run time, or the longest run time that the policy allows. No launch takes a
- * hard budget beyond its amount. Budgets of scope Tenant, Provider and Global bind every launch,
- * whichever policy asks. A gang is launched whole in one zone or not at all. Work that two policies
- * match is not launched.
+ * Money is a whole number of millionths of one currency (base/money.h); amounts that overflow are
+ * refused. A launch is charged at once with the most that it may cost: the expected run time (or
+ * the longest that the policy allows) plus boot and staging, rounded up to the minimum billing and
+ * to whole increments. No launch exceeds a hard budget. Budgets of scope Tenant, Provider and
+ * Global bind every launch, under any policy. A gang is launched whole in one zone or not at all.
+ * Work that matches two policies is not launched.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c,
  * tests/bench/bench_burst.c
  */
@@ -38,11 +38,11 @@ enum burst_scope {
 enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_QUARTER, BURST_TOTAL };
 enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
 
-/* Shadow ...; Reserved ...; Policy ...; Hour ... */
+/* Names of the enum values: "Shadow" ...; "Reserved" ...; "Policy" ...; "Hour" ... */
 extern const char *const burst_mode_names[],
 	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
 
-#define BURST_NEVER INT64_C(-1) /* of a wait: not by waiting */
+#define BURST_NEVER INT64_C(-1) /* Value of a wait: waiting never triggers a launch. */
 
 /* --- policies --------------------------------------------------------------------------------- */
 
@@ -55,23 +55,23 @@ struct burst_wait {
 };
 struct burst_tier {
 	enum burst_market market;
-	/* of offers; none: all */
+	/* Names of entries of spec.offers; empty: all. */
 	struct burst_names entries;
 };
 struct burst_factor {
 	const char *product;
 	int64_t micro;
 };
-/* of spec.offers */
+/* An entry of spec.offers: a selection of a Provider's offers. */
 struct burst_entry {
 	const char *name, *provider, *jurisdiction;
-	/* zones none: all */
+	/* Empty zones: all zones. */
 	struct burst_names regions, zones, types;
 	struct burst_factor *factors;
 	size_t nfactors;
 	enum burst_link link;
 };
-/* that a person wrote */
+/* A price that the operator wrote in the policy. */
 struct burst_price {
 	const char *entry, *type, *region;
 	enum burst_market market;
@@ -82,7 +82,7 @@ struct burst_budget {
 	enum burst_period per;
 	int64_t amount;
 	bool soft, reserve;
-	/* parts of a million */
+	/* Alert thresholds, in millionths of the amount. */
 	int64_t *alerts;
 	size_t nalerts;
 };
@@ -93,15 +93,15 @@ struct burst_window {
 struct burst_policy_in {
 	const char *name;
 	enum burst_mode mode;
-	/* which work */
+	/* The work to which the policy applies. */
 	struct {
 		struct burst_names tenants, products;
-		/* 0: no bound */
+		/* 0: no bound. */
 		int64_t gang_min, gang_max;
 		bool priorities;
 		int64_t priority_min, priority_max;
 	} match;
-	/* 0: not asked for */
+	/* Triggers. 0 (by_wait, impossible: false): this trigger is not used. */
 	struct {
 		bool by_wait;
 		int64_t wait_ms;
@@ -109,7 +109,8 @@ struct burst_policy_in {
 		size_t nwaits;
 		int64_t predicted_ms, slack_ms, queued_gpus;
 		bool impossible;
-		/* guard; parts of a million, -1: none */
+		/* Condition besides the triggers: launch only if more than this part of the owned
+		 * GPUs is used, in millionths; -1: no condition. */
 		int64_t utilisation;
 		int64_t frees_ms;
 		bool approval;
@@ -118,7 +119,7 @@ struct burst_policy_in {
 	size_t ntiers;
 	struct burst_entry *entries;
 	size_t nentries;
-	/* -1: no bound */
+	/* max_gpu_hour, max_node_hour -1: no bound. */
 	struct {
 		const char *currency;
 		struct burst_price *prices;
@@ -135,12 +136,12 @@ struct burst_policy_in {
 	struct {
 		struct burst_names allowed, denied, classes;
 	} compliance;
-	/* 0: no bound; overhead, restarts -1: none */
+	/* 0: no bound; overhead and restarts: -1 means no bound. */
 	struct {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
 	} runtime;
-	/* 0: no bound; share in parts of a million, -1: none */
+	/* 0: no bound; share in millionths, -1: no bound. */
 	struct {
 		int64_t nodes, gpus, per_minute, at_once, share;
 	} limits;
@@ -151,88 +152,88 @@ struct burst_policy_in {
 
 /* --- state ------------------------------------------------------------------------------------ */
 
-/* What a cloud has. */
+/* An offer: instances that a cloud has available. */
 struct burst_offer {
 	const char *provider, *region, *zone, *type;
-	/* NULL */
+	/* NULL: no reservation. */
 	const char *reservation;
 	enum burst_market market;
-	/* -1: not known */
+	/* Price per hour, in millionths; -1: not known. */
 	int64_t micros_per_hour;
-	/* NULL: not known */
+	/* Currency of the price; NULL: not known. */
 	const char *currency;
-	/* Unix ms; 0: not known */
+	/* Time of the price, Unix ms; 0: not known. */
 	int64_t priced_at;
-	/* instances; -1: the cloud does not say */
+	/* Number of instances available; -1: the cloud does not report it. */
 	int64_t available;
-	/* Unix ms at which the cloud ends its instances; 0: never */
+	/* Unix ms at which the cloud ends its instances; 0: never. */
 	int64_t ends_at;
-	/* of one instance */
+	/* GPUs of one instance. */
 	int64_t gpus;
-	/* of its GPUs */
+	/* Product of its GPUs. */
 	const char *product;
 	enum burst_link link;
 };
 
-/* What a cloud refused. */
+/* A launch that a cloud refused. */
 struct burst_failure {
-	/* region, zone NULL: all of it */
+	/* region or zone NULL: all of them. */
 	const char *provider, *region, *zone, *type;
-	/* else capacity */
+	/* True: the account's quota is used up; false: no capacity. */
 	bool quota;
 	int64_t at;
 };
 
-/* A launch that was made: charged at its time. */
+/* A launch that was made; charged to the period of its time. */
 struct burst_launch {
 	const char *policy, *tenant, *workload, *provider, *currency;
-	/* workload for budgets of scope Workload; NULL: same as workload */
+	/* Workload for budgets of scope Workload; NULL: same as workload. */
 	const char *owner;
 	int64_t at;
-	/* so far */
+	/* Cost so far, in millionths. */
 	int64_t spent;
-	/* what it may cost beyond that; 0: it has ended */
+	/* Most that the launch may cost beyond spent, in millionths; 0: ended. */
 	int64_t committed;
 	/* Overrun after `committed` was used up: Unix ms, and millionths per hour. until 0: no
 	 * overrun. */
 	struct {
 		int64_t from, until, per_hour;
 	} over;
-	/* that it has now */
+	/* Instances and GPUs that the launch has now. */
 	int64_t nodes, gpus;
 	bool starting;
-	/* of a launch that another one stands for: its gang's */
+	/* True if another launch represents this one: that of the same gang. */
 	bool part;
 };
 
 struct burst_work {
 	const char *tenant, *name;
-	/* workload for budgets of scope Workload; NULL: same as name */
+	/* Workload for budgets of scope Workload; NULL: same as name. */
 	const char *owner;
-	/* 1: a pod alone; more: a gang */
+	/* 1: a single pod; more: a gang. */
 	int64_t pods;
-	/* of one pod */
+	/* GPUs of one pod. */
 	int64_t gpus;
-	/* that it asks for; NULL: any */
+	/* GPU product that the work requests; NULL: any. */
 	const char *product;
-	/* highest priority of its pods, which policies match */
+	/* Highest priority of its pods; policies match it. */
 	int64_t priority;
-	/* priority clamped by the tenant's; higher ranks are decided on first */
+	/* Priority limited to the tenant's; higher ranks are decided on first. */
 	int64_t rank;
-	/* Unix ms */
+	/* Unix ms at which the work began to wait. */
 	int64_t since;
-	/* when its owned machine is expected (planner/timeline.h), Unix ms; 0: not known */
+	/* When its owned machine is expected (planner/timeline.h), Unix ms; 0: not known. */
 	int64_t p50, p90;
-	/* no owned machine is of such a kind */
+	/* True if no owned machine is of a type that suits the work. */
 	bool impossible;
-	/* at a checkpoint */
+	/* True if the work saves checkpoints. */
 	bool saves;
 	bool approved;
-	/* expected; 0: not said */
+	/* Expected run time in ms; 0: not known. */
 	int64_t runs_ms;
-	/* Unix ms; 0: no deadline */
+	/* Latest start, Unix ms; 0: no deadline. */
 	int64_t start_by;
-	/* NULL: not said */
+	/* Class of the data that the work processes; NULL: not specified. */
 	const char *data_class;
 	int64_t restarts;
 };
@@ -262,88 +263,92 @@ enum burst_code {
 };
 extern const char *const burst_code_names[];
 
-/* One offer for one piece of work: a code and its numbers; burst_why_text() has the words. */
+/* Verdict on one offer for one piece of work: a code and its numbers. burst_why_text() gives the
+ * text. */
 struct burst_why {
 	enum burst_code code;
-	/* what the code compares */
+	/* The two numbers that the code compares. */
 	int64_t is, limit;
-	/* committed, if it were launched; -1: not known */
+	/* Cost to commit if this offer were launched, in millionths; -1: not known. */
 	int64_t cost;
 };
 
 /* The tightest hard budget that binds a decision. */
 struct burst_bound {
-	/* INT64_MAX: none binds */
+	/* What the budget leaves, in millionths; INT64_MAX: no budget binds. */
 	int64_t left;
-	/* in another currency */
+	/* True if a budget that binds is in a different currency. */
 	bool mixed;
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
 };
 
-/* what work that is alike has in common */
+/* Verdicts on all offers for work that is alike. */
 struct burst_shape;
 struct burst_decision {
 	const struct burst_work *work;
-	/* NULL: none matches, or several do */
+	/* NULL: no policy matches, or several do. */
 	const struct burst_policy_in *policy;
-	/* BURST_CHOSEN, or why none */
+	/* BURST_CHOSEN, or why nothing is launched. */
 	enum burst_code code;
 	int64_t is, limit;
-	/* what else the words name; NULL */
+	/* Replaces "?" in the text of the code; NULL: nothing. */
 	const char *about;
-	/* NULL: none */
+	/* The chosen offer; NULL: none. */
 	const struct burst_offer *offer;
-	/* from 0 */
+	/* Index of the chosen offer's tier, from 0. */
 	size_t tier;
 	int64_t nodes, cost;
-	/* of one instance */
+	/* Price of one instance per hour, in millionths. */
 	int64_t per_hour;
-	/* What was left when it was made, for burst_why(). */
-	/* NULL: no offer was looked at */
+	/* The following members record what was left at the time of the decision, for
+	 * burst_why(). */
+	/* NULL: no offer was evaluated. */
 	const struct burst_shape *shape;
 	size_t seq;
 	int64_t nodes_left, gpus_left, share_left;
-	/* of_provider: for each provider */
+	/* bound: of budgets that bind whatever the Provider. of_provider: of each Provider's
+	 * budgets. */
 	struct burst_bound bound, *of_provider;
 };
 
-/* of a budget after all decisions */
+/* Balance of a budget after all decisions. */
 struct burst_account {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	/* tenant, workload or provider; "" else */
+	/* Name of the tenant, workload or Provider; "" for other scopes. */
 	const char *of;
 	int64_t before, after;
-	/* the highest of its alerts that is reached; -1: none */
+	/* The highest of the budget's alert thresholds that is reached; -1: none. */
 	int64_t alert;
 };
 
 struct burst {
 	const struct burst_input *in;
-	/* in the order in which they were made */
+	/* In the order in which the decisions were made. */
 	struct burst_decision *v;
 	size_t n, chosen;
-	/* sorted */
+	/* Sorted; burst_why() indexes them. */
 	const struct burst_offer **offers;
 	struct burst_account *accounts;
 	size_t naccounts;
-	/* sorted by name; in->npolicies of them */
+	/* Sorted by name; in->npolicies of them. */
 	const struct burst_policy_in **policies;
-	/* for each of these; NULL: none */
+	/* Error of each of these policies; NULL: none. */
 	const char **errors;
 };
 
-/* When the period of that time began, Unix ms; INT64_MIN: BURST_TOTAL. */
+/* Returns when the period that contains now began, Unix ms; INT64_MIN for BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, int64_t now);
-/* The input must live as long as the result, which is in the arena. */
+/* Decides on all work. The input must live as long as the result, which is in the arena. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 
-/* Offer i of offers for one decision: BURST_CHOSEN for the one that was taken, BURST_DEARER for
- * those that would have done. */
+/* Returns the verdict on offer i of burst.offers for one decision: BURST_CHOSEN for the offer that
+ * was taken, BURST_DEARER for offers that are suitable but were not chosen. */
 struct burst_why burst_why(const struct burst_decision *d, size_t i);
-/* One sentence with numbers. */
+/* Returns one sentence with numbers about one offer. */
 const char *burst_why_text(const struct burst_why *y, struct arena *a);
+/* Returns one sentence with numbers about the decision. */
 const char *burst_text(const struct burst_decision *d, struct arena *a);
 
 #endif

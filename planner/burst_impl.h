@@ -5,17 +5,17 @@
 #include "planner/burst.h"
 
 /*
- * burst_impl: what the files of planner/burst share. No other file includes it.
+ * burst_impl: shared by the files of planner/burst; not included elsewhere.
  *
- *   burst.c         order of the work, policies, triggers, the walk
- *   burst_offers.c  verdicts on offers that nothing decided before changes, and those that it does
- *   burst_money.c   periods, what counts against a budget, what is left
- *   burst_text.c    words
+ *   burst.c         order of the work, policies, triggers, choice of an offer
+ *   burst_offers.c  verdicts on offers, before and after what earlier decisions took
+ *   burst_money.c   periods, charges against budgets, what budgets leave
+ *   burst_text.c    texts
  */
-/* an empty list names all */
+/* True if the list contains the name; an empty list contains all. */
 bool burst_named(const struct burst_names *l, const char *name);
 
-/* instances of an offer that a decision took */
+/* Instances of an offer that a decision has taken. */
 struct burst_take {
 	size_t seq;
 	int64_t nodes;
@@ -23,16 +23,16 @@ struct burst_take {
 };
 struct burst_stock {
 	const struct burst_offer *offer;
-	/* index */
+	/* Index of the Provider's name. */
 	size_t provider;
-	/* -1: the cloud does not say */
+	/* Instances left; -1: the cloud does not report the number. */
 	int64_t left;
 	struct burst_take *takes;
 };
 
-/* One offer for one policy (no cost yet), or for one shape. */
+/* Verdict on one offer, under one policy (without cost) or for one work shape. */
 struct burst_verdict {
-	/* BURST_CHOSEN: nothing speaks against it */
+	/* BURST_CHOSEN: the offer is suitable. */
 	enum burst_code code;
 	int64_t is, limit;
 	size_t tier;
@@ -41,12 +41,12 @@ struct burst_verdict {
 	int64_t nodes, cost;
 };
 
-/* of one policy */
+/* Evaluation of one policy. */
 struct burst_side {
 	const struct burst_policy_in *p;
 	struct burst_verdict *offers;
 	bool overlaps;
-	/* of its windows; BURST_CHOSEN: open */
+	/* Whether the policy's windows forbid launches now; BURST_CHOSEN: launches are allowed. */
 	enum burst_code shut;
 	int64_t queued_gpus;
 	int64_t nodes, gpus, starting, minute;
@@ -56,18 +56,18 @@ struct burst_side {
 struct burst_shape {
 	const struct burst_side *side;
 	const struct burst_stock *stock;
-	/* of each offer */
+	/* By offer. */
 	struct burst_verdict *v;
-	/* those that will do, best first */
+	/* Suitable offers, best first. */
 	size_t *order, n;
 	int64_t least_cost, least_nodes;
 };
 
-/* one budget, for each of its keys */
+/* The balances of one budget, one per tenant, workload or Provider. */
 struct burst_purse {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	/* INT64_MAX: beyond what can be counted */
+	/* In millionths; INT64_MAX: too large to compute. */
 	int64_t *before, *total;
 	const char **keys;
 	size_t n;
@@ -77,7 +77,7 @@ struct burst_purses {
 	struct burst_purse *v;
 	size_t n, nproviders;
 };
-/* Indexes of a launch's, or of work's, tenant, name and provider. */
+/* Indexes of the names of a launch's, or work's, tenant, workload and Provider. */
 struct burst_key {
 	size_t tenant, work, provider;
 };
@@ -88,7 +88,8 @@ void burst_side_offers(struct burst_side *s, const struct burst_input *in,
 struct burst_shape *burst_shape_new(const struct burst_side *s, const struct burst_input *in,
 				    const struct burst_stock *stock, const struct burst_work *w,
 				    struct arena *a);
-/* The code of one that will do by its shape, with what was left for this decision. */
+/* Evaluates a suitable offer against what was left at the decision. left: instances of the offer;
+ * -1: not known. */
 struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t left);
 
 /* burst_money.c */
@@ -96,7 +97,7 @@ struct burst_purses *burst_purses_new(const struct burst_input *in, const struct
 				      const struct burst_key *keys,
 				      const char *const *const names[3], const size_t n[3],
 				      struct arena *a);
-/* What binds a launch for this work by this policy. */
+/* Writes the budgets that bind a launch for this work under this policy into d. */
 void burst_purses_bind(const struct burst_purses *l, const struct burst_policy_in *p,
 		       const char *tenant, const struct burst_key *k, struct burst_decision *d);
 void burst_purses_charge(struct burst_purses *l, const struct burst_policy_in *p,

@@ -1,7 +1,7 @@
 /*
- * burst_money: budgets. A launch is charged to the period in which it was made, by what it may cost
- * as long as it runs; with reserve what it may still cost counts in every period until it has
- * ended. What it costs beyond that is charged to the periods in which it does.
+ * burst_money: budgets. A launch is charged to the period in which it was made, with the most that
+ * it may cost. In a budget with `reserve`, what it may still cost counts in every period until it
+ * has ended. The cost of an overrun is charged to the periods in which it occurs.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
@@ -32,7 +32,7 @@ int64_t burst_period_start(enum burst_period per, int64_t now)
 		return floor_to(s, HOUR_S, 0) * 1000;
 	case BURST_DAY:
 		return floor_to(s, DAY_S, 0) * 1000;
-	case BURST_WEEK: /* 1970-01-05 was a Monday */
+	case BURST_WEEK: /* 1970-01-05 was a Monday. */
 		return floor_to(s, 7 * DAY_S, 4 * DAY_S) * 1000;
 	case BURST_MONTH:
 	case BURST_QUARTER:
@@ -70,7 +70,7 @@ static size_t key_of(const struct burst_budget *b, const struct burst_key *k)
 	return 0;
 }
 
-/* Does a launch by that policy count against the purse? */
+/* True if launches by that policy count against the budget. */
 static bool counts(const struct burst_purse *u, const char *policy)
 {
 	return (u->budget->scope != BURST_OF_POLICY && u->budget->scope != BURST_OF_WORKLOAD) ||
@@ -146,7 +146,7 @@ struct burst_purses *burst_purses_new(const struct burst_input *in, const struct
 	return l;
 }
 
-/* A tenant's budget binds those whom its policy is for. */
+/* True if the budget binds the work. A tenant budget binds only tenants that its policy matches. */
 static bool binds(const struct burst_purse *u, const struct burst_policy_in *p, const char *tenant)
 {
 	return counts(u, p->name) && (u->budget->scope != BURST_OF_TENANT ||

@@ -1,7 +1,7 @@
 /*
- * burst_offers: whether an offer will do. First by the policy alone, then for work of one shape,
- * both once; and at last by what is left, which burst_why() asks again later of what the decision
- * kept.
+ * burst_offers: whether an offer is suitable. First by the policy alone, then for work of one
+ * shape, both computed once; finally with regard to what is left, which burst_why() evaluates again
+ * later from data that the decision recorded.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static bool jurisdiction_allowed(const struct burst_policy_in *p, const char *j)
 	return burst_named(&p->compliance.allowed, j) && (!denied->n || !burst_named(denied, j));
 }
 
-/* What a person wrote comes first, of that what names the region. */
+/* Returns the price that the operator wrote in the policy, preferably one that names the region;
+ * NULL: none. */
 static const struct burst_price *written_price(const struct burst_policy_in *p,
 					       const struct burst_verdict *v,
 					       const struct burst_offer *o)
@@ -100,7 +101,7 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 	return BURST_CHOSEN;
 }
 
-/* Until when this failure keeps the offer alone; 0: it is about another one. */
+/* Returns until when this failure excludes the offer; 0: it concerns other offers. */
 static int64_t cools_until(const struct burst_policy_in *p, const struct burst_failure *f,
 			   const struct burst_offer *o)
 {
@@ -163,7 +164,7 @@ void burst_side_offers(struct burst_side *s, const struct burst_input *in,
 
 /* --- by the shape of the work ----------------------------------------------------------------- */
 
-/* How long instances are paid for, boot and staging counted; -1: beyond what can be counted. */
+/* Returns the billed time, including boot and staging; -1: too large to compute. */
 static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
 {
 	const int64_t runs = w->runs_ms ? w->runs_ms : p->runtime.max_ms;

@@ -1,9 +1,9 @@
 #include "planner/cells.h"
 
 struct cells {
-	/* by class and side */
+	/* Hash table by class and topology profile. */
 	struct plan_cell **v;
-	/* cap: a power of two */
+	/* cap: a power of two. */
 	size_t cap, n;
 };
 
@@ -82,7 +82,8 @@ struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan
 	return x;
 }
 
-/* Sums are of what a million pods may ask for at most: what is added can be taken away again. */
+/* Limits an amount so that the sum over a million pods does not saturate: what is added can then be
+ * subtracted again. */
 static int64_t counted(const struct ask *x)
 {
 	const int64_t most = INT64_MAX >> 20;

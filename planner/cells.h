@@ -4,15 +4,17 @@
 #include "planner/topology.h"
 
 /*
- * cells: pods that are alike in all that a plan looks at; the parties that they are of.
+ * cells: lookup of cells (pods that a plan treats alike) and of the parties that they belong to;
+ * terms as in planning.h.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
  */
 struct cells;
 struct cells *cells_new(struct planning *p);
-/* The cell of a class and a side (NULL: nobody asks for topology). */
+/* Returns the cell of a class and a topology profile (NULL: no pod has topology constraints). */
 struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_side *s);
-/* One more, or one less, of its pods waits. */
+/* Counts one more waiting pod of the cell. */
 void cells_join(const struct plan_cell *c);
+/* Counts one waiting pod less. */
 void cells_leave(const struct plan_cell *c);
 
 #endif

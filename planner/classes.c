@@ -3,9 +3,9 @@
 #include <string.h>
 #include "planner/fit.h"
 
-/* What a pod asks for has a column, once something that offers it is found. */
+/* A resource that a pod requests; it gets a column once something is found that offers it. */
 struct column {
-	/* its number + 1; 0: nobody offers it, as far as was looked */
+	/* Column number + 1; 0: no offer found yet. */
 	size_t at;
 };
 

@@ -4,28 +4,28 @@
 #include "planner/planning.h"
 
 /*
- * classes: the shapes of the pods that wait, as a plan works with them: what each asks for, as
- * numbers in columns, and what looking for its place costs.
+ * classes: the plan's view of the shapes of waiting pods: requests by column, and the work units
+ * that a search costs.
  *
- * Order: classes_of() for each shape, classes_columns(), classes_requests() for each class.
+ * Call order: classes_of() for each shape, classes_columns(), classes_requests() for each class.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_fit.c
  */
 
-/* The class of a shape that a pending pod has. */
+/* Returns the class of a pending pod's shape. */
 struct plan_class *classes_of(struct planning *p, struct world_shape *s);
 
-/* A resource of that name has a column, if anybody offers it. */
+/* Requests a column for the resource; it gets one if anything offers it. */
 void classes_want(struct planning *p, const char *name);
 
-/* Looks at what is offered until all that is wanted has a column. */
+/* Assigns columns to the requested resources that nodes, claims or instance types offer. */
 void classes_columns(struct planning *p, const struct world_list *nodes,
 		     const struct world_list *claims);
 
-/* Whether anything has a taint that is a preference. */
+/* Sets p->soft if a pool, node or claim has a PreferNoSchedule taint. */
 void classes_soft(struct planning *p, const struct world_list *nodes,
 		  const struct world_list *claims);
 
-/* Once all columns are open. */
+/* Computes the class's requests by column. Call after classes_columns(). */
 void classes_requests(struct planning *p, struct plan_class *c);
 
 #endif

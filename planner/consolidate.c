@@ -1,6 +1,6 @@
 /*
- * consolidate: one state of all tenants' room; each Node is a short transaction on it that is kept
- * or undone.
+ * consolidate: one free capacity table for all tenants; each Node is tried in a short transaction
+ * on it, which is kept or rolled back.
  */
 #include "planner/consolidate.h"
 
@@ -17,25 +17,26 @@
 #define POD_WORK 20
 #define HOST_WORK 50
 
-/* Of one pod, in thousandths: what its deletion cost and priority may make of it. */
+/* Eviction cost of one pod, in thousandths; and the bound within which its deletion cost and
+ * priority may change it. */
 #define TROUBLE 1000
 #define TROUBLE_MOST 10000
 
-/* A pod that waits, or may have to. */
+/* A pod that waits, or may have to be moved. */
 struct mover {
 	const struct world_one *pod;
 	struct plan_class *class_;
 	struct plan_cell *cell;
-	/* NULL: it waits */
+	/* NULL: the pod waits. */
 	struct host *host;
-	/* bin */
+	/* Bin index. */
 	size_t to;
 };
 struct host {
 	struct world_host *it;
 	struct plan_tenant *tenant;
 	const struct world_claim *claim;
-	/* going: it takes no pods, and those on it are to go */
+	/* is_going: accepts no pods, and its pods are to be moved. */
 	bool is_candidate, is_going;
 	bool gone, receives;
 	bool has_bin;
@@ -43,7 +44,7 @@ struct host {
 	struct mover **pods;
 	int64_t trouble, gpus, cpus;
 };
-/* by bin */
+/* Nodes by bin. */
 struct tenant_hosts {
 	struct host **v;
 	size_t cap;
@@ -60,15 +61,15 @@ struct consolidate_run {
 	bool more;
 	struct sides_run sides;
 	size_t at;
-	/* first: who has room before any Node is tried */
+	/* first: pods that get room before any Node is tried. */
 	struct mover *movers, **first;
 	size_t nmovers, nfirst;
 	struct host *hosts;
-	/* in which they have bins: those that are the most trouble first */
+	/* The order in which the Nodes get bins, see by_trouble(). */
 	struct host **order;
 	size_t nhosts, ncandidates;
 	struct map *by_load, *by_claim;
-	/* by number */
+	/* By tenant number. */
 	struct tenant_hosts *tenants;
 	struct consolidate *out;
 };
@@ -85,7 +86,7 @@ static void enter(struct consolidate_run *r, enum phase phase, const struct map 
 	r->more = all && map_first(all, &r->it);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- pods and Nodes --------------------------------------------------------------------------- */
 
 static bool may_move(const struct world_one *x)
 {
@@ -150,7 +151,8 @@ static void do_hosts(struct consolidate_run *r)
 		enter(r, JOIN, NULL);
 }
 
-/* 2^27 of deletion cost, or 2^25 of priority, are as much as one pod more. */
+/* Returns the pod's eviction cost. 2^27 of deletion cost, or 2^25 of priority, count as much as one
+ * more pod. */
 static int64_t trouble_of(const struct world_one *x)
 {
 	const int64_t priority = x->priority > INT32_MAX   ? INT32_MAX
@@ -169,7 +171,7 @@ static int64_t asked_of(const struct mover *m, const char *resource)
 	return q ? planning_request(resource, *q) : 0;
 }
 
-/* The largest first: what is small finds room in what is left. */
+/* Largest first: small pods find room in what is left. */
 static int by_size(const void *x, const void *y)
 {
 	static const char *const of[] = {PLANNING_GPU, "cpu", "memory"};
@@ -187,7 +189,8 @@ static int by_size(const void *x, const void *y)
 	return c ? c : strcmp(a->pod->name, b->pod->name);
 }
 
-/* Those that stay anyway, then the most trouble first; from the end on they are tried. */
+/* Nodes that stay anyway, then candidates with the most trouble first. The candidates are tried
+ * from the end on. */
 static int by_trouble(const void *x, const void *y)
 {
 	const struct host *a = *(struct host *const *)x, *b = *(struct host *const *)y;
@@ -232,8 +235,8 @@ static void put_in_order(struct consolidate_run *r)
 	p->work += POD_WORK * r->nmovers;
 }
 
-/* Keeps the Node that a waiting pod is nominated for: kube-scheduler makes room for the pod
- * there. */
+/* Keeps the Node for which a waiting pod is nominated, because kube-scheduler makes room for the
+ * pod there. */
 static void keep_nominated(struct consolidate_run *r, const struct world_one *x)
 {
 	const char *key =
@@ -333,12 +336,13 @@ static void leave(struct consolidate_run *r, const struct mover *m)
 		groups_leave(r->p.groups, m->cell->side, m->host->bin);
 }
 
-/* The first Node that will do and stays. */
+/* Finds the first Node that fits and stays. */
 static bool find(struct consolidate_run *r, struct mover *m)
 {
 	struct plan_tenant *t = m->class_->tenant;
 	struct bins *b = room_of(&r->p, t);
-	/* What cells keep in mind holds while counts only grow. */
+	/* A copy without the cell's search position and topology state: these are valid only while
+	 * counts grow, but here pods also leave. */
 	struct plan_cell cell = *m->cell;
 	const struct tenant_hosts *of = &r->tenants[t->number];
 
@@ -367,9 +371,9 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 	return r->tenants[m->class_->tenant->number].v[m->to];
 }
 
-/* --- who has room first ----------------------------------------------------------------------- */
+/* --- pods that get room first ----------------------------------------------------------------- */
 
-/* Who waits, and who is to be evicted where nothing may be any more. */
+/* Places pods that wait, and pods of Nodes that are to be emptied. */
 static void do_first(struct consolidate_run *r)
 {
 	for (; r->at < r->nfirst && !slice_is_over(r); r->at++) {
@@ -418,7 +422,7 @@ static void keep(struct consolidate_run *r, struct host *h, struct consolidate_n
 	}
 }
 
-/* What keeps it there without a look at other Nodes. */
+/* True if the pod keeps the Node, whatever room other Nodes have. */
 static bool is_kept(const struct consolidate_run *r, const struct mover *m,
 		    struct consolidate_node *out)
 {

@@ -4,72 +4,71 @@
 #include "planner/plan.h"
 
 /*
- * consolidate: which Nodes could be given back because the pods on them have room on others of
- * their tenant.
+ * consolidate: which Nodes can be given back because their pods have room on other Nodes of the
+ * same tenant.
  *
- * A pure, deterministic function of the world and of now, as plan_make() is. Machines are finite: a
- * Node goes only when no machine has to be claimed for it.
+ * A pure, deterministic function of the world and of now_ms, like plan_make(). A Node is given back
+ * only if no machine has to be claimed for its pods.
  *
- * Pods that wait, and those of Nodes that take no more pods, have their room first. Then one Node
- * after the other is tried, the one first that is least trouble: the smallest sum of what its pods
- * say it costs to end them (1 each, their pod-deletion-cost and priority counted as Karpenter
- * counts them), of equals the one with more GPUs, then CPUs, then by name. All its pods get places
- * on other Nodes, or it stays and nothing shows that it was tried. What goes makes its pods take
- * room for good, so all that is given can go at once, and any part of it: who gets pods does not
- * go. Pods go to Nodes that stay anyway first, then to those that are the most trouble, so that few
- * Nodes are full rather than many half full.
+ * Algorithm: first, waiting pods and the pods of Nodes that accept no more pods get room. Then one
+ * Node after the other is tried, in order of least trouble: smallest sum of the eviction costs of
+ * its pods (1 each, modified by pod-deletion-cost and priority as in Karpenter), then more GPUs,
+ * then more CPUs, then name. Either all its pods get room on other Nodes, or the attempt is rolled
+ * back. The pods of a Node that is given back occupy their new room from then on. So all results
+ * can be carried out at once, and also any part of them: a Node that receives pods is not given
+ * back. Receiving Nodes are chosen in this order: Nodes that stay anyway, then Nodes with the most
+ * trouble. So pods fill few Nodes rather than half of many.
  *
- * All that kube-scheduler requires of a place holds there (planner/fit.h, planner/topology.h);
- * preferences are not looked at. A Node whose domain it is alone counts for spread until it is
- * gone.
+ * All constraints that kube-scheduler requires are kept (planner/fit.h, planner/topology.h);
+ * preferences are ignored. A Node that is alone in its domain counts for spread until it is gone.
  * Tests: tests/unit/planner/test_consolidate.c, tests/bench/bench_consolidate.c
  */
 enum consolidate_verdict {
-	/* all its pods have room elsewhere */
+	/* All its pods have room on other Nodes. */
 	CONSOLIDATE_GIVE,
-	/* there is none on it */
+	/* No pods on it. */
 	CONSOLIDATE_EMPTY,
-	/* one of them may not be moved: keep says why */
+	/* One of its pods may not be moved: keep is the reason. */
 	CONSOLIDATE_KEPT,
-	/* one of them is of a gang, which would not be whole */
+	/* One of its pods belongs to a gang, which would not stay whole. */
 	CONSOLIDATE_GANG,
-	/* one of them fits nowhere else */
+	/* One of its pods fits on no other Node. */
 	CONSOLIDATE_NO_ROOM,
-	/* pods of others, or that wait, are to come here */
+	/* Pods of other Nodes, or waiting pods, are to be placed here. */
 	CONSOLIDATE_RECEIVES,
-	/* its tenant's work is spent (PLAN_WORK) */
+	/* The tenant's work units are used up (PLAN_WORK). */
 	CONSOLIDATE_OVER
 };
 struct consolidate_move {
-	/* to: a Node of the same tenant */
+	/* to: a Node of the same tenant. */
 	const char *ns, *pod, *to;
 };
 struct consolidate_node {
 	const char *tenant, *node, *claim;
 	enum consolidate_verdict verdict;
-	/* KEPT, GANG, NO_ROOM: the first such */
+	/* KEPT, GANG, NO_ROOM: the first pod with that reason. */
 	const char *ns, *pod;
-	/* KEPT */
+	/* KEPT: the reason. */
 	enum world_keep keep;
-	/* KEPT: Unix ms; 0: for good */
+	/* KEPT: until when, Unix ms; 0: no end. */
 	int64_t keep_until;
-	/* thousandths of a pod */
+	/* Sum of its pods' eviction costs, in thousandths of a pod. */
 	int64_t trouble;
 	struct consolidate_move *moves;
-	/* GIVE */
+	/* GIVE: number of moves. */
 	size_t nmoves;
 };
-/* Nodes that serve, of claims of pools that say so (world_pool.underused), in the order in which
- * they were tried. */
+/* Serving Nodes of claims of pools with world_pool.underused, in the order in which they were
+ * tried. given: how many of them can be given back. */
 struct consolidate {
 	struct consolidate_node *v;
 	size_t n, given;
 };
-/* In slices, as plan_begin() and its like (planner/plan.h): no plan is made of the world
- * meanwhile. */
+/* Runs in slices, like plan_begin() and plan_step() (planner/plan.h); meanwhile no plan may be made
+ * of the world. */
 struct consolidate_run;
 struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* NULL: not yet. */
+/* Returns the result once it is complete; NULL: call again. */
 struct consolidate *consolidate_step(struct consolidate_run *r, uint64_t units);
 void consolidate_end(struct consolidate_run *r);
 

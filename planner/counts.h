@@ -8,16 +8,16 @@
 #include "base/arena.h"
 
 /*
- * counts: how many of something at each of few of many numbers: a table that grows with what is in
- * it, not with the numbers.
+ * counts: a sparse table of counters: number -> count, where few of many numbers have a count. Its
+ * size depends on the entries, not on the range of numbers.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct counts {
 	struct count {
-		/* n 0: free */
+		/* n 0: free slot. */
 		uint32_t at, n;
 	} * v;
-	/* cap: a power of two; n: numbers with a count */
+	/* cap: a power of two. n: numbers with a count. */
 	size_t cap, n;
 };
 
@@ -56,8 +56,8 @@ static inline void counts_add(struct counts *c, uint32_t at, uint32_t n, struct 
 	it->n += n;
 }
 
-/* At most as many as are there. A number without a count goes out of the table: those behind it
- * move up. */
+/* Subtracts n, but not below 0. A number whose count becomes 0 is removed from the table; the
+ * entries after it are inserted again. */
 static inline void counts_take(struct counts *c, uint32_t at, uint32_t n)
 {
 	struct count *it = c->cap ? counts_find(c, at) : NULL;

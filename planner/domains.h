@@ -4,21 +4,22 @@
 #include "planner/planning.h"
 
 /*
- * domains: of which domain each bin of a tenant is, for each key of labels that constraints name.
- * Domains of a key have numbers from 0, the same for all tenants.
+ * domains: for each topology key (label key that constraints name), the domain of each of a
+ * tenant's bins, and the bins of each domain. The domains of a key are numbered from 0, equally for
+ * all tenants.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
-/* of one domain, in their order */
+/* Bins of one domain, in the order of bins. */
 struct domain_bins {
 	uint32_t *v;
 	size_t n, cap;
 };
 struct tenant_domains {
-	/* one for each key */
+	/* By key. */
 	struct key_domains {
 		struct domain_bins *bins;
 		size_t cap;
-		/* by bin; -1: it has no such label */
+		/* Domain by bin; -1: the bin has no such label. */
 		int *of;
 		size_t nof;
 	} * keys;
@@ -26,23 +27,24 @@ struct tenant_domains {
 };
 
 void domains_new(struct arena *a, struct plan_tenant *t, int nkeys);
-/* The next bin is of that domain of the key; domain < 0: of none.  The last goes. */
+/* Records the domain of the next bin for one key; domain < 0: none. */
 void domains_put(struct arena *a, struct plan_tenant *t, int key, size_t bin, int domain);
+/* Removes the last bin. */
 void domains_drop(struct plan_tenant *t, size_t bin);
-/* -1: none */
+/* Returns -1 if the bin has no domain of that key. */
 int domains_of_bin(const struct plan_tenant *t, int key, size_t bin);
 const struct domain_bins *domains_bins(const struct plan_tenant *t, int key, size_t domain);
 
-/* Some domains of one key. */
+/* A set of domains of one key. */
 struct domains_seen {
 	uint8_t *v;
 	size_t cap;
-	/* as they were seen */
+	/* Members in the order of insertion. */
 	uint32_t *order;
 	size_t n, order_cap;
 };
 void domains_see(struct arena *a, struct domains_seen *s, int domain);
-/* The last that were seen are not any more. */
+/* Removes the members inserted last, until n are left. */
 void domains_unsee(struct domains_seen *s, size_t n);
 static inline bool domains_has(const struct domains_seen *s, size_t domain)
 {

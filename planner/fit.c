@@ -1,7 +1,7 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
-/* An empty term matches nothing. */
+/* True if one of the terms matches; an empty term matches nothing. */
 static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
 {
 	for (size_t i = 0; i < n; i++)
@@ -29,7 +29,7 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
 
-/* Foreign text, in a line that people read. */
+/* Lengths to which tenants' text is truncated in reasons. */
 #define KEY_SHOWN 100
 #define VALUE_SHOWN 63
 #define VALUES_SHOWN 3
@@ -64,7 +64,7 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 	return NULL;
 }
 
-/* Names what the first term that has requirements lacks. */
+/* Returns what the first term with requirements lacks, as text. */
 static const char *terms_miss(const char *what, const struct selector *v, size_t n,
 			      const struct labels *node, const char **key, struct arena *a)
 {
@@ -117,8 +117,8 @@ bool fit_proof(const struct world_tenant *t, const struct world_provider *p)
 	return p->proof >= t->proof || (p->probed && /* mutant: proof-never-shown */ t->probed);
 }
 
-/* Compares the values if both are integers: *out is negative, 0 or positive as the taint's is less,
- * equal or greater. */
+/* Compares the values if both are integers: *out is negative, 0 or positive if the taint's value is
+ * less than, equal to or greater than the toleration's. False: one of them is no integer. */
 static bool compare_values(const struct world_toleration *t, const struct world_taint *taint,
 			   int *out)
 {

@@ -10,52 +10,55 @@
 #include "planner/opening.h"
 #include "planner/refusal.h"
 
-#define DOMAINS_TRIED                                                                              \
-	4 /* of one level: what is counted is seldom wrong, and more tries cost all others' time */
+/* Number of domains tried per level: the counts are seldom wrong, and further attempts would delay
+ * all others. */
+#define DOMAINS_TRIED 4
 
 struct pod {
 	struct queued *q;
 	size_t kind;
-	/* + 1; 0: no place */
+	/* Bin + 1; 0: not placed. */
 	size_t bin;
 };
 struct kind {
-	/* of this try alone; NULL: they may be anywhere */
+	/* Belongs to this attempt only; NULL: no topology restricts the pods. */
 	struct topology_cell *topology;
-	/* None before has room, where neither topology nor preferences say more. */
+	/* Search position: no bin before has room. Used only without topology constraints and
+	 * preferences. */
 	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
 	struct planning *p;
-	/* until all tries are over: the plan's keeps what it has */
+	/* Freed after all attempts, unlike the plan's arena. */
 	struct arena *a;
 	struct plan_gang *g;
 	struct plan_tenant *tenant;
-	/* who lacks a place */
+	/* Pods that are not placed yet. */
 	struct pod *v;
 	size_t n, placed;
 	struct gang_kind *kinds;
 	struct kind *states;
 	size_t nkinds;
 	struct blocks *blocks;
-	/* of this try */
+	/* Blocks of this attempt. */
 	struct block **order;
 	size_t norder;
-	/* bins of the claims that this try opened */
+	/* Bins of the claims that this attempt opened. */
 	struct block *fresh;
-	/* it may open some */
+	/* True if the attempt may open claims. */
 	bool stock;
-	/* NULL: it looks at what there is, not ahead */
+	/* NULL: no look-ahead. */
 	struct gang_ahead *ahead;
-	/* As things were before: */
+	/* State before the attempt. */
 	struct bins_mark *marks;
 	size_t nbins, nclaims;
 };
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* The first bin of a block, from there on, that suits best; ROOMS_NONE. */
+/* Returns the first bin of a block, from *from on, with a better preference level than *level;
+ * ROOMS_NONE: none. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
@@ -107,8 +110,8 @@ struct choice {
 	size_t serves;
 };
 
-/* Its room is counted where it serves the tenant, so it is not counted once more as a machine that
- * comes back. */
+/* True if the machine serves the tenant now. Its room is then counted as a bin, so it does not
+ * count again as a machine that becomes free. */
 static bool serves_us(const struct gang_try *t, const struct world_stock *s)
 {
 	return !s->m.offered && s->used == t->p->w->plan && str_eq(s->serves, t->tenant->it->name);
@@ -121,14 +124,15 @@ static int64_t until_of(const struct gang_try *t, bool first)
 	return first && until == SUPPLY_SOMETIME ? SUPPLY_SOMETIME - 1 : until;
 }
 
-/* The next free machine; NULL: none is left. */
+/* Returns the next free machine; NULL: none is left. */
 static struct world_stock *free_machine(const struct gang_try *t, const struct supply_pool *pool,
 					struct block_machines *m)
 {
 	struct world_stock **v = t->ahead ? m->option->group->ahead : m->option->group->v;
 	const size_t n = t->ahead ? m->option->group->nahead : m->option->group->n;
 
-	/* Ahead twice: who is another's by now is still where its own time puts it. */
+	/* A look-ahead passes over the list twice: a machine that another entry is to get counts as
+	 * free at an unknown time, but is still in the list by its own time. */
 	for (; m->next < (t->ahead ? 2 * n : n); m->next++) {
 		struct world_stock *s = v[m->next % n];
 
@@ -141,7 +145,7 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 	return NULL;
 }
 
-/* When its machine is free, where that matters. */
+/* Returns when the machine is free, in a look-ahead; otherwise 0. */
 static int64_t time_of(const struct gang_try *t, const struct choice *c)
 {
 	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
@@ -207,7 +211,7 @@ static void note(struct gang_try *t, const struct choice *c)
 	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }
 
-/* Of the first block that has one. */
+/* Opens a claim on the best machine of the first block that has one. */
 static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;
@@ -280,7 +284,7 @@ static void begin(struct gang_try *t)
 		groups_try(t->p->groups);
 }
 
-/* keeps: room on claims. */
+/* Rolls back. keeps: pods stay in the bins of claims. */
 static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
@@ -317,8 +321,8 @@ static void keep(struct gang_try *t)
 	}
 }
 
-/* One may have to wait for another one that it wants to be with: rounds, until none in one of them
- * is placed. */
+/* Places the pods, in rounds, until a round places none: a pod may have to wait for another one
+ * that it must be together with. */
 static void place_all(struct gang_try *t)
 {
 	const size_t enough = t->ahead ? t->g->need : SIZE_MAX;
@@ -361,7 +365,7 @@ static void tell(struct gang_try *t, struct gang_miss *miss)
 	if (topology)
 		(void)topology_begin(topology);
 	(void)open_one(t, &t->v[i],
-		       &bin); /* says in which pools machines are, and may not be used */
+		       &bin); /* Only to find out in which pools machines are free but excluded. */
 	supply_tell_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
 }
 
@@ -387,9 +391,9 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 	return false;
 }
 
-/* --- which domain ----------------------------------------------------------------------------- */
+/* --- choice of a domain ----------------------------------------------------------------------- */
 
-/* Fewer new machines, then smaller; spans came by value. */
+/* Fewer new machines first, then smaller, then by value. */
 static int by_worth(const void *x, const void *y)
 {
 	const struct span *a = x, *b = y;
@@ -401,8 +405,8 @@ static int by_worth(const void *x, const void *y)
 	return strcmp(a->value, b->value);
 }
 
-/* Where those stand that have their places: the value of a level that all of them have; false: they
- * have none. */
+/* Writes the value of a level's label that the nodes of all placed pods of the gang have; NULL:
+ * they differ. False: no pod is placed. */
 static bool stand(const struct gang_try *t, size_t level, const char **value)
 {
 	const char *key = t->p->w->levels[level];
@@ -471,7 +475,7 @@ static bool try_all(struct gang_try *t, bool stock, struct gang_miss *miss)
 	return run(t, &all, stock, t->p->w->nlevels, miss);
 }
 
-/* --- whose ------------------------------------------------------------------------------------ */
+/* --- entry points ----------------------------------------------------------------------------- */
 
 static size_t kind_of(struct gang_try *t, struct plan_cell *c)
 {
@@ -486,7 +490,8 @@ static size_t kind_of(struct gang_try *t, struct plan_cell *c)
 	return i;
 }
 
-/* Room only shrinks: what was too little for a gang of such pods is so for one that is as large. */
+/* True if a gang of equal pods that needed no more was not placed before in this plan: room only
+ * shrinks. */
 static bool is_known(const struct gang_try *t, struct gang_miss *miss)
 {
 	const struct plan_cell *c = t->kinds[0].cell;
@@ -549,7 +554,8 @@ bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 	       (try_all(&t, true, miss) || !remember(&t, miss));
 }
 
-/* Room only shrinks, and so do machines that will be there. */
+/* True if a look-ahead for a gang of equal pods that needed no more failed before in this plan:
+ * room and future machines only shrink. */
 static bool is_hopeless(const struct gang_try *t)
 {
 	const struct plan_cell *c = t->kinds[0].cell;
@@ -565,7 +571,7 @@ static bool despair(const struct gang_try *t)
 	return false;
 }
 
-/* Of all that its pods may have. */
+/* Computes the look-ahead lists of all options that the pods may use. */
 static void look_ahead(const struct gang_try *t)
 {
 	for (size_t k = 0; k < t->nkinds; k++) {

@@ -5,41 +5,42 @@
 #include "planner/supply.h"
 
 /*
- * gang_try: places for what a gang lacks, all of them or none.
+ * gang_try: places the pods that a gang lacks, all of them or none.
  *
- * First in the room that is there, then with new machines; each of the two in one domain of the
- * narrowest level, then of the next, then wherever there is room. Of a level's domains come first
- * those that need the fewest new machines, then the smallest that has room for all, so that large
- * ones stay whole. Where some of the gang have their places, only the domain comes into question in
- * which all of these are.
+ * Search order: without new machines before with new machines; in each of the two, within one
+ * domain of the narrowest topology level, then of the next wider level, then without regard to
+ * levels. Of a level's domains come first those that need the fewest new machines, then the
+ * smallest with room for all, so that large domains stay free as a whole. If some pods of the gang
+ * are already placed, only the domain that contains all of them is considered.
  *
- * A try takes bins, opens claims and counts pods as any pod does; one that does not get as many as
- * are needed is undone, and nothing shows that it ever was. It uses none of what cells keep in
- * mind: that holds because room only shrinks.
+ * An attempt is a transaction: it takes bins, opens claims and counts pods like any placement. If
+ * it places fewer pods than needed, it is rolled back without a trace. Attempts do not use the
+ * search positions stored in cells, because those are valid only while room shrinks.
  * Tests: tests/unit/planner/test_gangs.c, tests/unit/planner/test_oracle.c
  */
 struct gang_miss {
-	/* at most, wherever */
+	/* Largest number of pods that could be placed, whatever the location. */
 	size_t placed;
-	/* of the first that got none */
+	/* Reasons of the first pod that was not placed. */
 	struct plan_reason *reasons;
 	size_t nreasons;
 };
-/* Those that got a place have a seat; false: none has. */
+/* Places the pods of the gang; each placed pod has its bin in queued.seat afterwards. False: none
+ * is placed, and *miss has the reasons. */
 bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss);
 
 /*
- * The same as if it were that time (planner/holds.h): machines count that are free by then. No pod
- * gets a place; what is given out are the machines that all the pods that are needed would have,
- * and, with keeps, the room on claims that they would take stays theirs.
+ * Looks ahead: the same search as if it were a later time, when more machines are free
+ * (planner/holds.h). No pod is placed; the result is the list of machines that the needed pods
+ * would get.
  */
 struct gang_ahead {
-	/* Unix ms; SUPPLY_SOMETIME: those of which nobody knows when, too */
+	/* The later time, Unix ms; SUPPLY_SOMETIME: include machines for which no time is known. */
 	int64_t until;
-	/* that room */
+	/* True: room on claims that the pods would use stays reserved for them. */
 	bool keeps;
-	/* Whatever level: what is free first, then what is free soonest, also what serves the
-	 * tenant; but no room that is there. */
+	/* True: ignore topology levels and existing room; take the machines that are free first,
+	 * including machines that now serve the tenant. */
 	bool anywhere;
 	struct gang_machine {
 		struct supply_pool *pool;

@@ -2,15 +2,16 @@
 
 #include "base/str.h"
 
-/* Each key costs each node of all tenants a look: a tenant that names more is beyond its work. */
+/* Each topology key costs a check of each node of all tenants. A tenant with more keys than this
+ * has exceeded its work. */
 #define KEYS_MAX 16
-#define GROUP_COST 500 /* of a new one, its memory among it */
+#define GROUP_COST 500 /* Work units of creating a group, including memory. */
 #define LOOKUP_COST 10
-#define ANY_NAMESPACE "*" /* no namespace is called so */
+#define ANY_NAMESPACE "*" /* Not a valid namespace name. */
 
 struct key {
 	const char *name;
-	/* value -> struct id */
+	/* Value -> struct id. */
 	struct map *ids;
 	size_t n;
 };
@@ -18,20 +19,20 @@ struct id {
 	int id;
 };
 
-/* groups that look for one label in one namespace */
+/* Groups that require one label in one namespace. */
 struct bucket {
 	struct topology_group **v;
 	size_t n, cap;
 };
 struct tenant_topology {
 	struct map *by_text;
-	/* namespace, key and value -> struct bucket */
+	/* Namespace, label key and value -> struct bucket. */
 	struct map *index;
 	struct named {
 		const char *key;
-	} * indexed; /* keys of labels that stand in the index */
+	} * indexed; /* Label keys that the index contains. */
 	size_t nindexed, indexed_cap;
-	/* keys, by bit */
+	/* Bit set of the topology keys that the tenant's constraints name. */
 	uint64_t *named;
 	size_t named_cap;
 	unsigned nkeys;
@@ -46,15 +47,15 @@ struct groups {
 	size_t keys_cap;
 	struct plan_side **sides;
 	size_t nsides, sides_cap;
-	/* scratch */
+	/* Scratch. */
 	struct topology_group **found;
 	size_t nfound, found_cap;
-	/* a group before the try placed any pod */
+	/* State of a group before the transaction changed it. */
 	struct before {
 		struct topology_group *group, was;
 		struct before *next;
 	} * before;
-	/* so far */
+	/* Number of transactions so far. */
 	uint64_t tries;
 	bool trying;
 };
@@ -68,7 +69,7 @@ struct groups *groups_new(struct planning *p)
 	return g;
 }
 
-/* --- sides and groups ------------------------------------------------------------------------- */
+/* --- topology profiles and groups ------------------------------------------------------------- */
 
 static int key_of(struct groups *g, const char *name)
 {
@@ -108,7 +109,7 @@ static void name_key(struct groups *g, struct plan_tenant *of, int key)
 		planning_charge(g->p, of, PLAN_WORK + 1);
 }
 
-/* Of one look at a pod. */
+/* Returns the work units of one check of a pod. */
 static uint64_t cost_of(const struct world_topology *it)
 {
 	uint64_t cost = 2 + it->nnamespaces + 2 * it->pods.n;
@@ -126,8 +127,8 @@ static const struct requirement *one_value(const struct world_topology *it)
 	return NULL;
 }
 
-/* In w->text: where in the index groups stand that want this label in this namespace; key NULL: any
- * label. */
+/* Writes to w->text the index key of groups that require this label in this namespace; key NULL:
+ * groups that require no single label. */
 static void index_key(struct world *w, const char *ns, const char *key, const char *value)
 {
 	world_text_clear(w);
@@ -199,8 +200,8 @@ static bool term_selects(const struct world_topology *it, const char *ns, const 
 	return in && selector_matches(&it->pods, &p->labels);
 }
 
-/* kube-scheduler's InterPodAffinity counts, for each affinity term, the pods that match all of
- * them. */
+/* True if the group counts the pod. As in kube-scheduler's InterPodAffinity, affinity counts pods
+ * that match all affinity terms. */
 static bool selects(const struct topology_group *x, const struct world_pod *p)
 {
 	if (x->what != GROUP_ALL_TERMS)
@@ -212,7 +213,8 @@ static bool selects(const struct topology_group *x, const struct world_pod *p)
 	return true;
 }
 
-/* One that is bound wants nothing any more, but to be kept apart. */
+/* Creates the groups of the profile's own constraints. Of bound pods, only anti-affinity still
+ * matters. */
 static void make_rules(struct groups *g, struct plan_side *s)
 {
 	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,
@@ -398,7 +400,8 @@ void groups_undo(struct groups *g)
 	g->trying = false;
 }
 
-/* Its table is another one from now on: the old one is what it was. */
+/* Saves the group before its first change in the transaction, and gives it a copy of the table, so
+ * that the saved table stays unchanged. */
 static void remember(struct groups *g, const struct plan_side *s, struct topology_group *x)
 {
 	struct before *b;

@@ -9,8 +9,8 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Gangs that reserve in one plan: the first of the queue. What it takes to look ahead is their
- * tenants' work. */
+/* Number of gangs that may reserve in one plan, the first of the queue. The cost of looking ahead
+ * is charged to their tenants. */
 #define HOLDS_MOST 64
 
 /* --- the soonest time ------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void add_times(struct planning *p, const struct plan_fit *f, int64_t befo
 		}
 }
 
-/* At which machines that it may have are free, before then. */
+/* Returns the times before `before` at which suitable machines become free, sorted. */
 static struct times times_of(struct planning *p, const struct plan_gang *g, int64_t before)
 {
 	struct times t = {0};
@@ -82,7 +82,7 @@ static bool is_whole_at(struct planning *p, struct plan_gang *g, int64_t until,
 	return gang_try_ahead(p, g, x);
 }
 
-/* The soonest by which it is whole; false: nobody knows it. */
+/* Finds the soonest time at which the gang is whole, by binary search. False: not known. */
 static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead *x, int64_t *at)
 {
 	struct times t;
@@ -93,7 +93,7 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 	*at = last_of(p, x);
 	t = times_of(p, g, *at);
 	high = t.n;
-	/* At times before low it is not, from high on it is. */
+	/* The gang is not whole at times before index low, and whole from index high on. */
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
 
@@ -107,7 +107,7 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 	return true;
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- reserving -------------------------------------------------------------------------------- */
 
 static void count_held(struct planning *p, struct plan_gang *g, const struct gang_machine *x)
 {
@@ -149,7 +149,8 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		g->last = NULL;
 }
 
-/* It takes whatever comes first: nobody behind it knows when he gets what it may have. */
+/* Marks all suitable machines as unsure: the gang takes whichever comes first, so expected times of
+ * entries behind it are not known. */
 static void unsettle(struct planning *p, const struct plan_gang *g)
 {
 	for (size_t k = 0; k < g->n; k++) {
@@ -167,7 +168,8 @@ static void unsettle(struct planning *p, const struct plan_gang *g)
 	}
 }
 
-/* Once it is whole, those beyond its size are served alone in its place. */
+/* Lets the timeline know the pods beyond the gang's size: once it is whole, they are served one by
+ * one at its position. */
 static void look_at_its_others(struct planning *p, const struct plan_gang *g)
 {
 	size_t beyond = g->want - g->need;
@@ -218,7 +220,7 @@ static void tell(struct planning *p, const struct plan_gang *g, bool rests)
 						       .rests = rests};
 }
 
-/* Whoever is before it has what comes first. */
+/* Lets the timeline know the entries before the gang, which get machines first. */
 static void look_at_those_before(struct planning *p)
 {
 	if (!p->timeline)
@@ -233,7 +235,8 @@ static bool may_reserve(const struct planning *p, const struct plan_gang *g)
 	       !g->turn->pod->check && !g->tenant->over && !refusal_is_of_tenant(g->tenant->it);
 }
 
-/* Nothing is held: whatever comes first may be the gang's, so who is behind it has no time. */
+/* Nothing is reserved: the gang may get whichever machine comes first, so expected times of entries
+ * behind it are not known. */
 static void wait_without(struct planning *p, struct plan_gang *g)
 {
 	struct gang_ahead x = {.anywhere = true};

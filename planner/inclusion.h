@@ -4,36 +4,36 @@
 #include "planner/domains.h"
 
 /*
- * inclusion: the nodes whose domains and pods a spread counts, as PodTopologySpread's node
- * inclusion policies say: those that have a label of each key by which the pod spreads, that its
- * nodeSelector and required node affinity admit (nodeAffinityPolicy Honor), and whose taints it
- * tolerates (nodeTaintsPolicy Honor).
+ * inclusion: which nodes a topology spread counts, by PodTopologySpread's node inclusion policies:
+ * nodes that have a label of each key by which the pod spreads, that its nodeSelector and required
+ * node affinity admit (nodeAffinityPolicy Honor), and whose taints it tolerates (nodeTaintsPolicy
+ * Honor).
  *
- * Spreads that count the same nodes share one. A bin is looked at when somebody first asks for it.
- * One that the pod may go to is always among them.
+ * Spreads that count the same nodes share one inclusion. Bins are checked on first use. A bin that
+ * the pod may use always counts.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct inclusion {
 	struct inclusions *of;
-	/* one that has the constraint: its selectors, tolerations and other keys */
+	/* A pod with the constraint: its selectors, tolerations and other keys apply. */
 	const struct world_pod *pod;
 	const struct world_topology *it;
 	int key;
-	/* of one look at a node */
+	/* Work units of one check of a node. */
 	uint64_t cost;
 	uint64_t *bits;
-	/* bins */
+	/* words: length of bits. seen: bins checked so far. */
 	size_t words, seen;
-	/* that have a node that counts */
+	/* Domains with a node that counts. */
 	struct domains_seen domains;
-	/* the bin by which each was seen, in their order */
+	/* For each of these domains, in their order, the bin by which it was found. */
 	uint32_t *first;
 	size_t nfirst;
-	/* of the tenant's */
+	/* Next inclusion of the tenant. */
 	struct inclusion *next;
 };
 
-/* A tenant's, and its bins as they look at them. */
+/* All inclusions of a tenant, and its bins with the data that they check. */
 struct inclusions {
 	struct plan_tenant *tenant;
 	struct map *by_text;
@@ -45,16 +45,18 @@ struct inclusions {
 	size_t nbins, cap;
 };
 
-/* Of a spread over other domains than nodes. */
+/* Returns the inclusion of a spread whose key is not the hostname. */
 struct inclusion *inclusion_of(struct planning *p, struct inclusions *of,
 			       const struct world_topology *it, const struct world_pod *pod,
 			       int key);
-/* The tenant has one bin more, whose domains are known; the last of them goes. */
+/* Adds the tenant's next bin; its domains must be recorded already (domains_put()). */
 void inclusion_add(struct planning *p, struct inclusions *of, const struct labels *labels,
 		   const struct world_taints *taints);
+/* Removes the tenant's last bin. */
 void inclusion_cut(struct inclusions *of);
+/* True if the spread counts the bin. */
 bool inclusion_has(struct planning *p, struct inclusion *x, size_t bin);
-/* Of all bins that there are. */
+/* Returns the domains of all bins that count. */
 const struct domains_seen *inclusion_domains(struct planning *p, struct inclusion *x);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * load: what the pods that are bound to a node ask for, all together: kept
- * as pods come and go, so that a plan need not look at each of them.
+ * load: the sum of the requests of all pods bound to a node, updated as pods are added and deleted,
+ * so that a plan need not read each pod.
  * Tests: tests/unit/planner/test_plan.c
  */
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 		l->spots[i] = l->spots[--l->nspots];
 }
 
-/* A quantity is below 2^93 billionths: 2^34 pods fit one sum. */
+/* No overflow: a quantity is below 2^93 billionths, so 2^34 pods fit one sum. */
 void load_join(struct world *w, struct world_one *p)
 {
 	const struct resources *r = &p->shape->pod.requests;

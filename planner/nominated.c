@@ -5,20 +5,20 @@
 #include "planner/cells.h"
 #include "planner/groups.h"
 
-/* A node that takes pods. */
+/* A node that accepts pods, with its nominated pods. */
 struct nominee {
-	/* pods: nominated for it */
+	/* pods: number of pods nominated for the node. */
 	size_t bin, pods;
-	/* one of the pods has constraints on other pods */
+	/* True if one of these pods has topology constraints. */
 	bool constrained;
-	/* one of the pods is not seated */
+	/* True if one of these pods is not placed. */
 	bool closed;
 };
 
 /* Nodes by name, of tenants with nominated pods. */
 struct nominees {
 	struct planning *p;
-	/* by the tenant's number; NULL: not listed yet */
+	/* By tenant number; NULL: not listed yet. */
 	struct map **by_name;
 };
 
@@ -41,7 +41,7 @@ static struct map *list_nodes(struct planning *p, struct plan_tenant *t)
 	return all;
 }
 
-/* Returns the node that the pod is nominated for; NULL: none that takes pods. */
+/* Returns the node for which the pod is nominated; NULL: none that accepts pods. */
 static struct nominee *nominee_of(const struct nominees *of, const struct queued *q)
 {
 	struct plan_tenant *t = q->class_->tenant;
@@ -65,7 +65,7 @@ static void reserve(struct nominee *o, const struct queued *q)
 	o->constrained |= q->pod->side->pod.topology.n > 0;
 }
 
-/* True if the node has room for the pod, beside the others that are nominated for it. */
+/* True if the node has room for the pod besides all others that are nominated for it. */
 static bool has_room(const struct nominee *o, const struct queued *q)
 {
 	struct bins *bins = q->class_->tenant->bins;
@@ -78,7 +78,9 @@ static bool has_room(const struct nominee *o, const struct queued *q)
 	return fits;
 }
 
-/* Constraints among pods of one node are not judged. */
+/* True if the pod may be placed on the node. If one of several pods nominated for the node has
+ * topology constraints, none of them is placed, because constraints among these pods are not
+ * evaluated. */
 static bool may_sit(const struct nominee *o, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;

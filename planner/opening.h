@@ -5,8 +5,8 @@
 #include "planner/supply.h"
 
 /*
- * opening: a machine that was taken becomes a claim of the plan and a bin; a pod that was placed
- * takes its room.
+ * opening: opens a claim of the plan, and its bin, for a machine that was taken; places pods into
+ * bins.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o);

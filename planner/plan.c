@@ -1,9 +1,9 @@
 /*
- * plan: one pass over the queue.
+ * plan: makes a plan in phases (enum phase), the main one a single pass over the queue.
  *
- * Pods are taken in queue order; each goes into the first bin of its tenant
- * that fits, or a new bin is opened on a free machine, or it gets one reason for
- * each pool.  What is found out of one pod of a class holds for all of them.
+ * In queue order, each pod goes into the first bin of its tenant that fits, or a new bin is opened
+ * on a free machine, or the pod gets one reason per pool. What the plan finds out about one pod of
+ * a class holds for all of them. Then the timeline and reclaim passes follow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +24,14 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Units of what is done once for each pod, and for each node or claim. */
+/* Work units of what is done once for each pod, and for each node or claim. */
 #define POD_WORK 20
 #define HOST_WORK 50
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Room for twice as many whenever their number is a power of two. */
+/* Appends a UID; the array grows to twice its size whenever the number of UIDs is a power of
+ * two. */
 static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
 {
 	if ((claim->npods & (claim->npods - 1)) == 0) {
@@ -64,8 +65,8 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 	tell(p, at, c->class_, out);
 }
 
-/* A place among the room that is there or a new machine; false: reasons, and whether one may come
- * with another pod. */
+/* Places the pod into an existing bin or onto a new machine. False: the reasons are in *out;
+ * *waits: the pod may be placed once another pod is. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
@@ -97,7 +98,7 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 	return false;
 }
 
-/* Takes what a claim keeps for the pod, if it fits there still. */
+/* Places the pod on the claim that was made for it, if it still fits there. */
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
@@ -116,7 +117,7 @@ static void seat(struct planning *p, struct queued *q)
 	q->seat = s->bin + 1;
 }
 
-/* True: it is to be tried again when others have been placed. */
+/* Serves one queue entry. True: try again after other pods have been placed. */
 static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
@@ -155,13 +156,14 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	return waits;
 }
 
-/* The pod that it wants to be with may have been placed since. */
+/* True if the pod's constraints admit some location now, perhaps because a pod that it must be
+ * together with was placed meanwhile. */
 static bool may_go_on(const struct queued *q)
 {
 	return !q->cell->topology || topology_begin(q->cell->topology);
 }
 
-/* --- in slices -------------------------------------------------------------------------------- */
+/* --- phases and slices ------------------------------------------------------------------------ */
 
 enum phase {
 	CHARGE,
@@ -183,22 +185,22 @@ enum phase {
 struct plan_run {
 	struct planning p;
 	enum phase phase;
-	/* p.work at which the slice ends */
+	/* Value of p.work at which the slice ends. */
 	uint64_t until;
 	struct queued *all, **q;
 	struct queue *queue;
 	struct waiting {
 		struct queued *q;
-		/* of plan->pods */
+		/* Index into plan->pods. */
 		size_t at;
-	} * waiting; /* for pods that come later in the queue */
+	} * waiting; /* Pods that may be placed once pods later in the queue are. */
 	size_t nwaiting, kept;
-	/* one of them, since this round began */
+	/* True if a waiting pod was placed in this round. */
 	bool placed;
-	/* of q; of what the phase goes through */
+	/* n: length of q. at: position in what the phase iterates over. */
 	size_t n, at;
 	struct sides_run sides;
-	/* nodes that name one */
+	/* Claim name -> node that names the claim. */
 	struct map *by_claim;
 	struct reclaim *reclaim;
 };
@@ -219,7 +221,7 @@ static void start(struct plan_run *r)
 	struct planning *p = &r->p;
 	const size_t n = p->w->ndemand;
 
-	if (!n) { /* nobody waits: there is nothing to look at */
+	if (!n) { /* No demand: an empty plan. */
 		r->phase = READY;
 		return;
 	}
@@ -398,8 +400,8 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* As things are it can only be served when pools, machines or the pod become others: nobody waits
- * behind it. */
+/* True if the pod can only be placed after pools, machines or the pod change. Such a pod has no
+ * position in the queue. */
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {
@@ -411,7 +413,7 @@ static bool fits_nothing(const struct plan_pod *p)
 	};
 	size_t nearest = 0;
 
-	/* The first is the nearest miss, but for what is said of a gang. */
+	/* The first reason is the nearest miss, except reasons about the gang. */
 	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
 					     p->reasons[nearest].code == PLAN_GANG_OVER))
 		nearest++;
@@ -427,7 +429,7 @@ static void number(struct plan *p)
 			p->pods[i].place = ++place;
 }
 
-/* Rounds, until none in one of them is placed. */
+/* Tries the waiting pods again, in rounds, until a round places none. */
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;

@@ -5,218 +5,237 @@
 #include "planner/world.h"
 
 /*
- * plan: who gets which machine, and why not.
+ * plan: which waiting pod gets which machine, and why the others get none.
  *
- * plan_make() is a pure, deterministic function of the world and of now: same objects, same plan,
- * in whatever order they were put. What it gives lives in the arena; names in it are the world's,
- * so read it before the world changes.
+ * plan_make() is a pure, deterministic function of the world and of now_ms: equal worlds give equal
+ * plans, in whatever order their objects were put. The plan is allocated in the arena; names in it
+ * belong to the world and are valid until the world changes.
  *
- * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
- * then the tenant with the smaller share of GPUs for its weight, used and held, what this plan
- * gives it counted, then age, then key. Pods for which a claim was made, and that fit it still,
- * keep their seats on it as long as it is on its way; so what was planned once is not bought again
- * because names or ages sort otherwise. Supply for each other one: free room on its tenant's nodes,
- * room on claims on their way, room on claims that this plan opened, then a new claim on a free
- * machine: pools by weight (higher first, then those with an owned machine before those that would
- * rent, then name), the instance type that costs least for each of those it serves who wait and are
- * alike (GPUs first), of equals that of the pool's first provider, warm before cold, fewer failures
- * first. Several pods share a claim when they fit together.
+ * Demand: pending pods that kube-scheduler marked unschedulable. The pods of all tenants form one
+ * queue (planner/queue.h): by priority (the tenant's, then the pod's), then by the tenant's share
+ * of GPUs for its weight (smallest first; past use, present holdings and what this plan gives
+ * count), then by age, then by key. A pod for which a claim was made keeps its planned placement on
+ * that claim while the claim is in progress and the pod still fits. So a machine is not requested a
+ * second time only because names or ages sort differently.
  *
- * The pods of a gang are one entry, where the first of them stands: all that it needs of them get
- * places, or none (planner/gangs.h).
+ * Supply: greedy bin packing. Each other pod, in queue order, goes into the first candidate node
+ * ("bin", planner/bins.h) that has room: serving Nodes of its tenant, then claims in progress, then
+ * claims that this plan has opened. If no bin has room, the plan opens a claim on a free machine.
+ * It takes the pools by weight (highest first), then those with an owned machine before those that
+ * would launch a cloud instance, then by name; in the pool, the instance type with the lowest cost
+ * per pod served, counting all waiting pods that are alike (GPUs weigh most), then the pool's first
+ * Provider; of the type, warm machines before cold ones, then the fewest failures. Several pods
+ * share a claim if they fit together.
  *
- * Preferences choose among the room that is there, as kube-scheduler scores it (the sum of the
- * weights that hold; a PreferNoSchedule taint last), and where there is none, among new machines
- * before pools and types do. They never cost a machine that is not needed without them.
+ * Gangs: the pods of a gang are one queue entry, at the position of the first of them. Either all
+ * pods that the gang needs are placed, or none (planner/gangs.h).
+ *
+ * Preferences (preferred node affinity, PreferNoSchedule taints) choose among bins that have room,
+ * by kube-scheduler's score (sum of the weights that match; a node with an untolerated
+ * PreferNoSchedule taint last). If no bin has room, they choose among new machines, before the
+ * order of pools and types. A preference never costs a machine that is not needed without it.
  */
 enum plan_reason_code {
-	/* no pool selects the tenant */
+	/* NoPool: no pool selects the tenant. */
 	PLAN_NO_POOL,
 	PLAN_POOL_PAUSED,
-	/* LimitExceeded */
+	/* LimitExceeded: a limit of the pool is reached. */
 	PLAN_POOL_LIMIT,
-	/* NoImageForVersion */
+	/* NoImageForVersion: the pool has no image for the tenant's Kubernetes version. */
 	PLAN_NO_IMAGE,
-	/* NodesNotTaken: the tenant takes no machines of the pool as its Nodes */
+	/* NodesNotTaken: the tenant does not accept machines of the pool as its Nodes. */
 	PLAN_NOT_TAKEN,
-	/* no instance type fits selector and affinity */
+	/* RequirementsNotMet: no instance type matches the pod's node selector and affinity. */
 	PLAN_REQUIREMENTS,
-	/* taint not tolerated */
+	/* TaintNotTolerated: the pod does not tolerate a taint of the pool. */
 	PLAN_TAINT,
-	/* the pool's images have no such handler */
+	/* RuntimeClassNotCarried: the pool's images have no handler for the pod's RuntimeClass. */
 	PLAN_RUNTIME_CLASS,
-	/* NetworkProofWeak: where its machines are cannot be proved as the tenant demands */
+	/* NetworkProofWeak: the location of the machines' switch ports cannot be proved as strictly
+	 * as the tenant requires. */
 	PLAN_PROOF,
-	/* no instance type has the resources */
+	/* TooBig: no instance type has enough of a resource that the pod requests. */
 	PLAN_TOO_BIG,
-	/* NoCapacity: types fit, all machines are taken */
+	/* NoCapacity: instance types fit, but none of their machines is free. */
 	PLAN_NO_MACHINE,
-	/* EraseBelowPolicy */
+	/* EraseBelowPolicy: free machines were wiped less thoroughly than the pool requires. */
 	PLAN_ERASE_BELOW_POLICY,
-	/* QuotaExceeded: the tenant's */
+	/* QuotaExceeded: the tenant's quota is used up. */
 	PLAN_QUOTA,
-	/* paused, unreachable */
+	/* TenantNotReady: the tenant is paused, unreachable, or its Kubernetes version is
+	 * unknown. */
 	PLAN_TENANT,
-	/* a constraint that cannot be judged */
+	/* ConstraintNotSupported: the pod has a constraint that the planner cannot evaluate. */
 	PLAN_UNSUPPORTED,
-	/* spread and (anti)affinity to other pods leave no place */
+	/* TopologyNotMet: topology spread or pod (anti-)affinity excludes all free machines. */
 	PLAN_TOPOLOGY,
-	/* its tenant's pods take more work than one tenant has */
+	/* OverBudget: the tenant's pods need more work units than PLAN_WORK. */
 	PLAN_OVER_BUDGET,
-	/* VolumeNotReady: no node will do until its volumes are others */
+	/* VolumeNotReady: no node suits the pod until its volumes change. */
 	PLAN_VOLUME,
-	/* DeviceNotReady: no node will do until its resource claims are others */
+	/* DeviceNotReady: no node suits the pod until its resource claims change. */
 	PLAN_DEVICE,
-	/* GangNotWhole: there are places for some of its gang; why not for more follows */
+	/* GangNotWhole: some pods of the gang can be placed, but not all that it needs. The reasons
+	 * for the next one follow. */
 	PLAN_GANG,
-	/* GangIncomplete: fewer of its pods are there than the gang has at least */
+	/* GangIncomplete: fewer pods of the gang exist than its minimum size. */
 	PLAN_GANG_SHORT,
-	/* GangUnknown: nobody says how many they are */
+	/* GangUnknown: the size of the gang is not known. */
 	PLAN_GANG_UNKNOWN,
-	/* GangHoldOver: machines are not held for it any more; what it lacks follows */
+	/* GangHoldOver: machines are no longer reserved for the gang. The reasons for what it lacks
+	 * follow. */
 	PLAN_GANG_OVER,
-	/* HeldForGang: of the machines that fit some are free, and held for a gang before it */
+	/* HeldForGang: suitable machines are free, but reserved for a gang earlier in the queue. */
 	PLAN_HELD,
-	/* BurstPolicyDecides: what would do is bought, and not by a plan */
+	/* BurstPolicyDecides: only cloud instances would suit, and a BurstPolicy decides about
+	 * these, not a plan. */
 	PLAN_BY_POLICY,
-	/* LineStopped: claims there fail alike (world_put_stops()) */
+	/* LineStopped: claims of this kind fail for one common cause (world_put_stops()). */
 	PLAN_STOPPED,
-	/* BackingOff: the tenant's claims of the pool failed in a row */
+	/* BackingOff: the tenant's last claims of the pool failed. */
 	PLAN_BACK_OFF,
-	/* ProviderNotReady: no machine of the Provider can be driven */
+	/* ProviderNotReady: the Provider can control no machine. */
 	PLAN_PROVIDER,
-	/* NoOffer: the cloud has none of the type now */
+	/* NoOffer: the cloud has no instance of the type now. */
 	PLAN_NO_OFFER,
 	PLAN_REASONS
 };
-/* NoPool, PoolPaused, LimitExceeded, NoImageForVersion, ... */
+/* By enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ... NULL-terminated. */
 extern const char *const plan_reason_names[];
 
 struct plan_reason {
-	/* "" when it is not about one pool */
+	/* "" if the reason is not about one pool. */
 	const char *pool;
 	enum plan_reason_code code;
-	/* "pool h100: 12 machines fit, all taken (11 serving, 1 quarantined)" */
+	/* Text for operators: "pool h100: 12 machines fit, all taken (11 serving, 1
+	 * quarantined)". */
 	const char *text;
 };
 
 enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
-	/* world_pod.check */
+	/* Copy of world_pod.check. */
 	bool check;
 	enum plan_outcome outcome;
-	/* node or claim name; NULL otherwise */
+	/* Name of the Node or claim; NULL unless PLAN_ON_NODE or PLAN_ON_CLAIM. */
 	const char *target;
-	/* PLAN_ON_NEW: index into plan.claims */
+	/* PLAN_ON_NEW: index into plan.claims. */
 	size_t new_claim;
-	/* placed as one of it, from 1; 0: alone */
+	/* Number of the gang with which the pod was placed, from 1; 0: not placed as part of a
+	 * gang. */
 	size_t gang;
-	/* in the queue, from 1; 0: no machine would do, so it is in no one's way */
+	/* Position in the queue, from 1; 0: no machine would suit the pod, so it delays no other
+	 * pod. */
 	size_t place;
-	/* PLAN_NOTHING: nearest miss first */
+	/* PLAN_NOTHING: the reasons, nearest miss first. */
 	struct plan_reason *reasons;
 	size_t nreasons;
-	/* PLAN_NOTHING: the machine that is to be its (timeline.h) */
+	/* PLAN_NOTHING: the machine that is expected to become free for the pod (timeline.h). */
 	struct plan_expected {
-		/* NULL: none is known of */
+		/* machine NULL: no such machine is known. */
 		const char *machine, *provider, *instance_type;
-		/* Unix ms at which that machine is expected to be free */
+		/* Time at which the machine is expected to be free, Unix ms. */
 		int64_t p50, p90;
 	} expected;
 };
 
 struct plan_claim {
 	const char *tenant, *pool, *provider, *machine, *instance_type, *version;
-	/* the pool's, and In instance type */
+	/* The pool's requirements. */
 	struct selector requirements;
-	/* of the pods placed on it */
+	/* Sum of the requests of the pods placed on the claim. */
 	struct resources requests;
-	/* the node's: pool's and type's */
+	/* Labels that the node will have: from the type, the machine and the pool. */
 	struct labels labels;
-	/* UIDs */
+	/* UIDs of the pods placed on the claim. */
 	const char **pods;
 	size_t npods;
-	/* opened for it: with all others of it, or not at all; 0: for none */
+	/* Number of the gang for which the claim is opened (all claims of the gang or none), from
+	 * 1; 0: no gang. */
 	size_t gang;
-	/* world_pod.gang.key of that gang's pods; NULL: for none */
+	/* world_pod.gang.key of that gang's pods; NULL: no gang. */
 	const char *gang_key;
 };
 
-/* What is held for a gang that is not whole (holds.h). */
+/* Machines reserved for a gang that is not whole (holds.h). */
 struct plan_hold {
 	const char *tenant, *gang;
-	/* Machines that are free and stay idle for the gang. */
+	/* Free machines that stay idle for the gang. */
 	const char **machines;
 	size_t free;
-	/* GPUs of these machines, thousandths. */
+	/* GPUs of these machines, in thousandths. */
 	int64_t gpus_milli;
-	/* The tenant has held machines for as long as it may, and holds none now. */
+	/* True if the tenant has used up the time for which it may reserve machines; nothing is
+	 * reserved now. */
 	bool rests;
 };
 
-/* A machine to be taken back for somebody who waits (reclaim.h). */
+/* A machine to be taken back from one tenant for a waiting pod of another one (reclaim.h). */
 struct plan_take {
-	/* whose it is */
+	/* The claim that loses its machine. */
 	const char *claim, *machine, *tenant, *pool;
-	/* the first pod that it is for, of that tenant */
+	/* The first pod that the machine is for: its tenant, namespace and name. */
 	const char *to, *ns, *name;
-	/* it is of the cohort of who has it; else of a higher priority */
+	/* True if both tenants belong to one cohort; false: the claim's tenant has a lower
+	 * priority. */
 	bool borrowed;
 };
 
 struct plan {
-	/* in queue order */
+	/* In queue order. */
 	struct plan_pod *pods;
 	size_t npods;
 	struct plan_claim *claims;
 	size_t nclaims;
 	struct plan_hold *holds;
 	size_t nholds;
-	/* that this plan placed */
+	/* Number of gangs that this plan placed. */
 	size_t ngangs;
-	/* all of one pod's, or of one gang's, or none of them */
+	/* Complete sets only: all machines taken back for one pod or gang, or none of them. */
 	struct plan_take *takes;
 	size_t ntakes;
-	/* Unix ms at which the seats on a Node that just joined are given up; 0: none are kept
+	/* Unix ms at which the first planned placements on a Node that just joined expire; 0: none
 	 * (room.h). */
 	int64_t settles;
-	/* somebody would get one later, though nothing changes: when it has waited longer */
+	/* True if a later plan of an unchanged world could take back a machine, because a pod has
+	 * then waited longer. */
 	bool waits_for_more;
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
 
 /*
- * The same in slices: the world may neither change nor be planned with by anybody else from
- * plan_begin() to plan_end().
+ * The same in slices. From plan_begin() to plan_end() the world must not change, and no other plan
+ * may be made of it.
  *
- * Work is counted in units of some 10 to 50 ns: comparisons of pods with nodes, types, machines and
- * each other. It depends on the world alone, so a plan is the same in whatever slices. One tenant
- * has PLAN_WORK units in a plan; its pods that are left then get PLAN_OVER_BUDGET, and nobody else
- * waits longer for it.
+ * Work is counted in units of about 10 to 50 ns: comparisons of pods with nodes, types, machines
+ * and each other. The count depends on the world only, so a plan is the same in whatever slices it
+ * is made. Each tenant has PLAN_WORK units in a plan; its pods that remain get PLAN_OVER_BUDGET, so
+ * other tenants do not wait longer because of them.
  */
 #define PLAN_WORK ((uint64_t)10000000)
-#define PLAN_SLICE ((uint64_t)200000) /* for one turn of a loop: some 2 to 5 ms */
-#define PLAN_MS ((uint64_t)20000)     /* what a processor does in 1 ms, counted low */
+#define PLAN_SLICE ((uint64_t)200000) /* Units for one loop turn: about 2 to 5 ms. */
+#define PLAN_MS ((uint64_t)20000)     /* Units that one CPU does in 1 ms, estimated low. */
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* About so many units.  The plan, once it is ready; NULL: not yet. */
+/* Does about that many units of work. Returns the plan once it is complete; NULL: call again. */
 struct plan *plan_step(struct plan_run *r, uint64_t units);
-/* units so far */
+/* Returns the units done so far. */
 uint64_t plan_work(const struct plan_run *r);
-/* Also of one that is not ready.  The plan stays as long as its arena and the world. */
+/* Frees the run; also allowed before the plan is complete. The plan itself stays valid as long as
+ * its arena and the unchanged world. */
 void plan_end(struct plan_run *r);
 
 /*
- * The free machines that a pool may claim as things stand, whoever's pods come: of its providers
- * and types, offered, wiped enough for it, named by no claim. In the order in which a plan takes
- * them. Whether the pool is paused is not asked. As pure as plan_make(); names are the world's.
+ * The free machines that a pool may claim now, for any pod: machines of its Providers and types
+ * that are offered, wiped thoroughly enough for the pool and named by no claim. Sorted as a plan
+ * takes them. Ignores whether the pool is paused. Pure like plan_make(); names belong to the world.
  */
 struct plan_stock {
 	const struct world_machine **v;
 	size_t n;
-	/* how many of them its limits admit beside its claims */
+	/* Number of these machines that the pool's limits admit besides its existing claims. */
 	size_t room;
 };
 struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a);

@@ -1,5 +1,5 @@
 /*
- * plan_reasons: the names of reasons, as people and programs read them.
+ * plan_reasons: the names of reasons, as shown to operators and read by programs.
  * Tests: tests/unit/planner/test_plan.c
  */
 #include "planner/plan.h"

@@ -7,13 +7,13 @@
 #include "planner/quota.h"
 
 /*
- * Most pods agree in most of what orders them.  So the order is taken apart
- * into 64-bit pieces: those that agree in one piece are sorted by the next, and
- * a piece in which all agree costs one look at each.
+ * Sorting: most pods agree in most of the criteria. So the sort key is divided into 64-bit pieces:
+ * pods that agree in one piece are sorted by the next, and a piece in which all agree costs one
+ * comparison per pod.
  *
- * Sorted so, the pods of one priority are a band, and those of one tenant in it a
- * run.  The heads of a band's runs stand in a binary heap by the tenants' shares; only the
- * share of the tenant whose head was taken can have grown since.
+ * Serving: in the sorted order, the pods of one priority form a band, and the pods of one tenant
+ * within a band form a run. The first entries of a band's runs are in a binary heap by their
+ * tenants' shares. Only the share of the tenant that was served last can have grown since.
  */
 enum { CHECK, TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
@@ -26,17 +26,17 @@ struct keyed {
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
-	/* the next machine would be one beyond its quota */
+	/* True if the tenant's next machine would exceed its quota. */
 	bool borrows;
 	__int128 share;
 };
 
 struct queue {
-	/* bands that are still to come */
+	/* The remaining bands. */
 	struct queued **at, **end;
 	struct run *heap;
 	size_t n;
-	/* the head of the first run */
+	/* True if the first entry of the first run was returned by queue_next(). */
 	bool taken;
 };
 
@@ -113,10 +113,10 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 	}
 }
 
-/* --- who waited long -------------------------------------------------------------------------- */
+/* --- aging ------------------------------------------------------------------------------------ */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-#define RECENT 8 /* levels that are looked at before one is noted again */
+#define RECENT 8 /* Number of recent levels that are compared, to avoid most duplicates. */
 
 struct level {
 	int64_t tenant, priority;
@@ -145,7 +145,7 @@ static bool is_recent(const struct level *v, size_t n, const struct level *l)
 	return false;
 }
 
-/* Those that somebody has who waits, in order; some more than once. */
+/* Writes the levels that waiting pods have, sorted; some are contained more than once. */
 static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
 {
 	size_t levels = 0;
@@ -263,7 +263,7 @@ static void measure(struct run *r)
 	r->share = share_of(r->tenant);
 }
 
-/* Texts hold their ends: none is the beginning of another one. */
+/* The texts include their terminating NULs, so none is a prefix of another. */
 static bool is_before(const struct run *x, const struct run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
@@ -323,7 +323,7 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		if (q->n > 1) /* else nobody is compared with it */
+		if (q->n > 1) /* A single run needs no comparison. */
 			measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];

@@ -4,53 +4,60 @@
 #include "planner/planning.h"
 
 /*
- * queue: who is served next: pods that wait before pods that only check whether there is room
- * (world_pod.check); among these: the tenant's priority, the pod's as far as it counts among
- * tenants, then tenants within their quota before those of a cohort that would borrow (quota.h),
- * then the tenant that has the smallest share of GPUs for its weight just then: what it holds and
- * what it has used (usage.h) together; then, of that tenant, the pod's own priority, age, namespace
- * and name. A tenant's share grows with each machine that the plan gives it, so equal tenants take
- * turns (progressive filling, as in dominant resource fairness: Ghodsi et al., NSDI 2011, for one
+ * queue: the order in which pending pods are served, by fair share.
+ *
+ * Pods are ordered by:
+ * - waiting pods before pods that only check whether there is room (world_pod.check);
+ * - the tenant's priority;
+ * - the pod's priority, as far as it counts among tenants;
+ * - tenants within their quota before tenants that would borrow in their cohort (quota.h);
+ * - the tenant's share of GPUs for its weight, smallest first: present holdings plus past use
+ *   (usage.h); of equal shares, the older pod;
+ * - within a tenant: the pod's own priority, age, namespace, name.
+ *
+ * A tenant's share grows with each machine that the plan gives it, so equal tenants take turns
+ * (progressive filling, as in dominant resource fairness: Ghodsi et al., NSDI 2011, for one
  * resource).
  *
- * Who waits long rises (struct world_aging): it joins the band of the highest priority within its
- * reach that somebody has who waits. There shares decide, and among its tenant's pods its age: it
- * comes before no other tenant for its age alone, and equals stay equals.
+ * Aging (struct world_aging): a pod that waits long rises to the highest priority within its reach
+ * that another waiting pod has. There, shares decide among tenants and age within a tenant. So age
+ * alone never puts a pod before another tenant's, and equal pods stay equal.
  *
  * In a world that clamps (world_put_clamp()), a pod's priority counts among tenants only up to its
  * tenant's priority: a tenant that writes 1,000,000,000 reorders only its own pods. In other worlds
  * the pod's priority counts as it is.
  *
- * A total order: equal worlds give equal queues.
+ * The order is total: equal worlds give equal queues.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_world.c
  */
 struct queued {
 	const struct world_one *pod;
 	struct plan_class *class_;
-	/* once all sides have met */
+	/* Set once all topology profiles are known. */
 	struct plan_cell *cell;
-	/* NULL: of none */
+	/* NULL: no gang. */
 	struct plan_gang *gang;
-	/* the pod's, with its age, as it counts among tenants (queue_new()) */
+	/* The pod's priority including aging, as it counts among tenants (queue_new()). */
 	int64_t priority;
-	/* the pod's priority with its age, for the order within the tenant; 0 in a world that does
-	 * not clamp */
+	/* The pod's own priority including aging, for the order within the tenant; 0 in a world
+	 * that does not clamp. */
 	int64_t own;
-	/* of the plan's pods, once it was its turn */
+	/* Index into the plan's pods, set when the pod was served. */
 	size_t at;
-	/* bin + 1 of the claim that was made for it, or of the node that it is nominated for; 0:
-	 * none */
+	/* 1 + index of the bin in which the pod has a planned placement: the claim that was made
+	 * for it, or the node that it is nominated for; 0: none. */
 	size_t seat;
 };
 
-/* Sorts q, which stays the caller's; both live as long as the arena. */
+/* Sorts q, which the caller keeps; the queue and q must live as long as the arena. */
 struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int64_t now_ms,
 			struct arena *a);
 /* Returns the part of a pod's priority that counts among tenants. */
 int64_t queue_clamp(const struct world *w, const struct world_tenant *t, int64_t priority);
-/* The same of some that are sorted already. */
+/* Returns a queue of entries that are sorted already. */
 struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a);
-/* Whose turn it is, whoever was given machines since the last call; NULL: all were. */
+/* Returns the next entry, with regard to the machines that tenants got since the last call; NULL:
+ * all are served. */
 struct queued *queue_next(struct queue *q);
 
 #endif

@@ -7,7 +7,8 @@
 #define NODES "nodes"
 #define ONE ((__int128)1000000000)
 
-/* Of one resource: what all together lend, and have beyond what is kept for each. */
+/* Sums of a cohort for one resource: how much its tenants lend, and how much they have beyond the
+ * parts that are never lent. */
 struct row {
 	const char *name;
 	__int128 lent, used;
@@ -20,7 +21,7 @@ struct plan_cohort {
 	size_t n, cap;
 	struct row *rows;
 	size_t nrows, rows_cap;
-	/* planning.charged when used was */
+	/* Value of planning.charged for which row.used was computed. */
 	uint64_t counted;
 };
 
@@ -36,7 +37,7 @@ static __int128 held_of(const struct plan_tenant *t, const char *name)
 	return str_eq(name, NODES) ? t->tally.nodes * ONE : amount(&t->tally.held, name);
 }
 
-/* Nobody else has it, though the tenant does not use it. */
+/* Returns the part of the tenant's quota that is never lent. */
 static __int128 kept_of(const struct plan_tenant *t, const char *name)
 {
 	const __int128 quota = amount(&t->it->quota, name);
@@ -120,7 +121,7 @@ static void count(struct plan_cohort *c)
 	c->p->work += c->n;
 }
 
-/* Its own bounds, whatever others have. */
+/* True if the tenant's own borrowing limit is exceeded, whatever other tenants have. */
 static bool passes_own(const struct plan_tenant *t, const char *name, __int128 sum)
 {
 	const struct quantity *borrows = resources_get(&t->it->borrowing, name);
@@ -227,7 +228,7 @@ __int128 quota_borrowed(const struct plan_tenant *t, const char *resource)
 	return beyond(held_of(t, resource), amount(&t->it->quota, resource));
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static const char *words(struct planning *p, __int128 nano)
 {

@@ -4,41 +4,44 @@
 #include "planner/planning.h"
 
 /*
- * quota: what a tenant may have of each resource: its quota, and as one of a cohort what others of
- * it do not use.
+ * quota: how much of each resource a tenant may have: its own quota and, in a cohort, what the
+ * other tenants of the cohort lend.
  *
- *   quota of a tenant   |-- kept for it --|-- lent while it does not use it --|
- *                       0        quota - lending limit                      quota     quota + borrowing limit
+ *   |-- never lent --|-- lent while the tenant does not use it --|-- borrowed from others --|
+ *   0      quota - lending limit                               quota    quota + borrowing limit
  *
- * What all of a cohort have beyond what is kept for each is never more than what all of them lend.
- * A resource that a quota does not name is not bounded; nobody lends it and nobody borrows it.
+ * What all tenants of a cohort have beyond their parts that are never lent does not exceed the sum
+ * of the parts that are lent. A resource that a tenant's quota does not name has no limit; it is
+ * neither lent nor borrowed.
  *
- * A plan only takes, so who is refused once is refused until it ends.
+ * A plan only adds to what tenants have. So a refusal holds until the plan ends.
  * Tests: tests/unit/planner/test_quota.c
  */
 struct supply_line;
 
-/* Finds the cohorts of all tenants; before any other of these. */
+/* Collects the cohorts of all tenants. Call before all other functions of this module. */
 void quota_begin(struct planning *p);
-/* A machine is somebody's, or is given back. */
+/* Must be called whenever a tenant got a machine or gave one back; cohort sums are then computed
+ * again. */
 void quota_changed(struct planning *p);
-/* The first resource of which the tenant may not have so much more, or NULL. */
+/* Returns the first resource whose limit refuses `more` to the tenant; NULL: none. */
 const char *quota_passes(const struct plan_tenant *t, const struct resources *more);
-/* Why, for that resource: "the tenant's quota of nvidia.com/gpu is used up: 72 of 64 used, 8
- * borrowed, ..." */
+/* Returns why that resource is refused: "the tenant's quota of nvidia.com/gpu is used up: 72 of 64
+ * used, 8 borrowed, ..." l: offer that would exceed it. */
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *resource,
 		       const struct supply_line *l);
-/* It has room for so much more within its own quota, without borrowing; and: its own bounds are in
- * the way, whatever others have. */
+/* True if `more` fits the tenant's quota without borrowing. */
 bool quota_has_own(const struct plan_tenant *t, const struct resources *more);
+/* True if the tenant's own limits refuse `more`, whatever other tenants use. */
 bool quota_is_bound(const struct plan_tenant *t, const struct resources *more);
-/* A machine goes from one to the other; NULL: from or to nobody. */
+/* Moves a machine's capacity from one tenant to another; NULL: from or to no tenant. */
 void quota_moves(struct planning *p, struct plan_tenant *from, struct plan_tenant *to,
 		 const struct resources *capacity);
-/* Of a cohort, and has its whole quota: another machine would be borrowed. */
+/* True if the tenant has used up its own quota and is in a cohort: its next machine would be
+ * borrowed. */
 bool quota_borrows(const struct plan_tenant *t);
-/* What it has of that resource beyond its quota, in billionths; 0: nothing, or it is not
- * bounded. */
+/* Returns how much of that resource the tenant has beyond its quota, in billionths; 0 if nothing or
+ * if the resource has no limit. */
 __int128 quota_borrowed(const struct plan_tenant *t, const char *resource);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * reclaim: a look at each machine that may be taken back, once; then who waits, one after the
- * other.
+ * reclaim: scans the machines that may be taken back once, then processes the waiting pods one
+ * after the other.
  *
- * Machines that hold pods of one gang are one unit, whose root is the first of them (union-find).
+ * Machines that hold pods of one gang form a unit, whose root is its first machine (union-find).
  */
 #include "planner/reclaim.h"
 
@@ -16,36 +16,36 @@
 #include "planner/supply.h"
 
 #define MILLI ((__int128)1000000)
-#define CPUS 100 /* as much as a GPU */
+#define CPUS 100 /* CPUs that weigh as much as one GPU. */
 #define BEFORE 64
 
-/* A machine that serves somebody, in a pool that allows it to be taken back. */
+/* A machine that serves a tenant, in a pool that allows it to be taken back. */
 struct candidate {
 	const struct world_claim *claim;
 	const struct world_load *load;
 	struct plan_tenant *tenant;
 	const struct world_pool *pool;
 	const struct world_stock *m;
-	/* thousandths of a GPU times ms */
+	/* Work that would be lost, in thousandths of a GPU times ms. */
 	__int128 lost;
-	/* of the longest of its pods, ms */
+	/* Run time of its longest-running pod, in ms. */
 	int64_t age;
-	/* the highest of its pods */
+	/* Highest priority of its pods. */
 	int64_t priority;
 	size_t root;
-	/* Of a unit's root. */
+	/* Sums of the unit; valid only in its root. */
 	struct {
 		size_t n, fits, next_order;
 		__int128 cost;
 		int64_t age;
 		bool barred;
 	} unit;
-	/* of its unit; SIZE_MAX: none */
+	/* Index of the next machine of the unit; SIZE_MAX: the last one. */
 	size_t next;
 	bool barred, taken;
 };
 
-/* A machine that comes to a tenant, and what is left of it. */
+/* A machine that will be given to a tenant, and its free amounts by column. */
 struct coming {
 	const struct plan_tenant *tenant;
 	const struct world_stock *m;
@@ -54,7 +54,7 @@ struct coming {
 
 struct reclaim {
 	struct planning *p;
-	/* by place in the plan */
+	/* Queue entries by position in the plan. */
 	struct queued **q;
 	size_t n, at;
 	int64_t now;
@@ -62,16 +62,17 @@ struct reclaim {
 	size_t nv;
 	struct coming *coming;
 	size_t ncoming, coming_cap;
-	/* who waits, is not served, and would take what comes */
+	/* Classes of earlier entries that are not served and would take machines that become
+	 * free. */
 	const struct plan_class **before;
 	size_t nbefore, before_cap;
 	size_t takes_cap;
 	bool looked;
 };
 
-/* --- what there is to take -------------------------------------------------------------------- */
+/* --- candidates ------------------------------------------------------------------------------- */
 
-/* Thousandths of a GPU; of who wants none, some for its CPUs. */
+/* Returns the requested GPUs in thousandths; for pods without GPUs, a part of their CPUs. */
 static __int128 weight_of(const struct resources *r)
 {
 	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
@@ -165,7 +166,8 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
 }
 
-/* All that hold one of its pods are one unit; what holds one and may not go keeps all of them. */
+/* Joins the machines with pods of the gang into one unit. If a pod of the gang is on a machine that
+ * may not be taken back, none of the unit may. */
 static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
 		      const struct world_gang *g)
 {
@@ -217,7 +219,8 @@ static void look_at_pods(struct reclaim *r)
 		join_gang(r, by, r->nv, it.value);
 }
 
-/* A root is the first of its unit, so chains are in order. */
+/* Links the machines of each unit and computes its sums. A root is the first of its unit, so each
+ * list is sorted. */
 static void make_units(struct reclaim *r)
 {
 	for (size_t i = r->nv; i-- > 0;) {
@@ -259,9 +262,10 @@ static void look(struct reclaim *r)
 	make_units(r);
 }
 
-/* --- what would do ---------------------------------------------------------------------------- */
+/* --- which machines would serve --------------------------------------------------------------- */
 
-/* The line of one of its pools by which the class would get that machine; NULL: none. */
+/* Returns the offer, in one of the class's pools, by which the class would get that machine; NULL:
+ * none. */
 static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
 					 const struct world_stock *m, const struct world_pool *from)
 {
@@ -303,7 +307,8 @@ static bool would_take(struct reclaim *r, const struct world_stock *m,
 	return false;
 }
 
-/* Whoever gives keeps its whole quota. */
+/* True if the tenant has borrowed at least this many GPUs, so that it keeps its whole quota after
+ * giving them back. */
 static bool is_borrowed(const struct plan_tenant *t, const struct resources *less)
 {
 	const struct quantity *of = resources_get(less, PLANNING_GPU);
@@ -333,19 +338,19 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 	       c->tenant->it->priority < t->it->priority && !quota_passes(t, capacity);
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waiting pods ----------------------------------------------------------------------------- */
 
 struct wish {
 	const struct queued *q;
-	/* that get a place together, or none does */
+	/* Number of pods that are placed together or not at all. */
 	size_t pods;
-	/* that it lacks for them */
+	/* Number of machines that these pods lack. */
 	size_t machines;
-	/* pods that one of them serves */
+	/* Number of pods that one of these machines serves. */
 	size_t each;
-	/* of the pods that come along */
+	/* Sums over the pods that would be placed with q: GPUs times waiting time, and GPUs. */
 	__int128 waited, weight;
-	/* of the units that it takes */
+	/* Roots of the units to be taken. */
 	size_t *roots, n;
 };
 
@@ -357,7 +362,8 @@ static bool waits(const struct plan_pod *d)
 	return code == PLAN_NO_MACHINE || code == PLAN_QUOTA;
 }
 
-/* Another tenant's going makes no room for it: its own bound is in the way. */
+/* True if the tenant's own limits refuse every suitable offer, so taking machines from other
+ * tenants would not help. */
 static bool is_bound(struct reclaim *r, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;
@@ -408,7 +414,8 @@ static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
 	return x;
 }
 
-/* Pods that find room on what comes to their tenant anyway. */
+/* Places pods on machines that will be given to the tenant anyway. Returns how many pods are
+ * left. */
 static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	for (size_t i = 0; i < r->ncoming && pods; i++) {
@@ -427,8 +434,8 @@ static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t p
 	return pods;
 }
 
-/* Machines that are free, or on their way back, and would do: the first of the queue has the first
- * of them. */
+/* Assigns suitable machines that are free or on their way back, in queue order. Returns how many
+ * pods are left. */
 static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	struct plan_class *c = q->class_;
@@ -466,7 +473,8 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 	return pods;
 }
 
-/* What it and those like it that come along have waited for, and how much of them there is. */
+/* Sums up the waiting time and weight of the entry and of equal pods behind it that fit on its
+ * machine. */
 static void measure(struct reclaim *r, struct wish *w, size_t room)
 {
 	const struct queued *q = w->q;
@@ -485,8 +493,9 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
 	}
 }
 
-/* What its waiting would come to: what is still to come, where a machine is known to come; else
- * what was, and as much again as what is in the way has run. */
+/* Returns the saving: the weight of the pods times their remaining waiting time, if a machine is
+ * known to come. Otherwise the waiting time so far, plus the run time of the pods to be displaced
+ * as an estimate of the remaining one. */
 static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 {
 	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
@@ -502,9 +511,9 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 	return w->weight * left + (e->machine ? 0 : w->waited);
 }
 
-/* --- the set ---------------------------------------------------------------------------------- */
+/* --- the set of machines ---------------------------------------------------------------------- */
 
-/* From who has it, or from who waits back to there. */
+/* Moves the machine's capacity from its tenant to the waiting one; take false: back. */
 static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
 {
 	struct plan_tenant *to = w->q->class_->tenant;
@@ -520,7 +529,8 @@ static void give_back(struct reclaim *r, const struct wish *w, size_t root)
 			move(r, w, &r->v[i], false);
 }
 
-/* All of it is taken, so that nobody gives more than it may, or nothing. */
+/* Takes all machines of a unit, one by one so that no tenant gives more than it may, or none of
+ * them. */
 static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 {
 	struct candidate *u = &r->v[root];
@@ -544,7 +554,7 @@ static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 	return u->unit.fits > 0;
 }
 
-/* What a unit costs for each machine of it that would do. */
+/* Compares the units' costs per suitable machine. */
 static bool is_cheaper(const struct candidate *a, const struct candidate *b)
 {
 	const __int128 x = a->unit.cost * (__int128)b->unit.fits,
@@ -576,7 +586,7 @@ static __int128 cost_of(const struct reclaim *r, const struct wish *w)
 	return sum;
 }
 
-/* Without the dearest that are not needed. */
+/* Gives back units that are not needed, the most expensive first. */
 static void prune(struct reclaim *r, struct wish *w, size_t has)
 {
 	for (size_t i = w->n; i-- > 0;) {
@@ -643,7 +653,7 @@ static void say(struct reclaim *r, const struct wish *w)
 		}
 }
 
-/* How many machines of the kind that it needs most, at least. */
+/* Returns how many machines are needed, assuming the least suitable type; sets w->each. */
 static size_t machines_for(struct reclaim *r, struct wish *w)
 {
 	size_t most = 0;
@@ -660,14 +670,14 @@ static size_t machines_for(struct reclaim *r, struct wish *w)
 		planning_room(r->p, &l->type->capacity, r->p->scratch);
 		planning_take_overhead(r->p, w->q->class_->tenant, NULL, r->p->scratch);
 		n = fits_in(w->q->class_, r->p->scratch);
-		/* Of kinds that differ the smallest counts: none too few are taken. */
+		/* Of different types the smallest counts, so that enough machines are taken. */
 		most = !most || (n && n < most) ? n : most;
 	}
 	w->each = most;
 	return most ? (w->pods + most - 1) / most : 0;
 }
 
-/* Pods of a gang that differ are not counted out: they wait for what comes free. */
+/* Gangs with different pods are not handled by reclaim: they wait for machines that become free. */
 static bool is_alike(const struct plan_gang *g)
 {
 	for (size_t i = 1; i < g->n; i++)
@@ -706,7 +716,7 @@ static bool is_before(const struct reclaim *r, const struct plan_class *c)
 	return false;
 }
 
-/* Where too many wait in vain there is nothing for who comes after them. */
+/* Once too many classes wait in vain, entries behind them get nothing. */
 static void stays_before(struct reclaim *r, const struct plan_class *c)
 {
 	if (r->nbefore == BEFORE) {
@@ -718,8 +728,8 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 	r->before[r->nbefore++] = c;
 }
 
-/* Served by somebody who goes; those that it is not, and that would take what comes, are before all
- * that follow. */
+/* Processes one entry. If it is not served and would take machines that become free, it comes
+ * before all entries that follow. */
 static void try_one(struct reclaim *r, const struct queued *q)
 {
 	const bool may = waits(&r->p->plan->pods[r->at]);
@@ -769,7 +779,7 @@ struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int
 	*r = (struct reclaim){.p = p, .now = now_ms};
 	if (!is_allowed(p))
 		return r;
-	/* What leaves is given back already: it is on its way. */
+	/* The machines of leaving claims are on their way back already. */
 	for (size_t i = 0; i < claims->n; i++) {
 		const struct world_claim *c = claims->v[i];
 

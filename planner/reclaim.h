@@ -4,37 +4,39 @@
 #include "planner/queue.h"
 
 /*
- * reclaim: machines that are taken back from one tenant for another one who waits, where the pool
- * allows it by name.
+ * reclaim: machines that are taken back from one tenant for a waiting pod of another, in pools
+ * whose reclaim policy allows it:
  *
- *   Borrowed	who waits stays within its quota; who gives borrows, of the same cohort, and keeps its whole quota
- *   LowerPriority	... and also: who gives has a lower VirtualCluster.spec.priority
+ *   Borrowed        the waiting tenant stays within its quota; the other tenant, of the same
+ *                   cohort, has borrowed the machine and keeps its whole quota
+ *   LowerPriority   as Borrowed, or the other tenant has a lower VirtualCluster.spec.priority
  *
- * Who waits is taken in the order of the queue. What is on its way back already is counted out
- * first. Nothing is taken that somebody before it in the queue would get: who waits there and is
- * not served keeps all behind it from machines that would suit it, and the pods that have to go
- * stand behind it when they are back.
+ * Waiting pods are processed in queue order. Machines that are already on their way back are
+ * assigned first. No machine is taken that an earlier entry of the queue would get: a waiting pod
+ * that is not served blocks machines that would suit it for all entries behind it. Only pods that
+ * would be behind the waiting pod in the queue are displaced.
  *
- * A gang's machines go together or not at all. Of the sets that serve, that with the least loss is
- * taken, one after the other, and none of it is more than is needed. Loss is GPUs times the time
- * since each pod began (0 for those that save their work when they are asked to), and the machines
- * times their way to the next tenant: drained, wiped, booted. It may not be more than what is
- * saved: GPUs that are waited for, times how long: until a machine is known to come; where none is,
- * for as long as they were, and as long again as what is in the way has run. So of equal GPUs who
- * waits has waited as long as the way takes, and a small pod takes no large machine whose work
- * would be lost.
+ * The machines of a gang are taken together or not at all. Of the sets of machines that suffice,
+ * the one with the least loss is taken (greedily), and no machine more than needed. The loss is,
+ * for each pod, its GPUs times its run time (0 if it saves its work when asked to end), plus for
+ * each machine its GPUs times the duration of its move to the next tenant (drain, wipe, boot). The
+ * loss must not exceed the saving: the GPUs waited for, times the waiting time that is avoided.
+ * That is the time until a machine is known to come; if none is known, the time waited so far plus
+ * the run time of the pods to be displaced. So between equal pods, a machine is only taken after a
+ * wait as long as the move takes, and a small pod never takes a large machine whose work would be
+ * lost.
  *
- * A claim younger than RECLAIM_KEEP_MS is left alone, so nobody is a victim twice in a row within
- * that time.
+ * A claim younger than RECLAIM_KEEP_MS is exempt, so no tenant loses a machine twice within that
+ * time.
  * Tests: tests/unit/planner/test_reclaim.c, tests/world/test_fair_share.c
  */
 #define RECLAIM_KEEP_MS ((int64_t)30 * 60 * 1000)
-#define RECLAIM_WAY_MS ((int64_t)30 * 60 * 1000) /* where none was measured */
+#define RECLAIM_WAY_MS ((int64_t)30 * 60 * 1000) /* Duration of a move if none was measured. */
 
 struct reclaim;
-/* q: all, sorted by their place; the timeline is done. */
+/* q: all queue entries of the plan. Call after the timeline is complete. */
 struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms);
-/* One more of who waits; false: that was all, and plan.takes is complete. */
+/* Processes the next waiting pod. False: all are done, and plan.takes is complete. */
 bool reclaim_next(struct reclaim *r);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * replay: events in a heap by time. Each machine is a slot: free, or with the one claim that holds
- * it.
+ * replay: a discrete-event simulation with a heap of events by time. Each machine is a slot: free,
+ * or with the one claim that has it.
  *
  *   free --plan--> coming --boot_ms--> node --idle_ms--> leaving --drain_ms + wipe_ms--> free
  *
- * Pods of jobs are in namespace "@", which no API server has, under the name of their number; a
- * slot's claim and its Node are "@" and the slot's number, unless the world had that claim at the
- * beginning.
+ * Pods of jobs are in namespace "@", which no API server allows, and named by their number. A
+ * slot's claim and Node are named "@" and the slot's number, unless the claim existed in the
+ * initial world.
  */
 #include "planner/replay_impl.h"
 
@@ -22,7 +22,7 @@
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Adds what is so since r->now to each sample that lies there. */
+/* Adds the present values, valid since r->now, to each sample that the interval overlaps. */
 static void advance(struct replaying *r, int64_t to)
 {
 	const double width = (double)r->s->until_ms / (double)r->out->nsamples;
@@ -37,7 +37,7 @@ static void advance(struct replaying *r, int64_t to)
 		if (i >= r->out->nsamples)
 			break;
 		end = width * (double)(i + 1);
-		if (end <= t) { /* by rounding */
+		if (end <= t) { /* Because of rounding. */
 			i++;
 			end = width * (double)(i + 1);
 			if (i >= r->out->nsamples)
@@ -257,14 +257,14 @@ static struct replay_slot *of_claim(const struct replaying *r, const char *claim
 					      : map_get(r->by_claim, claim);
 }
 
-/* Of a pod of a job; REPLAY_NOWHERE: the world's own. */
+/* Returns the number of a job's pod; REPLAY_NOWHERE: a pod of the initial world. */
 static uint32_t pod_of(const struct plan_pod *x)
 {
 	return str_eq(x->ns, REPLAY_OURS) ? (uint32_t)strtoul(x->name + 1, NULL, 10)
 					  : REPLAY_NOWHERE;
 }
 
-/* Marks where pods are planned, and notes in place where those of jobs have room now. */
+/* Marks the slots where pods are planned, and stores in place where pods of jobs have room now. */
 static void read_pods(struct replaying *r, const struct plan *p)
 {
 	for (size_t i = 0; i < p->npods; i++) {
@@ -290,7 +290,7 @@ struct starts {
 	size_t n, cap;
 };
 
-/* Which of them start: of a gang all or none. */
+/* Decides which of these pods start; of a gang all or none. */
 static void decide_starts(struct replaying *r, const struct plan *p, struct starts *go)
 {
 	for (size_t i = 0; i < p->npods; i++) {
@@ -339,7 +339,7 @@ static void plan(struct replaying *r)
 		opened[i] = map_get(r->by_machine, p->claims[i].machine);
 		claim_new(r, &p->claims[i]);
 	}
-	/* From here on the world changes, and with it the plan's names are gone. */
+	/* From here on the world changes, so the plan's names are no longer valid. */
 	for (size_t i = 0; i < nclaims; i++) {
 		(void)world_put_claim(r->w, &opened[i]->claim);
 		put_machine(r, opened[i], false);
@@ -382,7 +382,7 @@ static void happens(struct replaying *r, const struct replay_event *e)
 	}
 }
 
-/* When something happens next. */
+/* Returns the time of the next event, arrival or plan. */
 static int64_t next_time(const struct replaying *r)
 {
 	int64_t t = INT64_MAX;

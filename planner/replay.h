@@ -5,22 +5,24 @@
 #include "planner/world.h"
 
 /*
- * replay: a world over time, planned by plan_make(): jobs come, their pods wait, machines boot,
- * serve, are wiped and serve somebody else. No clock and no I/O; equal specs give equal results.
+ * replay: simulates a world over time with plan_make(): jobs arrive, their pods wait, machines
+ * boot, serve, are wiped and serve other tenants. No clock and no I/O; equal specs give equal
+ * results.
  *
- * A job is pods that are alike. A pod of it starts when a plan places it on a Node, and runs for
- * the job's time; those of a gang start together, once one plan places all of them on Nodes. They
- * tolerate every taint. A claim is a Node after boot_ms. A Node that no pod is on or planned for,
- * for idle_ms, is given back: drain_ms and wipe_ms later its machine is free. Not before settle_ms
- * after one plan comes the next; with nobody waiting there is none.
+ * A job consists of equal pods. A pod starts when a plan places it on a Node, and runs for the
+ * job's duration; the pods of a gang start together, once one plan places all of them on Nodes. The
+ * pods tolerate every taint. A claim becomes a Node after boot_ms. A Node without pods, and for
+ * which no pod is planned, is given back after idle_ms; its machine is free drain_ms plus wipe_ms
+ * later. A plan is made settle_ms after the previous one at the earliest, and none while no pod
+ * waits.
  *
- * A tenant's jobs are shown to the planner in the order in which they came: one more as long as
- * fewer than window of its pods wait there. Those behind could only fill gaps that the first ones
- * leave, and cost time in each plan.
+ * A tenant's jobs are shown to the planner in order of arrival, one more as long as fewer than
+ * `window` of the tenant's pods wait. Jobs behind these could only fill gaps that the first ones
+ * leave, and would cost time in each plan.
  *
- * What the world has at the beginning stays: its pods run on without end, those that wait keep
- * waiting and are planned as well; its claims go on from where they are. Machines do not fail, and
- * pools' budgets do not count.
+ * Objects of the initial world remain: its bound pods run without end, its waiting pods keep
+ * waiting and are planned, too, its claims continue from their present state. Machines do not fail,
+ * and disruption budgets of pools are ignored.
  * Tests: tests/unit/planner/test_replay.c
  */
 struct replay_job {
@@ -28,53 +30,55 @@ struct replay_job {
 	const char *tenant;
 	uint32_t pods;
 	bool gang;
-	/* of each pod */
+	/* Requests of each pod. */
 	struct resources requests;
 	int64_t priority;
 };
 
 struct replay_times {
 	int64_t boot_ms, drain_ms, wipe_ms, settle_ms;
-	/* more than 0 */
+	/* Greater than 0. */
 	int64_t idle_ms;
 };
 
 struct replay_spec {
-	/* it changes */
+	/* Changed by the replay. */
 	struct world *world;
 	const struct replay_job *jobs;
 	size_t njobs;
 	struct replay_times times;
-	/* from 0 on; what comes later does not count */
+	/* End of the simulation; it begins at 0. */
 	int64_t until_ms;
-	/* 1 or more, of equal length */
+	/* Number of samples of equal length; at least 1. */
 	size_t samples;
-	/* of one tenant's pods that wait so many are shown to the planner; 0: all */
+	/* Number of one tenant's waiting pods that are shown to the planner; 0: all. */
 	size_t window;
 };
 
-/* Means over one stretch of time. */
+/* Averages over one sample period. */
 struct replay_sample {
-	/* GPUs that a started pod has */
-	/* these pods */
-	double used,
-		/* GPUs of Nodes */
-		serving,
-		/* GPUs that pods ask for that have not started */
-		waiting, queue;
+	/* GPUs of pods that run. */
+	double used;
+	/* GPUs of Nodes. */
+	double serving;
+	/* GPUs requested by pods that have not started. */
+	double waiting;
+	/* Number of these pods. */
+	double queue;
 };
 
 struct replay {
 	struct replay_ran {
-		/* when the last of its pods started; -1: not until until_ms */
-		/* when the last of them ended; -1: likewise */
-		int64_t start_ms, end_ms;
-	} * jobs; /* as in the spec */
+		/* Time at which the last of its pods started; -1: not before until_ms. */
+		int64_t start_ms;
+		/* Time at which the last of its pods ended; -1: not before until_ms. */
+		int64_t end_ms;
+	} * jobs; /* By job, as in the spec. */
 	struct replay_sample *samples;
 	size_t nsamples;
-	/* of all machines */
+	/* GPUs of all machines. */
 	double gpus;
-	/* GPUs in use, of Nodes, times milliseconds */
+	/* used_ms, serving_ms: GPUs in use and GPUs of Nodes, times ms. */
 	double used_ms, serving_ms;
 	size_t plans, boots, wipes;
 };

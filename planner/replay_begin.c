@@ -1,5 +1,5 @@
 /*
- * replay_begin: slots, claims, Nodes and pods as the world has them, and jobs by time.
+ * replay_begin: slots, claims, Nodes and pods of the initial world, and jobs sorted by time.
  * Tests: tests/unit/planner/test_replay.c
  */
 #include "planner/replay_impl.h"
@@ -57,7 +57,7 @@ static void read_claims(struct replaying *r)
 	}
 }
 
-/* A Node that is not of a claim has a slot of its own, without a machine. */
+/* A Node without a claim has a slot of its own, without a machine. */
 static void read_nodes(struct replaying *r, struct arena *a)
 {
 	const struct world_list *l = world_nodes(r->w);
@@ -97,7 +97,8 @@ static void read_pods_there(struct replaying *r)
 	}
 }
 
-/* What is under way goes on; what rests is given back in time. */
+/* Schedules the next event of each slot: transitions in progress continue, idle Nodes are given
+ * back in time. */
 static void begin_slots(struct replaying *r)
 {
 	for (uint32_t i = 0; i < r->nslots; i++) {

@@ -1,5 +1,5 @@
 /*
- * replay_slots: the heap of events, and what a slot holds.
+ * replay_slots: the heap of events, and the contents of a slot.
  * Tests: tests/unit/planner/test_replay.c
  */
 #include "planner/replay_impl.h"

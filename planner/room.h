@@ -4,17 +4,20 @@
 #include "planner/bins.h"
 
 /*
- * room: the bins that are there before anything is opened: serving nodes, less
- * what is bound to them, and claims on their way.
+ * room: the bins that exist before a plan opens claims: serving nodes, less the pods bound to them,
+ * and claims in progress.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_plan.c
  */
-/* For so long after it became ready a claim speaks for its Node where that has a taint that the
- * pool does not promise: agents of the tenant (CNI, CSI) take theirs away once they run. */
+/* For this time after a claim became ready, the claim is used instead of its Node if the Node has a
+ * taint that the pool does not promise: agents of the tenant (CNI, CSI) remove their taints once
+ * they run. */
 #define ROOM_SETTLES_MS ((int64_t)180000)
-/* Each node of the world, then each claim. Pods that are bound to it count for the others from then
- * on. by_claim: of the same plan, empty at first. */
+/* Opens the bin of a node; its pods then count for topology constraints. Call for each node of the
+ * world. by_claim: initially empty; for room_open_claim(). */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim);
+/* Opens the bin of a claim in progress. Call for each claim of the world, after all nodes. */
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim);
+/* Returns the tenant's bins. */
 struct bins *room_of(struct planning *p, struct plan_tenant *t);
 
 #endif

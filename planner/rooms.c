@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* A row over FAN rows below it. */
+/* Number of rows below one row. */
 #define FAN_BITS 3
 #define FAN ((size_t)1 << FAN_BITS)
-#define LEVELS 20 /* of 2^60 places */
+#define LEVELS 20 /* Enough for 2^60 candidates. */
 
-/* 0: the places themselves */
+/* Level 0: the candidates themselves. */
 struct level {
 	int64_t *v;
 	size_t n, cap;
@@ -56,7 +56,7 @@ static void raise(int64_t *most, const int64_t *row, size_t columns)
 			most[c] = row[c];
 }
 
-/* True: the row over its children is another one now. */
+/* Computes the maxima of one row from the rows below. Returns true if they changed. */
 static bool sum_up(struct rooms *r, size_t level, size_t at)
 {
 	const struct level *below = &r->level[level - 1];
@@ -182,7 +182,7 @@ size_t rooms_next(const struct rooms *r, size_t from, struct asks asks, uint64_t
 	while (at < r->level[0].n) {
 		size_t l = 0;
 
-		/* The widest block that begins here and has no room is passed over whole. */
+		/* Skip the largest group of candidates that begins here and has no room. */
 		while (l + 1 < r->nlevels && !(at & ((FAN << (l * FAN_BITS)) - 1))) {
 			++*steps;
 			if (fits(row_of(r, l + 1, at >> ((l + 1) * FAN_BITS)), asks))

@@ -1,9 +1,9 @@
 /*
- * shape: pods with equal constraints share one copy of them.
+ * shape: pods with equal constraints share one copy of them, found by a canonical text (key).
  *
- * The key is a text in which every string carries its length; order of labels
- * and resources does not matter, order of terms and tolerations makes another
- * shape, which costs time and nothing else.
+ * In the key, every string is prefixed by its length. The order of labels and resources does not
+ * matter. A different order of terms or tolerations gives a different shape, which costs time but
+ * changes no result.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_plan.c
  */
 #include <stdlib.h>
@@ -28,7 +28,8 @@ void world_text_clear(struct world *w)
 	w->text[0] = '\0';
 }
 
-/* Digits of six bits, lowest first, each a printable character; a blank ends it. */
+/* Appends a number as 6-bit digits, lowest first, each a printable character, and a blank at the
+ * end. */
 static void world_text_number(struct world *w, uint64_t n)
 {
 	grow(w, 12);
@@ -166,7 +167,7 @@ static struct world_volume copy_volume(const struct world_volume *v, struct aren
 	return c;
 }
 
-/* Heaviest first: the order in which preferences are kept. */
+/* Heaviest first: the order in which preferences are stored. */
 static int by_weight(const void *x, const void *y)
 {
 	const struct world_preference *const *a = x, *const *b = y;
@@ -279,7 +280,8 @@ void shape_group_key(struct world *w, const struct world_topology *t, const stru
 			add_selected(w, &of->topology.v[i], of->ns);
 }
 
-/* Which of what decides the nodes that suit a pod decides, too, which nodes its spreads count. */
+/* Sets which constraints on nodes (affinity, taints) also decide which nodes the pod's spreads
+ * count. */
 static void nodes_asked(const struct world_pod *p, bool *affinity, bool *taints)
 {
 	*affinity = *taints = false;
@@ -366,14 +368,14 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 	return a->tolerations.n == b->tolerations.n;
 }
 
-/* What has terms is told by its key alone. */
+/* True if the pod has terms, which are compared only by their key. */
 static bool has_terms(const struct world_pod *p)
 {
 	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
 }
 
-/* The pod that was put last is often like the next: where one look shows it, no key is made. False:
- * perhaps. */
+/* Fast comparison with the pod that was put last, which is often alike, to avoid building a key.
+ * False: perhaps equal. */
 static bool is_like(const struct world_pod *last, const struct world_pod *p)
 {
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
@@ -391,7 +393,7 @@ static bool is_like_to_others(const struct world_pod *last, const struct world_p
 	       str_eq(last->ns, p->ns) && same_labels(&last->labels, &p->labels);
 }
 
-/* The shape under the key in w->text. */
+/* Returns the shape with the key in w->text, created if missing, and counts one more pod. */
 static struct world_shape *keep(struct world *w, const struct world_pod *p,
 				struct world_shape **last,
 				void (*copy_to)(struct world_pod *, const struct world_pod *,

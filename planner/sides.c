@@ -8,7 +8,7 @@ static void enter(struct sides_run *s, struct planning *p, int step)
 	s->more = map_first(p->w->shapes, &s->it);
 }
 
-/* Does any pod ask for a place for the sake of others? */
+/* Checks whether any pod has topology constraints. */
 static void ask(struct sides_run *s, struct planning *p, uint64_t until)
 {
 	bool asked = false;

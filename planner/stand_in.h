@@ -4,14 +4,15 @@
 #include "planner/plan.h"
 
 /*
- * stand_in: a machine for a claim that is to be replaced, before its own is given back: of its pool
- * and type, free as things stand, within limits and quota beside what its tenant has. Machines of
- * elastic Providers are not taken. As pure as plan_make(); no plan is made of the world meanwhile.
- * Nobody's place in a queue is looked at: ask when nobody waits and nothing is held.
+ * stand_in: finds a replacement machine for a claim before the claim's own machine is given back: a
+ * free machine of the claim's pool and type, within limits and quota in addition to what the tenant
+ * has. Machines of elastic Providers are not considered. Pure like plan_make(); meanwhile no plan
+ * may be made of the world. The queue is ignored: call only while no pod waits and nothing is
+ * reserved.
  * Tests: tests/unit/planner/test_stand_in.c
  */
-/* False: there is none, or no such claim. Names in *out are the world's, requirements and labels in
- * the arena; it is for no pods. */
+/* False: no machine found, or no such claim. Names in *out belong to the world, requirements and
+ * labels are in the arena; *out has no pods. */
 bool plan_stand_in(struct world *w, const char *claim, struct arena *a, struct plan_claim *out);
 
 #endif

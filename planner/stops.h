@@ -4,14 +4,14 @@
 #include "planner/supply.h"
 
 /*
- * stops: parts of the supply from which nothing can be had now (world_put_stops()).
+ * stops: parts of the supply from which no machine can be had now (world_put_stops()).
  *
- * Machines there are no supply for the tenant, so a plan takes the next pool or type.  What is on
- * its way already stays.
+ * Machines there are not supply for the tenant, so a plan uses the next pool or type. Claims in
+ * progress are not affected.
  * Tests: tests/unit/planner/test_stops.c
  */
 /* Returns the first stop that keeps the tenant from machines of the option in that pool; NULL:
- * there is none. */
+ * none. */
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
 				  const struct fit_pool *fp, const struct supply_line *l,
 				  const struct supply_option *o);

@@ -8,24 +8,24 @@
 
 struct supply {
 	struct planning *p;
-	/* by weight, then name */
+	/* By weight, then name. */
 	struct supply_pool *pools;
 	size_t npools;
-	/* the same */
+	/* The same pools: name -> struct supply_pool. */
 	struct map *by_name;
-	/* machines, by this plan */
+	/* Number of machines taken by this plan. */
 	size_t taken;
-	/* scratch */
+	/* Scratch. */
 	struct ask *asks;
-	/* before the try; the last first */
+	/* State before the transaction, to be restored by supply_undo(); the last change first. */
 	struct undo {
 		struct tally *tally, was;
 		struct world_stock *machine;
 		struct undo *next;
 	} * undo;
-	/* so far */
+	/* Number of transactions so far. */
 	uint64_t tries;
-	/* takes: machines */
+	/* trying: in a transaction. takes: it marks machines as taken. */
 	bool trying, takes;
 };
 
@@ -85,7 +85,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 				  &c->labels, c->pool);
 }
 
-/* --- offering --------------------------------------------------------------------------------- */
+/* --- choice of a machine ---------------------------------------------------------------------- */
 
 static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 {
@@ -124,7 +124,7 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 	}
 }
 
-/* What it asks for beside what its tenant's DaemonSets take of a new machine. */
+/* Computes c->of_new: the class's requests plus the DaemonSet overhead of a new machine. */
 static void ask_beside(struct planning *p, struct plan_class *c)
 {
 	struct ask *v;
@@ -150,7 +150,7 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return at < n ? at : n;
 }
 
-/* The first line from there on that suits, has room and a machine; nlines: none. */
+/* Returns the first offer from index `from` on that suits, has room and a machine; nlines: none. */
 static size_t next_line(struct supply *s, const struct plan_class *c,
 			const struct supply_pool *pool, const uint64_t *lines, struct asks asks,
 			size_t from)
@@ -208,15 +208,15 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c)
 }
 
 struct pick {
-	/* NULL: nothing yet */
+	/* NULL: nothing chosen yet. */
 	struct fit_pool *from;
 	struct supply_line *line;
 	struct supply_option *option;
 	size_t serves;
 };
 
-/* The best option of a line with few of them, the first of one with many: they are in the order of
- * their best machines. */
+/* Returns the best option of an offer with few options, or the first one of an offer with many: its
+ * options are sorted by their best machines. */
 #define FEW_OPTIONS 64
 
 static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
@@ -277,8 +277,8 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
-/* For more and more of those that wait the first line that serves so many; of these the one where
- * each costs least. */
+/* Chooses the best offer of a pool: for growing numbers of waiting pods, considers the first
+ * (cheapest) offer that serves that many; of these, takes the one with the lowest cost per pod. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
@@ -310,7 +310,8 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* What suits of the pool; picky: of those with that score alone.  NULL: nothing does. */
+/* Returns which offers of the pool suit; picky: only those with that preference score. NULL:
+ * none. */
 static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
 {
 	if (!picky)
@@ -321,8 +322,8 @@ static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64
 	return NULL;
 }
 
-/* The first pool that has any.  Of pools of equal weight one with an owned machine comes before one
- * that would rent. */
+/* Takes the first pool with a suitable machine. Of pools of equal weight, one with an owned machine
+ * comes before one that would launch a cloud instance. */
 static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct supply_rest *rest,
 			  bool picky, int64_t score, struct pick *pick)
 {
@@ -348,7 +349,7 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 	return rented.from;
 }
 
-/* Finds the highest score below *score; false: there is none. */
+/* Writes the highest score below *score; false: none. */
 static bool next_score(const struct plan_fit *f, int64_t *score)
 {
 	int64_t best = 0;
@@ -367,7 +368,7 @@ static bool next_score(const struct plan_fit *f, int64_t *score)
 	return more;
 }
 
-/* Where preferences hold best comes first. */
+/* Chooses a machine, highest preference score first. */
 static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
 {
 	const struct plan_fit *f = c->class_->fit;
@@ -403,7 +404,8 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	*reasons = blocked ? supply_tell_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
-/* Machines only go and sums only grow while a plan is made: what is out is out for good. */
+/* While a plan is made, machines are only taken and sums only grow: a class that got none gets none
+ * later. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
@@ -423,7 +425,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 	return true;
 }
 
-/* --- tries ------------------------------------------------------------------------------------ */
+/* --- transactions ----------------------------------------------------------------------------- */
 
 static void remember(struct supply *s, struct tally *t)
 {
@@ -523,7 +525,7 @@ void supply_tell_try(struct supply *s, const struct plan_cell *cell, struct plan
 	c->told_blocked = was.told_blocked;
 }
 
-/* --- without a pod ---------------------------------------------------------------------------- */
+/* --- stock and replacements ------------------------------------------------------------------- */
 
 static int by_worth(const void *x, const void *y)
 {
@@ -531,7 +533,7 @@ static int by_worth(const void *x, const void *y)
 			       *(const struct world_machine *const *)y);
 }
 
-/* Those of one type, whatever their labels. */
+/* Lists the machines of one offer, whatever their labels. */
 static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_line *l,
 		      struct plan_stock *out)
 {
@@ -545,7 +547,7 @@ static void list_line(struct supply *s, struct supply_pool *pool, const struct s
 		if (!selector_matches(&pool->it->requirements, &o->labels))
 			continue;
 		while ((m = supply_free_machine(s->p, pool, o))) {
-			m->used = s->p->w->plan; /* a provider may be named twice */
+			m->used = s->p->w->plan; /* A pool may name a Provider twice. */
 			out->v[out->n++] = &m->m;
 		}
 	}

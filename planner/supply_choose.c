@@ -1,16 +1,18 @@
 /*
- * supply_choose: which type for a group of pods, not for the first of them.
+ * supply_choose: compares instance types by their cost per pod served.
  *
- * A new machine is filled with the pod that needs it and, as far as they go, with those that wait
- * and are like it: of its fit and asking for the same resources. They count with their average
- * size. What it costs is divided by how many it serves.
+ * A new machine would be filled with the pod that needs it and with waiting pods that are like it,
+ * as far as there is room: pods of the same fit that request the same resources. They count with
+ * their average size. The machine's cost is divided by the number of pods that it serves.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include "planner/supply.h"
 
-#define GPU_COST ((int64_t)10000000) /* more than any CPUs and memory: GPUs are what is scarce */
-#define MACHINE_COST ((int64_t)4000) /* to boot, wipe and keep one more: as 4 CPUs */
-#define MIB_PER_CPU 4096	     /* of memory that costs as much as a CPU */
+/* More than any CPUs and memory cost, because GPUs are scarce. */
+#define GPU_COST ((int64_t)10000000)
+/* Cost of booting, wiping and keeping one more machine, equal to 4 CPUs. */
+#define MACHINE_COST ((int64_t)4000)
+#define MIB_PER_CPU 4096 /* MiB of memory that cost as much as one CPU. */
 
 static int64_t amount(const struct resources *r, const char *name, int64_t most)
 {
@@ -31,7 +33,7 @@ int64_t supply_cost(const struct resources *capacity)
 		       1000 / MIB_PER_CPU;
 }
 
-/* a * b / c, none of them negative, c not 0; at most INT64_MAX. */
+/* Returns a * b / c, at most INT64_MAX. None may be negative, c not 0. */
 static int64_t scale(int64_t a, int64_t b, int64_t c)
 {
 	int64_t product;
@@ -43,7 +45,7 @@ static int64_t scale(int64_t a, int64_t b, int64_t c)
 	return wide < INT64_MAX ? (int64_t)wide : INT64_MAX;
 }
 
-/* So many of a party's pods, on average. */
+/* Adds n pods of a party, of average size. */
 static void add(struct supply_rest *r, const struct party *of, size_t n)
 {
 	if (!n)

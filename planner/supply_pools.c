@@ -17,7 +17,7 @@ static void label(struct labels *l, const char *key, const char *value)
 	l->v[l->n++] = (struct label){key, value};
 }
 
-/* What the node will carry: defaults, then the type's, then the machine's, then the pool's. */
+/* Labels of a node: defaults, overridden by the type's, then the machine's, then the pool's. */
 struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
 				 const struct labels *machine, const struct labels *pool,
 				 const char *pool_name)
@@ -47,7 +47,7 @@ bool supply_wiped_enough(const struct world_machine *m, const struct world_pool 
 	       m->trust >= p->minimum_trust && !(p->must_cover & ~m->covered);
 }
 
-/* --- what a pool has -------------------------------------------------------------------------- */
+/* --- offers and options ----------------------------------------------------------------------- */
 
 static int compare_amounts(const struct resources *a, const struct resources *b, const char *name)
 {
@@ -69,7 +69,7 @@ static int by_labels(const struct labels *a, const struct labels *b)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* The cheapest first: fewest GPUs, then what CPUs and memory cost, so that the first that fits
+/* Cheapest first: fewest GPUs, then the cost of CPUs and memory. So the first offer that fits
  * wastes least. */
 static int by_cost(const void *x, const void *y)
 {
@@ -98,7 +98,7 @@ static int by_worth(const void *x, const void *y)
 			       &(*(struct world_stock *const *)y)->m);
 }
 
-/* One whose time has passed is late, and nobody knows by how much. */
+/* A machine whose expected time has passed is late, and its free time is unknown. */
 int64_t supply_time_of(const struct planning *p, const struct world_machine *m)
 {
 	if (m->offered)
@@ -200,7 +200,7 @@ static void sink(struct supply_line *l, size_t at)
 	l->heap[at] = sinks;
 }
 
-/* Machines only go: an option only sinks. */
+/* Machines are only taken while a plan is made, so an option only moves down in the heap. */
 struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
 				  struct supply_line *l)
 {
@@ -258,7 +258,8 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 		o->domains = groups_domains_of(p->groups, &o->labels);
 }
 
-/* In the order of their machines' worth, which is that of lines with many. */
+/* Adds the options of an offer, sorted by their best machines; supply.c relies on that order for
+ * offers with many options. */
 static void add_options(struct planning *p, struct supply_pool *pool, struct supply_line *l)
 {
 	const struct world_kind *kind = world_kind(p->w, l->provider->name, l->type->name);
@@ -294,7 +295,8 @@ static void add_lines(struct supply_pool *pool, size_t order, const struct world
 					     .cost = supply_cost(&pr->types.v[i].capacity)};
 }
 
-/* What a plan asks about has columns; a look at the stock has none. */
+/* Enters the offers' capacities into the table. (plan_stock() has no columns and does not need
+ * it.) */
 static void measure_lines(struct planning *p, struct supply_pool *pool)
 {
 	pool->rooms = rooms_new(p->a, p->ncolumns);
@@ -338,9 +340,10 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 		pool->soft |= fit_is_soft(&it->taints.v[i]);
 }
 
-/* --- what suits a fit of it ------------------------------------------------------------------- */
+/* --- which options suit a fit ----------------------------------------------------------------- */
 
-/* How near each miss is; of equals the later, which is the larger type. */
+/* Records a miss if it is at least as near as the recorded one; of equals the later one wins, which
+ * is about the larger type. */
 static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)
 {
 	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
@@ -354,7 +357,7 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 	}
 }
 
-/* Its words are made when somebody is told. */
+/* The text is made later, if it is reported. */
 static void miss_label(struct fit_pool *fp, const struct supply_line *l,
 		       const struct supply_option *o)
 {
@@ -400,7 +403,7 @@ static void suit(struct suits *s, size_t line, size_t option)
 	s->lines[line / 64] |= (uint64_t)1 << line % 64;
 }
 
-/* The choice of that score, made if it is new; highest first. */
+/* Returns the choice with that score, created if missing; choices are sorted, highest first. */
 static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t score)
 {
 	struct fit_choice *v;
@@ -421,7 +424,7 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
 	return &v[at].suits;
 }
 
-/* Does the option suit, whatever is asked for? */
+/* True if the option suits the fit, whatever is requested. */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		  const struct supply_line *l, const struct supply_option *o,
 		  const struct world_taint *taint)
@@ -442,7 +445,7 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	return false;
 }
 
-/* It may have it as far as permits go: what is bought for a tenant by policy has one. */
+/* True if permits admit the option: a cloud instance launched by a BurstPolicy has a permit. */
 static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
@@ -451,7 +454,7 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 
-/* The option would suit, and nothing can be had of it now. */
+/* True if a stop excludes the option, which would suit otherwise. */
 static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		       size_t line, size_t option)
 {

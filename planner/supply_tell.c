@@ -1,6 +1,6 @@
 /*
- * supply_tell: why a class gets nothing: one reason for each pool, from what
- * kept each of its types out when it was asked.
+ * supply_tell: why a class gets no machine: one reason per pool, from what excluded each of the
+ * pool's types.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include <stdlib.h>
@@ -11,15 +11,16 @@
 #include "planner/quota.h"
 #include "planner/stops.h"
 
-#define KEY_SHOWN 200  /* bytes of a gang's key */
-#define KUBELET_SKEW 3 /* minors that a kubelet may be older than its API server */
+#define KEY_SHOWN 200  /* Length to which a gang's key is truncated, in bytes. */
+#define KUBELET_SKEW 3 /* Minor versions by which a kubelet may be older than its API server. */
 
 static bool minor_of(const char *version, int64_t *minor)
 {
 	return version && str_starts(version, "1.") && str_to_i64(version + 2, 0, 1000, minor);
 }
 
-/* The newest image that is not newer than the API server and at most three minors older. */
+/* Returns the newest image version that is not newer than the API server and at most KUBELET_SKEW
+ * minor versions older. */
 const char *supply_version(const struct world_pool *p, const char *server)
 {
 	int64_t want, have, best = -1;
@@ -36,14 +37,14 @@ const char *supply_version(const struct world_pool *p, const char *server)
 	return found;
 }
 
-/* What machines do that fit but are not free. */
+/* Count of the suitable machines that are not free, by what they do. */
 struct doing {
 	struct {
 		const char *what;
 		size_t n;
 	} v[32];
 	size_t n, machines, below, held;
-	/* the last that one was held for */
+	/* The gang for which the last reserved machine is reserved. */
 	const struct world_gang *of;
 	const char *of_text;
 };
@@ -63,7 +64,7 @@ static void count(struct doing *d, const char *what)
 	d->v[i].n++;
 }
 
-/* Whose it is only its own tenant is told. */
+/* Counts a machine reserved for a gang; the gang's name is shown only to its own tenant. */
 static void count_held(const struct planning *p, const struct world_gang *g,
 		       const struct plan_tenant *t, struct doing *d)
 {
@@ -111,7 +112,7 @@ static const char *taken_text(struct doing *d, struct arena *a)
 			    d->machines == 1 ? " fits" : "s fit", text);
 }
 
-/* "small, big or gpu", "5 types that fit" */
+/* Returns "there is no machine of type small, big or gpu", or "... of the 5 types that fit". */
 static const char *none_text(const struct plan_class *c, const struct fit_pool *fp, struct arena *a)
 {
 	const struct supply_pool *pool = fp->pool;
@@ -163,7 +164,7 @@ static const char *amount(const struct resources *r, const char *name, struct ar
 	return arena_strdup(a, quantity_format(q ? *q : zero, text));
 }
 
-/* "64 of 64 used, a machine of type gpu would add 8" */
+/* Returns "64 of 64 used, a machine of type gpu would add 8". */
 static const char *used_text(const struct planning *p, const struct tally *t,
 			     const struct resources *bounds, const char *name,
 			     const struct supply_line *l)
@@ -176,7 +177,7 @@ static const char *used_text(const struct planning *p, const struct tally *t,
 			    amount(&l->type->capacity, name, p->a));
 }
 
-/* The largest of these lines; NULL: one of them has the resources. */
+/* Returns the largest of these offers if all are too small; NULL: one of them has the resources. */
 static const struct supply_line *too_small(const struct plan_class *c, const struct fit_pool *fp,
 					   const struct suits *suits)
 {
@@ -192,20 +193,20 @@ static const struct supply_line *too_small(const struct plan_class *c, const str
 	return largest;
 }
 
-/* Nothing is in the way but a stop. */
+/* True if stops alone keep the class from machines. */
 static bool stops_only(const struct plan_class *c, const struct fit_pool *fp)
 {
 	return fp->stop && !too_small(c, fp, &fp->stopped) &&
 	       (!fp->n || too_small(c, fp, &fp->suits));
 }
 
-/* What the sizes of types are judged by. */
+/* Returns the options whose sizes are compared with the requests. */
 static const struct suits *judged(const struct fit_pool *fp)
 {
 	return fp->n ? &fp->suits : &fp->stopped;
 }
 
-/* The text, and what else would do and is stopped. */
+/* Returns the text, followed by the stop of another offer that would suit. */
 static const char *with_stop(struct planning *p, const struct plan_class *c,
 			     const struct fit_pool *fp, const char *text)
 {
@@ -215,7 +216,7 @@ static const char *with_stop(struct planning *p, const struct plan_class *c,
 			    fp->stop->text);
 }
 
-/* Types fit: limits, quota and machines are in the way. */
+/* Types fit, so limits, quota or machines are short. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
 				   const struct fit_pool *fp)
 {
@@ -273,7 +274,7 @@ static const char *too_many_volumes(struct planning *p, const struct plan_class 
 			    (long long)wants, name + 1, (long long)may);
 }
 
-/* The most that a type that suits has of it. */
+/* Returns the largest amount of a resource that a suitable type has. */
 static const char *most_of(const struct fit_pool *fp, const char *name, struct arena *a)
 {
 	const struct resources *most = NULL;
@@ -300,7 +301,8 @@ static const char *too_little(struct planning *p, const struct plan_class *c,
 		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
 		return arena_printf(p->a, "a DaemonSet uses host port %s on every node", name + 1);
-	if (!resources_get(&c->pod->requests, name)) /* room for one pod more */
+	/* The amount is column 0: no room for one more pod. */
+	if (!resources_get(&c->pod->requests, name))
 		return arena_printf(p->a, "type %s has too little %s", l->type->name, name);
 	planning_charge(p, c->tenant, fp->pool->nlines);
 	return arena_printf(
@@ -330,7 +332,7 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 	return "none of its providers has instance types";
 }
 
-/* Which label of the last type that was looked at is another. */
+/* Returns which label of the last checked type does not match. */
 static const char *missed_text(struct planning *p, const struct plan_class *c,
 			       const struct fit_pool *fp)
 {
@@ -405,7 +407,7 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		     : short_of(p, c, fp);
 }
 
-/* How near a pool came, from far to near. */
+/* Orders reasons from far to near. */
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
@@ -444,7 +446,7 @@ static bool has_node(struct planning *p, const struct plan_class *c, const struc
 	return false;
 }
 
-/* The first volume whose one node is not there; NULL: none. */
+/* Returns the first volume that is bound to one node which does not exist; NULL: none. */
 static const struct world_volume *lost_volume(struct planning *p, const struct plan_class *c)
 {
 	for (size_t i = 0; i < c->pod->volumes.n; i++)
@@ -478,7 +480,8 @@ void supply_tell(struct planning *p, struct plan_class *c)
 			arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
 }
 
-/* "topology.kubernetes.io/zone, kubernetes.io/hostname": of its constraints on other pods */
+/* Returns the topology keys of the pod's constraints: "topology.kubernetes.io/zone,
+ * kubernetes.io/hostname". */
 static const char *keys_text(const struct plan_cell *c, struct arena *a)
 {
 	const struct world_pod *p = c->side->pod;

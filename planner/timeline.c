@@ -1,8 +1,9 @@
 /*
- * timeline: machines by the time at which they are free, given to those who wait.
+ * timeline: assigns machines, sorted by the time at which they become free, to waiting pods in
+ * queue order.
  *
- * Machines only go and room only shrinks: what was too late for a class is never earlier, and what
- * had too little room for it has too little for good.
+ * Machines are only taken and room only shrinks during the pass. So for a class, the earliest time
+ * never becomes earlier, and a machine with too little room stays too small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,53 +13,53 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Machines of a group that have a time, the earliest first. */
+/* Machines of a group with a known time, earliest first. */
 struct timeline_coming {
 	struct world_stock **v;
-	/* all before are promised */
+	/* first: all machines before are promised. */
 	size_t n, first;
 	struct timeline_coming *next;
 };
 
-/* A machine that is to be a node of a tenant, and what is left of it. */
+/* A machine that is to become a node of a tenant, and its free amounts by column. */
 struct ahead {
 	const struct supply_pool *pool;
-	/* of the pool */
+	/* Index into pool->options. */
 	size_t option;
 	const struct world_machine *m;
 	int64_t *row;
 	bool closed;
 };
 struct aheads {
-	/* in the order in which they were given away */
+	/* In the order in which they were assigned. */
 	struct ahead **v;
 	size_t n, cap;
 };
 
-/* Where a class may have a machine. */
+/* An option at which a class may get a machine. */
 struct way {
-	/* of the class's fit, of that pool */
+	/* pool: index into the fit's pools; line, option: indexes in that pool. */
 	uint32_t pool, line, option;
-	/* its earliest machine, or one that is gone by now */
+	/* Its earliest machine when the heap was sorted; it may have been taken since. */
 	struct world_stock *head;
 };
 struct waiter {
-	/* the earliest head first */
+	/* Heap of the options, earliest head first. */
 	struct way *heap;
 	size_t n;
-	/* of its tenant's: those that may have room, the earliest first */
+	/* The tenant's assigned machines that may have room for the class, the latest first. */
 	struct aheads fitting;
-	/* of its tenant's */
+	/* Number of the tenant's assigned machines considered so far. */
 	size_t seen;
 };
 
 struct timeline {
 	struct planning *p;
-	/* NULL: until timeline_start() */
+	/* NULL until timeline_start(). */
 	struct queue *queue;
-	/* by class */
+	/* By class number. */
 	struct waiter **waiters;
-	/* by tenant */
+	/* By tenant number. */
 	struct aheads *tenants;
 	struct timeline_coming *coming;
 };
@@ -115,7 +116,7 @@ static struct world_stock *earliest(const struct timeline *t, const struct suppl
 	return NULL;
 }
 
-/* --- where a class may go --------------------------------------------------------------------- */
+/* --- options of a class ----------------------------------------------------------------------- */
 
 static bool is_before(const struct way *a, const struct way *b)
 {
@@ -140,7 +141,7 @@ static void sink(struct waiter *w, size_t at)
 	w->heap[at] = sinks;
 }
 
-/* Those of one pool that have a machine; without a heap they are only counted. */
+/* Adds the options of one pool that have a machine; without a heap, only counts them. */
 static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
 {
 	const struct fit_pool *fp = &c->fit->pools[at];
@@ -168,7 +169,7 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 	planning_charge(t->p, c->tenant, steps);
 }
 
-/* Each way is paid for as what it takes of the memory, too. */
+/* Work units charged per option for its memory. */
 #define WAY_WORK 8
 
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
@@ -190,8 +191,8 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 	return w;
 }
 
-/* The earliest machine; of equals that of the first pool. NULL: none. Limits and quotas only fill
- * up. */
+/* Returns the option with the earliest machine, of equal times that of the first pool; NULL: none.
+ * An option that limits or quotas exclude is removed, because holdings only grow. */
 static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
 				      struct waiter *w)
 {
@@ -219,7 +220,7 @@ static const struct way *find_machine(struct timeline *t, const struct plan_clas
 	return w->n ? &w->heap[0] : NULL;
 }
 
-/* --- room beside others ----------------------------------------------------------------------- */
+/* --- room on assigned machines ---------------------------------------------------------------- */
 
 static struct ahead **more(struct aheads *v, struct arena *a)
 {
@@ -252,7 +253,7 @@ static bool suits(const struct plan_class *c, const struct ahead *x)
 	return false;
 }
 
-/* Those that were given away since, each put among its like. */
+/* Considers the machines that were assigned to the tenant since the last call. */
 static void look_ahead(struct timeline *t, const struct plan_class *c, struct waiter *w)
 {
 	const struct aheads *all = &t->tenants[c->tenant->number];
@@ -265,7 +266,7 @@ static void look_ahead(struct timeline *t, const struct plan_class *c, struct wa
 		if (!has_room(x, c->asks) || !suits(c, x))
 			continue;
 		(void)more(&w->fitting, t->p->a);
-		/* The latest first, so that the earliest is taken off the end. */
+		/* Latest first, so that the earliest one is removed from the end. */
 		for (at = w->fitting.n - 1;
 		     at && w->fitting.v[at - 1]->m->free_p50_ms <= x->m->free_p50_ms; at--)
 			w->fitting.v[at] = w->fitting.v[at - 1];
@@ -283,7 +284,7 @@ static struct ahead *find_room(struct timeline *t, const struct plan_class *c, s
 	return w->fitting.n ? w->fitting.v[w->fitting.n - 1] : NULL;
 }
 
-/* --- one after the other ---------------------------------------------------------------------- */
+/* --- assignment ------------------------------------------------------------------------------- */
 
 static struct ahead *open(struct timeline *t, struct plan_class *c, const struct way *way)
 {
@@ -347,8 +348,8 @@ bool timeline_next(struct timeline *t)
 	return true;
 }
 
-/* Types fit, and all machines are taken. Of gangs those beyond the size of one that has its
- * places. */
+/* True if types fit, but all machines are taken. Of a gang that is placed, this concerns pods
+ * beyond its size. */
 static bool waits(const struct planning *p, const struct queued *q)
 {
 	const struct plan_pod *x = &p->plan->pods[q->at];
@@ -385,7 +386,7 @@ void timeline_hope(struct timeline *t, const struct queued *q)
 		(void)find(t, q->cell);
 }
 
-/* What was given out for gangs' sake alone is anybody's again. */
+/* Makes machines available again that were assigned only by timeline_wait(). */
 static void forget(struct timeline *t)
 {
 	for (struct timeline_coming *c = t->coming; c; c = c->next)

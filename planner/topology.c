@@ -1,17 +1,19 @@
 #include "planner/topology.h"
 
 struct spread {
-	/* of the domains that count; INT64_MAX: there is none */
+	/* Smallest count among the domains that count; INT64_MAX: no such domain. */
 	int64_t min;
-	/* what a domain is compared with: min, or 0 where there are too few */
+	/* Value with which a domain's count is compared: min, or 0 if there are fewer domains than
+	 * minDomains. */
 	int64_t floor;
-	/* one that has no more */
+	/* A domain with count min. */
 	size_t witness;
-	/* that count */
+	/* Number of domains that count. */
 	size_t domains;
-	/* class's number then */
+	/* 1 + plan_class.news_known when min was computed. */
 	uint64_t known;
-	/* of the domains with nodes that count */
+	/* Number of domains with nodes that were considered, in the order of
+	 * inclusion_domains(). */
 	size_t seen;
 };
 
@@ -19,13 +21,15 @@ struct topology_cell {
 	struct planning *p;
 	struct plan_class *c;
 	const struct plan_side *side;
-	/* by rule */
+	/* By rule. */
 	struct spread *spreads;
-	/* by rule: domains that its group had */
+	/* By rule: number of domains in which the group had pods at the last topology_begin(). */
 	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;
-	/* its group's domains are all there is */
+	/* listed: affinity rule whose domains are the only admissible ones, if these are not few.
+	 * few: spread with at most TOPOLOGY_FEW domains; admitted: bit set of its admissible
+	 * domains. */
 	const struct topology_rule *listed;
 	const struct topology_rule *few;
 	uint64_t admitted;
@@ -50,7 +54,7 @@ struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
 	return t;
 }
 
-/* --- how things are --------------------------------------------------------------------------- */
+/* --- present counts --------------------------------------------------------------------------- */
 
 static bool counts_for(const struct plan_class *c, const struct topology_group *g, size_t domain)
 {
@@ -63,7 +67,7 @@ static uint32_t count_in(const struct topology_group *g, size_t domain)
 	return counts_get(&g->count, (uint32_t)domain);
 }
 
-/* Those of bins that came since. */
+/* Considers the domains of bins that were added since the last call. */
 static void see_bins(const struct topology_cell *t, const struct topology_group *g,
 		     struct spread *s, const struct domains_seen *there)
 {
@@ -80,8 +84,9 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 	}
 }
 
-/* The emptiest domain is kept in mind; only when it has more is another one looked for, onwards
- * from it: those before have more already. When there is none, all have more. */
+/* Finds the emptiest domain. It is remembered; only when its count grows is another one with the
+ * same count searched, from it onwards, because those before have grown already. If there is none,
+ * the minimum has grown, and all domains are considered again. */
 static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
 	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
@@ -187,9 +192,9 @@ int topology_few(const struct topology_cell *t, uint64_t *admitted)
 	return t->few ? t->few->group->key : -1;
 }
 
-/* --- one bin, one machine --------------------------------------------------------------------- */
+/* --- one bin, one new machine ----------------------------------------------------------------- */
 
-/* domain < 0: the node has no label of that key. */
+/* Answers for one rule. domain < 0: the node has no label of that key. */
 static enum topology_answer answer(const struct topology_rule *r, const struct spread *s,
 				   int domain)
 {
@@ -207,7 +212,7 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 	case WORLD_TOGETHER:
 		if (domain < 0)
 			return TOPOLOGY_NEVER;
-		/* The first of its kind: any domain will do. */
+		/* No pod of the group exists yet, so any domain will do. */
 		return !g->total || count_in(g, (size_t)domain) ? TOPOLOGY_YES : TOPOLOGY_NOT_NOW;
 	case WORLD_APART:
 		break;
@@ -255,7 +260,7 @@ bool topology_new_ok(const struct topology_cell *t, const int *domains)
 	for (size_t i = 0; i < t->side->nrules; i++) {
 		const struct topology_rule *r = &t->side->rules[i];
 
-		/* Nobody is on a node that is not there yet. */
+		/* Hostname rules admit every new node, because no pod is on it yet. */
 		if (r->group->key >= 0 &&
 		    answer(r, &t->spreads[i], domains[r->group->key]) != TOPOLOGY_YES)
 			return false;
@@ -290,7 +295,7 @@ bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *
 	return false;
 }
 
-/* --- for the choice of a machine -------------------------------------------------------------- */
+/* --- numbers for the choice of a machine ------------------------------------------------------ */
 
 size_t topology_on_one(const struct topology_cell *t)
 {
@@ -317,7 +322,7 @@ size_t topology_parts(const struct topology_cell *t)
 	return parts;
 }
 
-/* --- which domains count ---------------------------------------------------------------------- */
+/* --- domains of new machines ------------------------------------------------------------------ */
 
 bool topology_asks_for_news(const struct topology_cell *t)
 {

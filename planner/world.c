@@ -189,7 +189,7 @@ const struct world_list *world_claims(struct world *w)
 	return sorted(&w->sorted_claims, w->claims, by_age);
 }
 
-/* --- putting ---------------------------------------------------------------------------------- */
+/* --- put -------------------------------------------------------------------------------------- */
 
 static void put(struct map *m, const char *key, void *it, struct arena *a)
 {
@@ -211,7 +211,8 @@ static void *copy(const void *from, size_t size, struct arena *a)
 #define COPY(from) copy((from), sizeof(*(from)), a)
 #define TEXT(member) (c->member = arena_strdup(a, c->member))
 
-/* What was copied says what is there already. */
+/* Frees the copy of an object that equals the stored one; returns false for the caller to
+ * return. */
 static bool nothing_new(struct arena *a)
 {
 	arena_free(a);
@@ -500,7 +501,7 @@ bool world_put_node(struct world *w, const struct world_node *n)
 	return true;
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
+/* --- delete ----------------------------------------------------------------------------------- */
 
 static void del_node(struct world *w, struct world_host *h, const char *key)
 {

@@ -10,14 +10,16 @@
 #include "base/data/selector.h"
 
 /*
- * world: what the planner knows.  Long-lived; it changes only by world_put_*
- * and world_del_*, which copy what they are given.  No I/O, no clock, no globals:
- * production, `drover simulate`, the benchmark and the tests use the same.
+ * world: the planner's long-lived snapshot of pods, nodes, claims, machines and their
+ * configuration.
  *
- * What the world caches never changes a result: plan_make() of a world that was
- * built delta by delta equals that of one built anew from the same objects.
- * Keys: tenants, pools, providers, machines and claims by name; pods by
- * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".  Gangs have none: they are what their pods say.
+ * It changes only by world_put_*() and world_del_*(), which copy their arguments. No I/O, no clock,
+ * no globals: production, `drover simulate`, the benchmark and the tests use the same code.
+ *
+ * Data that the world caches never changes a result: plan_make() of a world that was built delta by
+ * delta equals plan_make() of a world built anew from the same objects. Keys: tenants, pools,
+ * providers, machines and claims by name; pods by "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".
+ * Gangs are not objects: they are derived from the pods that name them.
  */
 struct world;
 
@@ -25,40 +27,46 @@ struct world *world_new(void);
 void world_free(struct world *w);
 DEFINE_OWN(world)
 
-/* In the order of enum fabric_proof (providers/fabric.h). */
+/* How well the location of a machine's switch ports can be proved. In the order of enum
+ * fabric_proof (providers/fabric.h). */
 enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {
 	const char *name;
-	/* what pools select by */
+	/* Labels that world_pool.tenants selects by. */
 	struct labels labels;
-	/* of all its machines together */
+	/* Quota of all machines of the tenant together; resources that are not named have no
+	 * limit. */
 	struct resources quota;
-	/* Of one cohort: what others of it do not use of their quotas may be borrowed
+	/* Tenants of one cohort may borrow the quota that other tenants of the cohort do not use
 	 * (planner/quota.h). */
-	/* NULL: of none */
+	/* NULL: no cohort. */
 	const char *cohort;
-	/* beyond its quota, at most; what is not named has no limit */
+	/* Most that the tenant may have beyond its quota; resources that are not named have no
+	 * limit. */
 	struct resources borrowing;
-	/* of its quota, at most; likewise */
+	/* Most of its quota that the tenant lends to others; resources that are not named have no
+	 * limit. */
 	struct resources lending;
 	int64_t weight, priority;
-	/* thousandths of a GPU that it held on average: usage_average() */
+	/* GPUs held in the past, as a decaying average in thousandths of a GPU: usage_average(). */
 	int64_t used_milli;
-	/* its API server's "1.36"; NULL: unknown, nothing is planned for it */
+	/* Kubernetes version of its API server, "1.36"; NULL: unknown, and no machine is planned
+	 * for the tenant. */
 	const char *version;
-	/* paused, not reachable, not permitted: no new claims */
+	/* True: no new claims, because the tenant is paused, unreachable or not permitted. */
 	bool paused;
-	/* TenantPaused, TenantUnreachable ... */
+	/* Text for operators: "TenantPaused", "TenantUnreachable" ... */
 	const char *paused_reason;
-	/* why it takes no machines as its Nodes; NULL: it takes them */
+	/* Why the tenant accepts no machines as its Nodes; NULL: it accepts them. */
 	const char *no_nodes;
-	/* they become Nodes of the host cluster */
+	/* True if its machines become Nodes of the host cluster. */
 	bool on_host;
-	/* a plan buys for it only what a permit is for */
+	/* True if a plan may take cloud instances for the tenant only with a permit (burst.h). */
 	bool owned_only;
-	/* The least proof of where a machine's ports are that it demands, and whether addresses are
-	 * named that answer its machines alone, so that packets can show it. */
+	/* proof: least proof of a machine's port location that the tenant requires. probed: the
+	 * tenant names addresses that answer only its own machines, so that test packets can prove
+	 * the location. */
 	enum world_proof proof;
 	bool probed;
 };
@@ -73,21 +81,21 @@ struct world_taints {
 
 struct world_instance_type {
 	const char *name;
-	/* allocatable, predicted */
+	/* Predicted allocatable resources of a node of this type. */
 	struct resources capacity;
 	struct labels labels;
-	/* from one tenant to the next: drained, wiped, booted; 0: not known */
+	/* Duration of a move from one tenant to the next (drain, wipe, boot), in ms; 0: not
+	 * known. */
 	int64_t way_ms;
 };
 struct world_provider {
 	const char *name;
-	/* its machines are bought when they are claimed */
+	/* True if its machines are cloud instances, launched when they are claimed. */
 	bool elastic;
 	bool paused;
 	const char *paused_reason;
-	/* The best proof of where its machines are that its network can ever show, and whether
-	 * addresses are named by which packets of theirs can show it, too, as far as its own
-	 * segments go. */
+	/* proof: best proof of a machine's port location that the Provider's network can give.
+	 * probed: addresses are configured for test packets in the Provider's own segments. */
 	enum world_proof proof;
 	bool probed;
 	struct {
@@ -96,7 +104,7 @@ struct world_provider {
 	} types;
 };
 
-/* Whose machines of a pool may be taken back for others (planner/reclaim.h). */
+/* Machines of a pool that may be taken back for other tenants (planner/reclaim.h). */
 enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
 struct world_pool {
@@ -104,101 +112,104 @@ struct world_pool {
 	int64_t weight;
 	/* spec.virtualClusterSelector */
 	struct selector tenants;
-	/* in order */
+	/* In order of preference. */
 	const char **providers;
 	size_t nproviders;
 	struct selector requirements;
 	struct labels labels;
-	/* startup taints are not among them */
+	/* Taints of its nodes, without startup taints. */
 	struct world_taints taints;
-	/* "nodes" among them */
+	/* Limits of all machines of the pool together; "nodes" counts machines. */
 	struct resources limits;
-	/* Kubernetes minors for which there is an image: "1.36" */
+	/* Kubernetes minor versions for which the pool has an image: "1.36". */
 	const char **versions;
 	size_t nversions;
-	/* whose handlers its images have */
+	/* RuntimeClasses for which its images have a handler. */
 	const char **runtime_classes;
-	/* 0: all of them */
+	/* 0: any RuntimeClass. */
 	size_t nruntime_classes;
-	/* may its machines join no virtual cluster itself; may they join the host cluster */
+	/* not_private: its machines may not join a virtual cluster itself. host: they may join the
+	 * host cluster. */
 	bool not_private, host;
-	/* enum wipe_level, compared with the machine's last record */
+	/* Least wipe that a machine must have had: enum wipe_level, compared with its last wipe
+	 * record. */
 	int minimum_level_flash, minimum_level_hdd;
 	int minimum_trust;
-	/* bits of enum statement_part, in the machine's last record */
+	/* Bits of enum statement_part that the machine's last wipe record must contain. */
 	unsigned must_cover;
 	enum world_reclaim reclaim;
-	/* of elastic Providers it has only machines with a permit */
+	/* True if the pool uses machines of elastic Providers only with a permit. */
 	bool permits_only;
 	bool paused;
-	/* PoolPaused, StopTheLine ... */
+	/* Text for operators: "PoolPaused", "StopTheLine" ... */
 	const char *paused_reason;
-	/* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
+	/* True if Nodes are also given back whose pods have room on other Nodes (consolidate.h). */
 	bool underused;
 };
 
-/* A machine that could serve. Only state free and clean is offered; the others count for limits and
- * reasons. */
+/* A machine that could serve a tenant. Only machines that are free and clean are offered; the
+ * others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	/* that its node will carry: rack, zone, NVLink domain */
+	/* Labels that the machine adds to its node: rack, zone, NVLink domain. */
 	struct labels labels;
-	/* only pods with the same have it; NULL: all may */
+	/* Only pods with the same permit may use the machine; NULL: all pods. */
 	const char *permit;
-	/* where the machine is, as world_stop.domain names it; NULL: unknown */
+	/* Failure domain, as in world_stop.domain; NULL: unknown. */
 	const char *domain;
-	/* free, clean, nothing against it */
+	/* True if the machine is free, clean and may be claimed. */
 	bool offered;
-	/* reason when not: its state or "Quarantined", "Held" ... */
+	/* If not offered: its state or a word for operators, "Quarantined", "Held" ... */
 	const char *not_offered;
 	bool warm;
-	/* not offered: on its way back from its tenant */
+	/* If not offered: the machine is on its way back from its tenant. */
 	bool coming;
-	/* of its last wipe; -1: no such drives */
+	/* Result of its last wipe; level -1: no drives of that kind. */
 	int level_flash, level_hdd, trust;
-	/* of its last wipe, beside the drives */
+	/* Bits of enum statement_part in its last wipe record. */
 	unsigned covered;
-	/* in a row */
+	/* Failures in a row. */
 	unsigned failures;
-	/* not offered: when it is expected to be (Unix ms); 0: not known */
+	/* If not offered: when the machine is expected to be free, Unix ms; 0: not known. */
 	int64_t free_p50_ms, free_p90_ms;
-	/* not offered: it serves or is on its way, and will be free some day without anybody's
-	 * doing */
+	/* If not offered: the machine serves or is in transition, and will become free without an
+	 * operator. */
 	bool returns;
 };
 
-/* Every claim that has not ended; all count against limits and quota. Not ready: supply on its way.
- * Ready: its room is that of the node which names it, or its own until that node is seen. */
+/* A claim that has not ended. All claims count against limits and quota. A claim that is not ready
+ * is supply in progress. The room of a ready claim is that of the node that names it, or its own
+ * until that node is in the world. */
 struct world_claim {
-	/* machine NULL: none yet */
+	/* machine NULL: none bound yet. */
 	const char *name, *tenant, *pool, *machine;
 	const char *instance_type, *provider;
-	/* what its node will carry */
+	/* Labels that its node will have. */
 	struct labels labels;
 	struct world_taints taints;
-	/* allocatable, predicted */
+	/* Predicted allocatable resources. */
 	struct resources capacity;
 	bool ready;
-	/* Unix ms since when it is ready; 0: not known */
+	/* Unix ms since when the claim is ready; 0: not known. */
 	int64_t ready_ms;
-	/* no supply any more, but counts while it holds its machine */
+	/* True: no longer supply, but counts as long as it has its machine. */
 	bool failed;
 	bool leaving;
-	/* what runs on it saves its work when it is asked to */
+	/* True if all pods on it save their work when they are asked to end. */
 	bool saves;
-	/* Unix ms: the older claim is filled first */
+	/* Unix ms. Older claims are filled first. */
 	int64_t created_ms;
-	/* UIDs of the pods that it was made for: they are seated first */
+	/* UIDs of the pods for which the claim was made; these pods are placed on it first. */
 	const char **pods;
 	size_t npods;
 };
 
-/* Key of a label that the planner adds to each node: the node's name, which requirements on the
- * field metadata.name of a Node judge. A claim on its way has the label too, because its Node gets
- * the claim's name; a free machine lacks it. No label of Kubernetes has such a key. */
+/* Key of a label that the planner adds to each node: the node's name, for requirements on the Node
+ * field metadata.name. A claim in progress has the label, too, because its Node will have the
+ * claim's name; a free machine lacks it. No Kubernetes label can have such a key. */
 #define WORLD_NODE_NAME ":metadata.name"
 struct world_node {
-	/* claim NULL: not drover's */
+	/* claim NULL: a Node that drover did not provision. */
 	const char *tenant, *name, *claim;
 	struct labels labels;
 	struct world_taints taints;
@@ -207,7 +218,8 @@ struct world_node {
 };
 
 /* Operators of tolerations. GT tolerates taints whose value is greater than the toleration's, LT
- * those whose value is less. NONE, an operator that no kube-scheduler knows, tolerates nothing. */
+ * those whose value is less. NONE stands for an operator that kube-scheduler does not know; it
+ * tolerates nothing. */
 enum world_tolerates {
 	WORLD_TOLERATES_EQUAL,
 	WORLD_TOLERATES_EXISTS,
@@ -216,7 +228,7 @@ enum world_tolerates {
 	WORLD_TOLERATES_NONE
 };
 struct world_toleration {
-	/* key, effect: NULL or "" means all */
+	/* key, effect: NULL or "" matches any. */
 	const char *key, *value, *effect;
 	enum world_tolerates op;
 };
@@ -224,107 +236,116 @@ struct world_preference {
 	int64_t weight;
 	struct selector term;
 };
-/* Where a pod may be for the sake of others: required topology spread (DoNotSchedule) and required
- * pod affinity and anti-affinity. The pods that count are its tenant's, pending ones that the plan
- * places among them: those that are bound must be put with their labels and their own
- * anti-affinity. */
 #define WORLD_HOSTNAME "kubernetes.io/hostname"
 enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
+/* A constraint on a pod's location relative to other pods: required topology spread
+ * (DoNotSchedule), required pod affinity or anti-affinity. Pods of the same tenant count, including
+ * pending pods that the plan has placed; so bound pods must be put with their labels and their own
+ * anti-affinity. */
 struct world_topology {
 	enum world_topology_kind kind;
-	/* topologyKey; kubernetes.io/hostname: each node for itself */
+	/* topologyKey; kubernetes.io/hostname makes each node a domain of its own. */
 	const char *key;
 	/* WORLD_SPREAD; 1 or more */
 	int64_t max_skew;
-	/* WORLD_SPREAD: where there are fewer, one without any pods is taken to be there */
+	/* WORLD_SPREAD: if fewer domains exist, the constraint is evaluated as if one more domain
+	 * without pods existed. */
 	int64_t min_domains;
 	struct {
-		/* WORLD_SPREAD: nodes count that the pod's nodeSelector and affinity do not admit
-		 * (nodeAffinityPolicy Ignore); those do not whose taints it does not tolerate
-		 * (nodeTaintsPolicy Honor) */
+		/* WORLD_SPREAD: ignore_affinity counts also nodes that the pod's nodeSelector and
+		 * affinity do not admit (nodeAffinityPolicy Ignore). honor_taints excludes nodes
+		 * whose taints the pod does not tolerate (nodeTaintsPolicy Honor). */
 		bool ignore_affinity, honor_taints;
 	} nodes;
-	/* of whose pods; no requirement: all */
+	/* Selects the pods that count; no requirement: all pods. */
 	struct selector pods;
-	/* none: the pod's own */
+	/* Namespaces of the pods that count; none: the pod's own. */
 	const char **namespaces;
 	size_t nnamespaces;
-	/* in every namespace, whatever they are */
+	/* True: pods in every namespace count, whatever namespaces contains. */
 	bool everywhere;
 };
-/* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node
- * affinity of a PersistentVolume; allowedTopologies of a StorageClass). node: the one node that it
- * is on, where it can be nowhere else, and name is how a reason calls it; else both NULL, so that
- * pods whose volumes differ in their names alone are alike. */
+/* Where a volume of a pod is, or may be provisioned: on nodes that one of the terms matches
+ * (required node affinity of a PersistentVolume, allowedTopologies of a StorageClass). If the
+ * volume can only be on one node, node is that node and name is the volume's name for reasons.
+ * Otherwise both are NULL, so that pods whose volumes differ only in their names are alike. */
 struct world_volume {
 	const char *name, *node;
 	struct selector *v;
 	size_t n;
 };
-/* Why a pod that is bound may not be moved. */
+/* Why a bound pod may not be moved to another node. */
 enum world_keep {
-	/* it may */
+	/* The pod may be moved. */
 	WORLD_KEEP_NOT,
-	/* an annotation of it says so */
+	/* An annotation of the pod forbids it. */
 	WORLD_KEEP_ASKED,
-	/* no controller would make it anew */
+	/* No controller would create the pod again. */
 	WORLD_KEEP_ALONE,
-	/* what it keeps on its node's disks would be lost */
+	/* Data on its node's disks would be lost. */
 	WORLD_KEEP_LOCAL,
-	/* where its volumes could follow it is not judged */
+	/* The planner cannot judge where the pod's volumes could follow it. */
 	WORLD_KEEP_VOLUMES,
-	/* where it may be hangs on where other pods are */
+	/* Its allowed location depends on where other pods are. */
 	WORLD_KEEP_OTHERS,
-	/* what it asks of a node is not known */
+	/* Its constraints are not known. */
 	WORLD_KEEP_UNKNOWN,
 	WORLD_KEEPS
 };
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
-	/* bound to; NULL: pending */
+	/* Node to which the pod is bound; NULL: pending. */
 	const char *node;
-	/* The node that kube-scheduler has chosen for a pending pod (status.nominatedNodeName);
-	 * NULL: none. preempts: the pod may evict others (preemptionPolicy). A pod that is no
-	 * demand counts as bound to that node. */
+	/* nominated: node that kube-scheduler has chosen for a pending pod
+	 * (status.nominatedNodeName); NULL: none. preempts: the pod may evict others
+	 * (preemptionPolicy). A pending pod that is not demand counts as bound to its nominated
+	 * node. */
 	const char *nominated;
 	bool preempts;
-	/* of a DaemonSet, or static: never demand, and never a reason to keep a node */
+	/* True for a pod of a DaemonSet and for a static pod: never demand, and no reason to keep a
+	 * node. */
 	bool daemon;
-	/* has a deletionTimestamp */
+	/* True if the pod has a deletionTimestamp. */
 	bool terminating;
-	/* PodScheduled=False, reason Unschedulable: demand */
+	/* Condition PodScheduled is False with reason Unschedulable: the pod is demand. */
 	bool unschedulable;
-	/* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
+	/* Unix ms at which the pod became unschedulable, or was bound if it has a node; 0: not
+	 * known. */
 	int64_t since;
-	/* it saves its work when it is asked to */
+	/* True if the pod saves its work when it is asked to end. */
 	bool saves;
-	/* it succeeded: it is no demand, and has no node; a gang that has such a pod has begun */
+	/* True if the pod succeeded: it is not demand and has no node. A gang with such a pod has
+	 * begun. */
 	bool done;
 	int64_t priority;
-	/* of one that is bound */
+	/* Why a bound pod may not be moved. */
 	enum world_keep keep;
-	/* Unix ms; 0: for good */
+	/* Unix ms until which keep applies; 0: no end. */
 	int64_t keep_until;
-	/* controller.kubernetes.io/pod-deletion-cost */
+	/* Value of controller.kubernetes.io/pod-deletion-cost. */
 	int64_t deletion_cost;
-	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added. A host port
-	 * is one of them, as ":TCP/8080": each node has one of each, whatever host address is asked
-	 * for with it. So is whatever else a node has one of, under a name that begins with a
-	 * colon. So are the volumes that a CSI driver has to attach, as "@ebs.csi.aws.com": a node
-	 * has as many as its allocatable says under that name, any number where it says nothing,
-	 * and a new one as many as the least of the tenant's nodes from claims. */
+	/* Requests of the whole pod, with init containers and overhead; "pods": 1 is added by the
+	 * planner.
+	 *
+	 * Each node has exactly one of every resource whose name begins with a colon. A host port
+	 * is such a resource, ":TCP/8080", for any host address. Volumes that a CSI driver must
+	 * attach are a resource named like "@ebs.csi.aws.com": a node has as many as its
+	 * allocatable contains under that name, or any number if it contains none; a new node has
+	 * the least that any node of the tenant's claims has. */
 	struct resources requests;
 	/* NULL: none */
 	const char *runtime_class;
-	/* of machines that have one, those with this are for it; NULL: none is */
+	/* A machine with a permit is only for pods with the same permit; NULL: the pod may use no
+	 * such machine. */
 	const char *permit;
 	struct labels node_selector;
-	/* required node affinity: one of the terms; n 0: none */
+	/* Required node affinity: one of the terms must match; n 0: no requirement. */
 	struct {
 		struct selector *v;
 		size_t n;
 	} affinity;
-	/* must hold, too: what was learnt of it (claims/refused.h); none: nothing */
+	/* Must match, too: nodes excluded because kube-scheduler did not bind the pod to such a
+	 * node (claims/refused.h). */
 	struct selector also;
 	struct {
 		struct world_preference *v;
@@ -335,44 +356,46 @@ struct world_pod {
 		size_t n;
 	} tolerations;
 	struct labels labels;
-	/* all of them must hold */
+	/* All of them must be met. */
 	struct {
 		struct world_topology *v;
 		size_t n;
 	} topology;
-	/* the node has to suit all of them */
+	/* The node must suit all of them. */
 	struct {
 		struct world_volume *v;
 		size_t n;
 	} volumes;
-	/* why no node will do for its volumes until they are others: its reason; NULL: they do */
+	/* Reason why no node suits the pod until its volumes change; NULL: they are fine. */
 	const char *volume_wait;
-	/* All of it or none (planner/gangs.h). key: the same text in all its pods; NULL: of none.
-	 * min: so many of them at least; where they differ, the most that one of them says. */
+	/* Gang of the pod: all pods that it needs are placed, or none (planner/gangs.h). key: the
+	 * same in all its pods; NULL: no gang. min: size of the gang; if the pods differ, the
+	 * largest counts. */
 	struct {
 		const char *key;
 		int64_t min;
 	} gang;
-	/* What its resource claims ask of a node, but for how many GPUs, which are in requests;
-	 * none: nothing. */
+	/* Requirements of the pod's resource claims on a node; the number of GPUs is in requests.
+	 * None: no requirement. */
 	struct selector devices;
-	/* why no node will do until its claims are others: its reason; NULL: they do */
+	/* Reason why no node suits the pod until its resource claims change; NULL: they are
+	 * fine. */
 	const char *device_wait;
-	/* why the size of its gang is not known; NULL: it is */
+	/* Reason why the size of its gang is not known; NULL: it is known. */
 	const char *gang_wait;
-	/* The pod stands for a check whether there is room.  It comes after all other demand, so
-	 * it keeps no machine from a pod that waits, and nothing is held for its gang. */
+	/* True for a pod that only checks whether there is room. It comes after all other demand,
+	 * so it takes no machine from a waiting pod, and nothing is reserved for its gang. */
 	bool check;
-	/* a constraint that this planner cannot judge: the pod gets that as its reason */
+	/* A constraint that this planner cannot evaluate; the pod gets PLAN_UNSUPPORTED. NULL:
+	 * none. */
 	const char *unsupported;
 };
 
-/* False, of those that say it: nothing is another than before, so a plan would be the same, but for
- * when pods that get nothing are expected to, and for the order among tenants: that a machine is
- * expected at another time, or that what a tenant has used has changed, is kept and makes no new
- * plan. */
+/* The put functions that return bool return false if nothing relevant to a plan changed. A new plan
+ * could then differ only in expected times and in the order among tenants: a machine's expected
+ * free time and a tenant's past use are stored, but do not call for a new plan. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
-/* used_milli of one that is there */
+/* Sets used_milli of a tenant; ignores unknown tenants. */
 void world_put_used(struct world *w, const char *tenant, int64_t milli);
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);
@@ -380,7 +403,7 @@ bool world_put_machine(struct world *w, const struct world_machine *m);
 bool world_put_claim(struct world *w, const struct world_claim *c);
 bool world_put_node(struct world *w, const struct world_node *n);
 bool world_put_pod(struct world *w, const struct world_pod *p);
-/* and its pods and nodes */
+/* Deletes the tenant with its pods and nodes. */
 void world_del_tenant(struct world *w, const char *name);
 void world_del_provider(struct world *w, const char *name);
 void world_del_pool(struct world *w, const char *name);
@@ -389,9 +412,9 @@ bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
 
-/* Who waits long rises: so many points of a pod's priority for each hour, and so many at most, but
- * never between others: only to a priority that somebody has who waits, too, and whose tenant has
- * the same (planner/queue.h). None at first. */
+/* Aging: a waiting pod's priority rises by `points` for each hour, by `most` at most. It rises only
+ * to the priority of another waiting pod whose tenant has the same priority (planner/queue.h).
+ * Initially none. */
 struct world_aging {
 	int64_t points, most;
 };
@@ -400,47 +423,49 @@ void world_put_aging(struct world *w, const struct world_aging *g);
  * Initially false. */
 void world_put_clamp(struct world *w, bool clamps);
 
-/* A part of the supply from which nothing can be had now, so that other pools serve instead.
- * NULL in a member stands for all. */
 enum world_stop_why {
-	/* claims fail alike (LineStopped) */
+	/* Claims fail for one common cause (LineStopped). */
 	WORLD_STOP_LINE,
-	/* the tenant's claims of the pool failed in a row (BackingOff) */
+	/* The tenant's last claims of the pool failed (BackingOff). */
 	WORLD_STOP_BACK_OFF,
-	/* the Provider is not Ready (ProviderNotReady) */
+	/* The Provider is not Ready (ProviderNotReady). */
 	WORLD_STOP_PROVIDER,
-	/* the cloud has none of the type now (NoOffer), but for a permit */
+	/* The cloud has no instance of the type now (NoOffer); does not apply to machines with a
+	 * permit. */
 	WORLD_STOP_OFFER
 };
+/* A part of the supply from which no machine can be had now; plans use other pools instead. A NULL
+ * member matches everything. */
 struct world_stop {
 	enum world_stop_why why;
-	/* The tenant for which it is stopped; with others all tenants but this one. */
+	/* The tenant to which the stop applies; with others, all tenants except this one. */
 	const char *tenant;
 	bool others;
 	const char *pool;
-	/* Kubernetes minor of the image, as in world_pool.versions */
+	/* Kubernetes minor version of the image, as in world_pool.versions. */
 	const char *version;
 	const char *provider, *instance_type, *domain;
-	/* why, and when something may be had again */
+	/* Text for operators: the cause, and when supply may return. */
 	const char *text;
 };
 /* Replaces all stops. */
 void world_put_stops(struct world *w, const struct world_stop *v, size_t n);
 
-/* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack,
- * leaf, spine. None at first. */
+/* Number of levels at most. */
 #define WORLD_LEVELS 8
-/* n <= WORLD_LEVELS */
+/* Sets the label keys of topology levels within which a gang is kept together, narrowest first:
+ * NVLink domain, rack, leaf, spine. Initially none. n must not exceed WORLD_LEVELS. */
 void world_put_levels(struct world *w, const char *const *keys, size_t n);
 
-/* Sets how long machines are held for gangs that are not whole (planner/holds.h), ms.  0, the
- * initial value, means that no machine is held. */
+/* Sets for how long machines are reserved for gangs that are not whole (planner/holds.h), in ms. 0,
+ * the initial value, means that no machine is reserved. */
 void world_put_hold(struct world *w, int64_t ms);
-/* Bounds the holds of one tenant's gangs, Unix ms.  Before rests nothing is held for them; 0 means
- * that the tenant may hold now.  What is held is held until ends; 0 means for the time of
- * world_put_hold(), from the plan on. */
+/* Bounds the reservations of one tenant's gangs, Unix ms. rests: nothing is reserved before that
+ * time; 0 means that the tenant may reserve now. ends: reservations last until that time; 0 means
+ * until world_put_hold()'s duration after the plan. */
 void world_put_tenant_hold(struct world *w, const char *tenant, int64_t rests, int64_t ends);
-/* Keeps a machine from being held for any gang until that time, Unix ms; 0 removes the bound. */
+/* Prevents the machine from being reserved for any gang until that time, Unix ms; 0 removes the
+ * bound. */
 void world_put_machine_rest(struct world *w, const char *machine, int64_t until);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * world_gangs: which pods are of one gang, whether they have a node or not.
+ * world_gangs: membership of pods in gangs, with or without a node; bounds of holds; topology
+ * levels.
  * Tests: tests/unit/planner/test_gangs.c
  */
 #include <stdlib.h>

@@ -4,22 +4,23 @@
 #include "planner/world.h"
 
 /*
- * world_look: what a world has, for who reports it.  Names are the world's: until it changes.
+ * world_look: read access to a world for reports. Names belong to the world and are valid until it
+ * changes.
  * Tests: tests/unit/planner/test_replay.c, tests/unit/cli/simulate/test_scenario.c
  */
 
-/* The name as the world keeps it; NULL: there is no such tenant. */
+/* Returns the world's copy of the name; NULL: no such tenant. */
 const char *world_tenant_name(const struct world *w, const char *name);
 
-/* Machines of one Provider and type: how many there are, may be claimed, and are held by claims
- * that have not ended. */
+/* Machines of one Provider and type: how many exist, may be claimed (offered), belong to claims
+ * that have not ended (held). */
 struct world_use {
 	const char *provider, *type;
 	size_t machines, offered, held;
-	/* of one */
+	/* GPUs of one machine. */
 	double gpus;
 };
-/* Sorted by provider and type; malloc'd: the caller frees. */
+/* Sorted by provider and type. The caller must free() the result. */
 struct world_use *world_uses(struct world *w, size_t *n);
 
 #endif

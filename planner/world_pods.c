@@ -1,5 +1,5 @@
 /*
- * world_pods: pods as they are kept, and those that wait.
+ * world_pods: stored pods, and the list of pending ones.
  * Tests: tests/unit/planner/test_world.c
  */
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void wait(struct world *w, struct world_one *c)
 	w->ndemand += world_is_demand(c);
 }
 
-/* Returns the node on which the pod counts as bound; NULL: it is pending. */
+/* Returns the node to which the pod counts as bound; NULL: pending. */
 static const char *node_of(const struct world_pod *p)
 {
 	return p->node || p->done || (p->unschedulable && !p->daemon) ? p->node : p->nominated;

@@ -1,5 +1,5 @@
 /*
- * world_stops: keeps the stops that the caller put.
+ * world_stops: stores the stops that the caller put.
  * Tests: tests/unit/planner/test_stops.c
  */
 #include "planner/world_impl.h"

@@ -26,9 +26,9 @@ static void the_linear_program_gives_the_fewest_machines(void **state)
 {
 	(void)state;
 	assert_true(machines_for(NULL, 0) == 0);
-	/* 16 CPUs: one big machine and nothing of it wasted. */
+	/* 16 CPUs: exactly one big machine, nothing wasted. */
 	assert_float_equal(machines_for((const char *[]){"cpu=16,memory=1Gi"}, 1), 1, 1e-6);
-	/* 64 Gi of one big machine and 16 of its CPUs, then as much again. */
+	/* 16 CPUs and 64 Gi: exactly one big machine. Then 10 CPUs and 49 Gi: memory decides. */
 	assert_float_equal(
 		machines_for((const char *[]){"cpu=8,memory=32Gi", "cpu=8,memory=32Gi"}, 2), 1,
 		1e-6);
@@ -44,7 +44,7 @@ static void more_than_there_is_of_the_best_type_counts_the_next_one(void **state
 	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		pods[i] = i < 4 ? "cpu=16,memory=1Gi" : "cpu=4,memory=1Gi";
-	/* 4 big ones have 64 of the 72 CPUs; two small ones the rest. */
+	/* 4 big machines have 64 of the 72 CPUs; two small ones have the rest. */
 	assert_float_equal(machines_for(pods, 6), 6, 1e-6);
 }
 
@@ -69,10 +69,12 @@ static void use_is_bounded_by_what_came_and_by_the_gpus(void **state)
 	(void)state;
 	assert_float_equal(bound_use(j, 0, 16, 100), 0, 1e-9);
 	assert_float_equal(bound_use(j, 1, 16, 100), 160, 1e-9);
-	assert_float_equal(bound_use(j, 2, 16, 100), 160 + 400, 1e-9); /* until the end alone */
+	/* The second job counts only until the end of the time. */
+	assert_float_equal(bound_use(j, 2, 16, 100), 160 + 400, 1e-9);
 	assert_float_equal(bound_use(j, 3, 16, 100), 160 + 400 + 32, 1e-9);
 	assert_float_equal(bound_use(j, 1, 1, 100), 100, 1e-9);
-	assert_float_equal(bound_use(j + 2, 1, 1, 100), 10, 1e-9); /* from its coming on */
+	/* The job counts only from its arrival on. */
+	assert_float_equal(bound_use(j + 2, 1, 1, 100), 10, 1e-9);
 }
 
 int main(void)

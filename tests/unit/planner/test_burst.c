@@ -6,7 +6,7 @@
 #include "planner/burst_impl.h"
 
 /*
- * One policy, two offers, one pod: each case changes what it is about.
+ * Base case: one policy, two offers, one pod. Each test changes the part that it is about.
  */
 #define MIN_MS INT64_C(60000)
 #define HOUR_MS (60 * MIN_MS)
@@ -105,7 +105,7 @@ static void begin(struct set *s)
 				     .launches = &s->launch};
 }
 
-/* By policy p for tenant t: an instance that is there. */
+/* Returns a launch by policy p for tenant t whose instance exists. */
 static struct burst_launch launched(const char *work, int64_t at, int64_t spent, int64_t committed)
 {
 	return (struct burst_launch){.policy = "p",
@@ -131,7 +131,7 @@ static void end(struct set *s)
 	arena_free(s->a);
 }
 
-/* The first piece of work is answered so; all the offers are, if offer is not NULL. */
+/* Asserts the text for the first piece of work, and for each of its offers unless NULL. */
 static void expect(struct set *s, const char *words, const char *first, const char *second)
 {
 	const struct burst_decision *d = go(s);
@@ -159,11 +159,11 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	begin(&s);
 	d = go(&s);
 	assert_string_equal(d->offer->zone, "b");
-	assert_int_equal(d->cost, EUR(150)); /* 2 h 10 min, by the hour */
+	assert_int_equal(d->cost, EUR(150)); /* 2 h 10 min, billed by the hour. */
 	assert_int_equal(s.b->accounts[0].after, EUR(150));
 	end(&s);
 	begin(&s);
-	s.offers[0].market = BURST_SPOT; /* a tier before it, though dearer */
+	s.offers[0].market = BURST_SPOT; /* An earlier tier, although more expensive. */
 	s.work[0].saves = true;
 	d = go(&s);
 	assert_string_equal(d->offer->zone, "a");
@@ -173,7 +173,7 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	s.entries[0].factors = &(struct burst_factor){"B200", EUR(2)};
 	s.entries[0].nfactors = 1;
 	d = go(&s);
-	assert_string_equal(d->offer->zone, "a"); /* 180 for twice the work */
+	assert_string_equal(d->offer->zone, "a"); /* 180 for twice the throughput. */
 	end(&s);
 }
 
@@ -221,11 +221,13 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	s.budgets[0].amount = EUR(149);
 	s.budgets[0].soft = true;
 	expect(&s, LAUNCHED, NULL, NULL);
-	begin(&s); /* what runs counts with what it may still cost */
+	begin(&s); /* A running launch counts with the most that it may still cost. */
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon(), EUR(100), EUR(800));
 	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
-	begin(&s); /* ... in its own period in any case, in later ones where the budget reserves */
+	/* The most that it may still cost counts in the launch's own period in any case, in later
+	 * periods only in a budget with reserve. */
+	begin(&s);
 	s.budgets[0].reserve = false;
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon(), EUR(100), EUR(800));
@@ -241,13 +243,13 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	s.launch.currency = "USD";
 	expect(&s, "a budget that applies is in another currency, or has charges in one", NULL,
 	       NULL);
-	begin(&s); /* yesterday's is another period's */
+	begin(&s); /* Yesterday's launch belongs to a different period. */
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon() - 13 * HOUR_MS, EUR(999), 0);
 	expect(&s, LAUNCHED, NULL, NULL);
 }
 
-/* It was to end two hours before midnight, and runs on until then. */
+/* A launch that was expected to end two hours before midnight, and runs on until `until`. */
 static void begin_over(struct set *s, int64_t until, int64_t per_hour)
 {
 	begin(s);
@@ -259,7 +261,7 @@ static void begin_over(struct set *s, int64_t until, int64_t per_hour)
 	s->launch.over.per_hour = per_hour;
 }
 
-/* What was committed is yesterday's, each hour since midnight today's. */
+/* The committed cost belongs to yesterday, each hour of overrun since midnight to today. */
 static void what_runs_over_is_the_days_in_which_it_does(void **state)
 {
 	struct set s;
@@ -284,7 +286,7 @@ static void begin_owned(struct set *s, const char *owner)
 	s->work[0].owner = owner;
 }
 
-/* The next pod of a Job is no other workload; another Job's is. */
+/* The next pod of the same Job counts as the same workload; another Job's pod does not. */
 static void work_is_counted_by_its_owner(void **state)
 {
 	struct set s;
@@ -324,11 +326,11 @@ static void a_gang_is_launched_whole_in_one_zone_or_not_at_all(void **state)
 	       "4 instances are available, 5 are needed in one zone");
 	begin(&s);
 	s.work[0].pods = 5;
-	s.work[0].gpus = 4; /* two in one instance */
+	s.work[0].gpus = 4; /* Two pods fit one instance. */
 	go(&s);
 	assert_int_equal(s.b->v[0].nodes, 3);
 	end(&s);
-	begin(&s); /* what one takes is not there for the next */
+	begin(&s); /* Instances that one piece of work takes are not available for the next. */
 	s.in.nwork = 3;
 	for (int i = 0; i < 3; i++)
 		s.work[i].pods = 3;
@@ -472,7 +474,8 @@ static void run_times_are_known_and_worth_it(void **state)
 	s.work[0].runs_ms = 0;
 	assert_int_equal(go(&s)->code, BURST_RUNTIME_UNKNOWN);
 	s.p[0].runtime.max_ms = 5 * HOUR_MS;
-	assert_int_equal(go(&s)->cost, EUR(300)); /* as long as it may */
+	/* Charged with the longest run time that the policy allows. */
+	assert_int_equal(go(&s)->cost, EUR(300));
 	s.p[0].runtime.min_ms = HOUR_MS;
 	assert_int_equal(go(&s)->code, BURST_RUNTIME_UNSAID);
 	s.work[0].runs_ms = HOUR_MS - 1;
@@ -506,7 +509,8 @@ static void a_cooldown_follows_the_scope_of_the_error(void **state)
 	begin(&s);
 	s.in.nfailures = 1;
 	s.failure = (struct burst_failure){"aws", "r1", "b", "p5", false, noon() - 2 * MIN_MS};
-	assert_string_equal(go(&s)->offer->zone, "a"); /* a zone's never blocks the region */
+	/* A refusal by one zone does not exclude the whole region. */
+	assert_string_equal(go(&s)->offer->zone, "a");
 	s.failure.at = noon() - 3 * MIN_MS;
 	assert_string_equal(go(&s)->offer->zone, "b");
 	s.failure.zone = NULL;
@@ -551,7 +555,7 @@ static void limits_of_size_and_rate_hold(void **state)
 	s.launch.nodes = 0;
 	s.launch.starting = true;
 	assert_int_equal(go(&s)->code, BURST_ALREADY);
-	/* Of a gang one claim counts as its launch. */
+	/* Of a gang, one claim counts as the launch. */
 	s.p[0].limits.per_minute = s.p[0].limits.at_once = 1;
 	s.launch = launched("w9", noon(), 0, 0);
 	s.launch.nodes = 0;

@@ -6,9 +6,9 @@
 #include "planner/burst.h"
 
 /*
- * Random inputs of planner/burst.h against a checker that knows numbers alone: what was launched is
- * added up anew, in the order of the decisions, and what was refused for want of money or instances
- * is looked at again. And the same input in another order.
+ * Random inputs of planner/burst.h, checked by independent arithmetic: launches are summed up again
+ * in the order of the decisions, and refusals for lack of money or instances are verified. The same
+ * input in a different order must give the same result.
  */
 #define MICRO INT64_C(1000000)
 #define HOUR_MS INT64_C(3600000)
@@ -138,7 +138,7 @@ static void make(struct set *s)
 				     .nlaunches = LAUNCHES};
 }
 
-/* --- the checker ------------------------------------------------------------------------------ */
+/* --- checker ---------------------------------------------------------------------------------- */
 
 static bool counts(const struct burst_policy_in *p, const struct burst_budget *b,
 		   const char *policy, const char *tenant, const char *work, const char *provider,
@@ -160,7 +160,7 @@ static bool counts(const struct burst_policy_in *p, const struct burst_budget *b
 	return false;
 }
 
-/* All that counts against it up to this decision. */
+/* Returns all charges that count against the budget up to this decision. */
 static int64_t total(const struct burst *b, const struct burst_policy_in *p,
 		     const struct burst_budget *g, const struct burst_decision *d)
 {
@@ -232,8 +232,8 @@ static void check_launch(const struct burst *b, const struct burst_decision *d)
 	check_money(b, d);
 }
 
-/* None that would have done is of an earlier tier, or of the same and cheaper; where none was
- * taken, none would have done. */
+/* Asserts that no suitable offer is of an earlier tier, or cheaper in the same tier. If no offer
+ * was taken, none may be suitable. */
 static void check_best(const struct burst *b, const struct burst_decision *d)
 {
 	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {

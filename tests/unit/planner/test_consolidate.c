@@ -1,6 +1,6 @@
 /*
  * test_consolidate: which Nodes are given back, where their pods go, and why the others stay. The
- * last test looks at fleets made at random with a checker of its own.
+ * last test checks random fleets with an independent checker.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -33,7 +33,7 @@ static void stop(struct set *s)
 	arena_free(s->a);
 }
 
-/* A Node that serves, of a claim of its name. */
+/* Puts the claim of a serving Node, which has the claim's name, and returns the Node. */
 static struct world_node serving(const struct set *s, const char *name)
 {
 	struct world_claim c = worlds_claim(s->a, name, arena_printf(s->a, "m-%s", name));
@@ -81,7 +81,7 @@ static const struct consolidate *sweep(const struct set *s, uint64_t units)
 	return c;
 }
 
-/* "n1: gives a>n2 b>n3; n2: receives; n3: no room for c" */
+/* Returns "n1: gives a>n2 b>n3; n2: receives; n3: no room for c". */
 static const char *text_of(const struct set *s)
 {
 	static const char *const says[] = {"gives",	  "empty",    "kept for", "gang of",
@@ -135,7 +135,7 @@ static void a_node_stays_for_which_a_pod_is_nominated(void **state)
 	p.nominated = "n1";
 	world_put_pod(s.w, &p);
 	assert_string_equal(text_of(&s), "n2: gives b>n1");
-	p.unschedulable = false; /* it is being bound */
+	p.unschedulable = false; /* The pod is being bound. */
 	world_put_pod(s.w, &p);
 	assert_string_equal(text_of(&s), "n2: gives b>n1; n1: receives");
 	stop(&s);
@@ -157,7 +157,7 @@ static void a_node_stays_where_one_of_its_pods_has_no_room(void **state)
 	stop(&s);
 }
 
-/* Room that one Node's pods have taken is not there for the next. */
+/* Room that the pods of one Node have taken is not available for the next. */
 static void several_nodes_go_at_once_and_share_what_room_there_is(void **state)
 {
 	struct set s = start();
@@ -175,7 +175,7 @@ static void several_nodes_go_at_once_and_share_what_room_there_is(void **state)
 	stop(&s);
 }
 
-/* Else a fleet that shrinks would only move what is left about. */
+/* Otherwise a shrinking fleet would only move the remaining pods around. */
 static void an_empty_node_takes_nothing(void **state)
 {
 	struct set s = start();
@@ -236,7 +236,7 @@ static void a_pool_that_gives_back_empty_nodes_alone_has_none_that_are_tried(voi
 	stop(&s);
 }
 
-/* --- who is first ----------------------------------------------------------------------------- */
+/* --- order of the Nodes ----------------------------------------------------------------------- */
 
 static void what_costs_least_to_end_goes_first(void **state)
 {
@@ -272,7 +272,7 @@ static void who_waits_has_room_first(void **state)
 	stop(&s);
 }
 
-/* Its pods are on their way out and will need what room there is. */
+/* Pods of a Node that is to be emptied are evicted soon and will need the room. */
 static void who_is_evicted_has_room_first(void **state)
 {
 	struct set s = start();
@@ -290,7 +290,7 @@ static void who_is_evicted_has_room_first(void **state)
 	stop(&s);
 }
 
-/* --- what may not be moved -------------------------------------------------------------------- */
+/* --- pods that may not be moved --------------------------------------------------------------- */
 
 static void pods_that_may_not_be_moved_keep_their_node(void **state)
 {
@@ -366,7 +366,7 @@ static void daemons_keep_no_node(void **state)
 	stop(&s);
 }
 
-/* --- what a place has to be ------------------------------------------------------------------- */
+/* --- constraints on the new Node -------------------------------------------------------------- */
 
 static void selectors_and_taints_hold_where_pods_go(void **state)
 {
@@ -402,7 +402,7 @@ static struct world_topology rule(const struct set *s, enum world_topology_kind 
 		.kind = kind, .key = key, .max_skew = 1, .pods = worlds_term(s->a, "app in (x)")};
 }
 
-/* Of one app, on three Nodes; where they are now is not counted against where they go. */
+/* Pods of one app on three Nodes. Their present places do not count against their new ones. */
 static void spread_and_anti_affinity_hold_where_pods_go(void **state)
 {
 	static const struct {
@@ -432,7 +432,7 @@ static void spread_and_anti_affinity_hold_where_pods_go(void **state)
 			world_put_pod(s.w, &p);
 		}
 		got = text_of(&s);
-		/* The empty one is least trouble: it is told first. */
+		/* The empty Node is least trouble, so it is listed first. */
 		assert_string_equal(got,
 				    arena_printf(s.a, "n3: empty; %.*s",
 						 (int)strlen(cases[i].want) - 11, cases[i].want));
@@ -465,7 +465,7 @@ static void a_pod_that_leaves_its_zone_is_not_counted_there(void **state)
 	stop(&s);
 }
 
-/* --- at random -------------------------------------------------------------------------------- */
+/* --- random fleets ---------------------------------------------------------------------------- */
 
 enum { NODES = 12, PODS = 40, WORLDS = 400 };
 
@@ -486,7 +486,7 @@ struct fleet {
 	} node[NODES];
 	struct {
 		int64_t cpus;
-		/* nodes */
+		/* Node indexes. */
 		size_t at, to;
 		size_t app;
 		bool apart, picky, kept;
@@ -565,7 +565,7 @@ static void put_fleet(const struct set *s, const struct fleet *f, bool backwards
 	}
 }
 
-/* May the pod be there beside those of `to`? */
+/* True if the pod may be on the node beside the pods assigned there by `to`. */
 static bool may_be(const struct fleet *f, size_t pod, size_t node)
 {
 	int64_t left = f->node[node].cpus - f->pod[pod].cpus;
@@ -613,7 +613,8 @@ static bool takes(const struct fleet *f, size_t node)
 	return !f->node[node].ours;
 }
 
-/* Who is told that a pod has no room: it has none, wherever, once all that were given are gone. */
+/* Asserts that pods reported as having no room indeed fit nowhere, once all Nodes that were given
+ * back are gone. */
 static void check_left(const struct fleet *f, const struct consolidate *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -657,7 +658,7 @@ static void what_is_given_back_leaves_all_pods_with_a_place(void **state)
 	assert_true(kept > 200);
 }
 
-/* Slices change nothing, and neither does a plan in between. */
+/* Slices do not change the result, and neither does a plan in between. */
 static void a_sweep_in_slices_says_the_same(void **state)
 {
 	uint64_t seed = 7;

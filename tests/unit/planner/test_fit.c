@@ -56,7 +56,7 @@ static void a_toleration_may_compare_numbers(void **state)
 		{WORLD_TOLERATES_LT, "900", "850", true},
 		{WORLD_TOLERATES_LT, "900", "900", false},
 		{WORLD_TOLERATES_LT, "900", "950", false},
-		{WORLD_TOLERATES_GT, "9", "10", true}, /* numbers, not texts */
+		{WORLD_TOLERATES_GT, "9", "10", true}, /* Compared as numbers, not as text. */
 		{WORLD_TOLERATES_LT, "0", "-1", true},
 		{WORLD_TOLERATES_GT, "-2", "-1", true},
 		{WORLD_TOLERATES_GT, "9223372036854775806", "9223372036854775807", true},
@@ -146,7 +146,7 @@ static void one_affinity_term_is_enough_and_all_its_parts_must_hold(void **state
 	assert_false(fits("", "a", NULL, "b=2"));
 }
 
-/* "a in (1)|a in (2)": terms of a volume; a blank between volumes. */
+/* True if a pod with these volumes fits. first, second: terms of a volume, "a in (1)|a in (2)". */
 static bool volumes_fit(const char *first, const char *second, const char *term, const char *node)
 {
 	OWN(arena) a = arena_new();
@@ -190,7 +190,8 @@ static void a_node_has_to_suit_one_term_of_each_volume(void **state)
 		{"zone in (a)", NULL, "disk in (ssd)", "disk=ssd", false},
 		{"zone in (a),rack in (1)", NULL, NULL, "rack=2,zone=a", false},
 		{"zone in (a),rack in (1)", NULL, NULL, "rack=1,zone=a", true},
-		{"", NULL, NULL, "zone=a", false}, /* as in affinity: an empty term is nobody's */
+		/* As in node affinity, an empty term matches nothing. */
+		{"", NULL, NULL, "zone=a", false},
 		{"|zone in (a)", NULL, NULL, "zone=a", true},
 	};
 

@@ -1,7 +1,7 @@
 /*
- * test_gangs: all of a gang or none; where it stands; and fleets made at random, in which what a
- * plan says is counted anew, and gangs that got nothing are taken out to see that nothing shows
- * that they were tried.
+ * test_gangs: all pods of a gang are placed or none; where they are placed. The last test plans
+ * random fleets, counts again what the plan reports, and removes gangs that were not placed to see
+ * that their attempts left no trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static const char *said(struct world *w, struct arena *a, const char *pod)
 	return worlds_pod_text(plan_make(w, 0, a), pod, a);
 }
 
-/* The machines that a plan claims, by name. */
+/* Sorts the names of the machines that a plan claims. */
 static int by_text(const void *x, const void *y)
 {
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
@@ -104,7 +104,7 @@ static void what_a_gang_could_not_use_is_for_others(void **state)
 	struct world_pod p = worlds_pod(a, "lone", "cpu=3");
 
 	(void)state;
-	p.since = 2000; /* behind the gang */
+	p.since = 2000; /* Behind the gang in the queue. */
 	add_machines(w, a, "m", 3, "");
 	add_gang(w, a, "train", 4, 4);
 	world_put_pod(w, &p);
@@ -130,7 +130,7 @@ static void a_gang_that_is_not_all_there_waits(void **state)
 		"nothing; GangIncomplete: gang train: only 3 of the 4 pods that it needs exist");
 	add_gang(w, a, "train", 4, 4);
 	assert_string_equal(machines(w, a), "m0 m1 m2 m3");
-	/* Where they differ, the most. */
+	/* If the pods specify different sizes, the largest counts. */
 	world_put_pod(w, &(struct world_pod[]){member(a, "train", 1, 5)}[0]);
 	assert_string_equal(machines(w, a), "");
 }
@@ -173,11 +173,12 @@ static void those_that_have_their_places_count(void **state)
 	assert_string_equal(said(w, a, "train-1"), "claim c1");
 	world_del_machine(w, "m2");
 	assert_string_equal(machines(w, a), "");
-	assert_string_equal(said(w, a, "train-1"), "claim c1"); /* what it has it keeps */
+	/* The pod keeps its planned placement. */
+	assert_string_equal(said(w, a, "train-1"), "claim c1");
 	assert_non_null(strstr(said(w, a, "train-2"), "room for 3 of 4 pods"));
 }
 
-/* A node that is ready does not give up the seat to somebody else before the gang began. */
+/* A planned placement on a ready node is not given to another pod before the gang has begun. */
 static void a_gang_keeps_its_seats_on_nodes_that_are_ready(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -202,7 +203,7 @@ static void a_gang_keeps_its_seats_on_nodes_that_are_ready(void **state)
 	assert_string_equal(said(w, a, "before"), "new 0 on m1");
 }
 
-/* One that has begun does not wait for pods that have ended. */
+/* A gang that has begun does not wait for pods that have ended. */
 static void a_gang_that_has_begun_is_not_waited_for(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -233,7 +234,7 @@ static void put_done(struct world *w, struct arena *a, size_t i, int64_t min)
 	assert_false(world_put_pod(w, &p));
 }
 
-/* One of two succeeded, the other was lost and is made anew. */
+/* One of two pods succeeded; the other was lost and is created again. */
 static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -249,7 +250,7 @@ static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 	assert_true(world_del_pod(w, "acme", "default", "train-7"));
 	assert_string_equal(machines(w, a), "");
 	put_done(w, a, 7, 3);
-	/* It is a pod that waits again, under the same name. */
+	/* A new pod with the same name waits. */
 	p.name = p.uid = "train-7";
 	assert_true(world_put_pod(w, &p));
 	assert_string_equal(machines(w, a), "m0 m1 m2");
@@ -257,7 +258,7 @@ static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 	assert_string_equal(machines(w, a), "");
 }
 
-/* A smaller job of the same name comes while pods of the larger one are still there. */
+/* A smaller job of the same name arrives while pods of the larger one still exist. */
 static void pods_of_an_older_job_do_not_say_how_large_a_gang_is(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -309,10 +310,11 @@ static void a_gang_stays_in_the_smallest_domain_that_has_room(void **state)
 	assert_string_equal(machines(w, a), "c0 c1 c2 c3");
 	add_gang(w, a, "train", 8, 8);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7");
-	/* No rack has room: one spine, and in it the large rack whole. */
+	/* No rack has room for all: one spine is used, with the large rack filled first. */
 	add_gang(w, a, "train", 9, 9);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7 b0");
-	/* No spine has room: the largest whole, and what is left from the smallest rack. */
+	/* No spine has room for all: the largest one is filled, the rest goes to the smallest
+	 * rack. */
 	add_gang(w, a, "train", 11, 11);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7 b0 b1 d0");
 	add_gang(w, a, "train", 17, 17);
@@ -357,7 +359,7 @@ static void room_that_is_there_comes_before_a_domain(void **state)
 	add_machines(w, a, "a", 3, RACK "=r1");
 	add_gang(w, a, "train", 4, 4);
 	assert_string_equal(machines(w, a), "");
-	/* Five: what is there, and one more. */
+	/* Five pods: the existing room, and one new machine. */
 	add_gang(w, a, "train", 5, 5);
 	assert_string_equal(machines(w, a), "a0 a1 a2");
 }
@@ -377,7 +379,7 @@ static void a_gang_of_different_pods_is_one(void **state)
 	world_put_machine(w, &(struct world_machine[]){worlds_machine("z0", "big")}[0]);
 	assert_string_equal(machines(w, a), "m0 z0");
 	leader.requests = worlds_resources(a, "cpu=12,nvidia.com/gpu=64");
-	world_put_pod(w, &leader); /* nothing will ever do: it is in nobody's way */
+	world_put_pod(w, &leader); /* No machine will ever suit, so the gang delays no other pod. */
 	assert_non_null(strstr(said(w, a, "train-2"), "TooBig"));
 	assert_int_equal(plan_make(w, 0, a)->pods[0].place, 0);
 }
@@ -397,10 +399,10 @@ static void quota_keeps_a_gang_out_whole(void **state)
 	assert_non_null(strstr(said(w, a, "train-0"), "QuotaExceeded"));
 	add_gang(w, a, "less", 3, 3);
 	assert_string_equal(machines(w, a),
-			    "m0 m1 m2"); /* the quota that the first tried is free again */
+			    "m0 m1 m2"); /* The quota that the first attempt used is free again. */
 }
 
-/* --- fleets at random ------------------------------------------------------------------------- */
+/* --- random fleets ---------------------------------------------------------------------------- */
 
 enum { WORLDS = 300, NODES = 8, MACHINES = 24, GANGS = 6, LONE = 10, RACKS = 5 };
 
@@ -421,12 +423,12 @@ struct fleet {
 	size_t nmachines;
 	struct world_pod pods[GANGS * 8 + LONE];
 	int64_t cpus[GANGS * 8 + LONE];
-	/* from 1 */
+	/* Gang number, from 1. */
 	size_t gang[GANGS * 8 + LONE];
 	size_t npods;
 	struct {
 		size_t n, min;
-		/* no topology */
+		/* No topology constraints. */
 		bool plain;
 	} gangs[GANGS + 1];
 	size_t ngangs;
@@ -504,7 +506,7 @@ static void make_fleet(struct fleet *f)
 			next(&f->seed) % 8);
 }
 
-/* Without the gangs of that mask; backwards: the same in another order. */
+/* Builds the world without the gangs in the mask `without`; backwards: in reverse order. */
 static struct world *world_of(const struct fleet *f, uint64_t without, bool backwards)
 {
 	struct world *w = worlds_new(f->a);
@@ -536,7 +538,7 @@ static size_t pod_at(const struct fleet *f, const char *name)
 	return i;
 }
 
-/* Nothing has more on it than it has room for, and no machine is claimed twice. */
+/* Asserts that no node holds more than it has room for, and that no machine is claimed twice. */
 static void nothing_is_overcommitted(const struct fleet *f, const struct plan *p, int64_t *left,
 				     int64_t *left_new)
 {
@@ -563,7 +565,8 @@ static void nothing_is_overcommitted(const struct fleet *f, const struct plan *p
 	}
 }
 
-/* Room only shrinks: where there is enough at the end there was enough when it had its turn. */
+/* Asserts that a gang that was not placed lacks room. Because room only shrinks, enough room at the
+ * end would have been enough at the gang's turn. */
 static void it_could_not_have_been_served(const struct fleet *f, const struct plan *p, size_t gang,
 					  const int64_t *left, const int64_t *left_new)
 {
@@ -575,7 +578,7 @@ static void it_could_not_have_been_served(const struct fleet *f, const struct pl
 		if (f->gang[i] != gang)
 			continue;
 		if (cpus && cpus != f->cpus[i])
-			return; /* of different sizes: not so simple */
+			return; /* Pods of different sizes are not checked. */
 		cpus = f->cpus[i];
 	}
 	for (size_t i = 0; i < f->nnodes; i++)

@@ -1,4 +1,5 @@
-/* test_holds: what is kept for gangs that lack machines, for how long, and that none starves. */
+/* test_holds: which machines are reserved for gangs that lack some, for how long, and that nobody
+ * starves. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static struct world *world_that_holds(struct arena *a)
 	return w;
 }
 
-/* Free at that second after NOW, nine of ten by twice that; 0: it is free; -1: nobody knows
- * when. */
+/* Returns a machine that is free `at` seconds after NOW (p50; p90: twice that); 0: free now; -1: at
+ * an unknown time. */
 static struct world_machine machine_at(const char *name, const char *type, int64_t at)
 {
 	struct world_machine m = worlds_machine(name, type);
@@ -49,7 +50,7 @@ static void put_in(struct world *w, struct arena *a, const char *rack, const cha
 	world_put_machine(w, &m);
 }
 
-/* The older is the first in the queue; age in s. */
+/* Returns a pod that has waited for `age` seconds; the oldest is the first in the queue. */
 static struct world_pod pod(struct arena *a, const char *name, int64_t age)
 {
 	struct world_pod p = worlds_pod(a, name, "cpu=3");
@@ -197,8 +198,7 @@ static void another_tenants_gang_is_not_named(void **state)
 	     a);
 }
 
-/* Two that wait for one another's machines: the first has all that it needs, and then the
- * second. */
+/* Two gangs that want the same machines: the first gets all that it needs, then the second. */
 static void each_reservation_stands_in_the_order_of_the_queue(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -236,11 +236,12 @@ static void it_waits_for_the_narrowest_level_that_is_whole_the_soonest(void **st
 	put_in(w, a, "r3", "m-5", 300);
 	put_gang(w, a, "train", 2, 9);
 	wait_for(w, a, "lone", 1);
-	/* m-1 with m-3, in two racks: the soonest. */
+	/* m-1 and m-3, in two racks, are free the soonest. */
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "expects m-3 at 1100000", a);
 	says(p, "lone", "HeldForGang", a);
-	/* As soon in one rack: that, and m-1 is for others. */
+	/* Two machines in one rack are free as soon: these are reserved, and m-1 is available to
+	 * others. */
 	put_in(w, a, "r2", "m-4", 100);
 	world_del_machine(w, "m-1");
 	put_in(w, a, "r1", "m-1", 100);
@@ -297,7 +298,8 @@ static void nothing_is_held_for_what_will_never_be_whole(void **state)
 	says(plan_make(w, NOW, a), "lone", "new 0 on m-1", a);
 	t.quota = worlds_resources(a, "cpu=12");
 	world_put_tenant(w, &t);
-	says(plan_make(w, NOW, a), "lone", "QuotaExceeded", a); /* all of it is the gang's */
+	/* The gang's reservation uses up the quota. */
+	says(plan_make(w, NOW, a), "lone", "QuotaExceeded", a);
 }
 
 static void a_hold_ends_and_rests(void **state)
@@ -311,7 +313,7 @@ static void a_hold_ends_and_rests(void **state)
 	put(w, "m-2", "small", 600);
 	put_gang(w, a, "train", 2, 9);
 	wait_for(w, a, "lone", 1);
-	/* It is whole by then in half of all cases, and not in nine of ten. */
+	/* The hold ends after the p50 of the gang being whole, but before the p90. */
 	world_put_tenant_hold(w, "acme", 0, NOW + 700000);
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "1 machine is reserved for it", a);
@@ -387,7 +389,7 @@ static void a_machine_that_rests_is_held_for_nobody(void **state)
 	says(plan_make(w, NOW, a), "lone", "HeldForGang", a);
 }
 
-/* Gangs of one tenant that want different machines, so each could hold its own. */
+/* Puts two gangs of one tenant that want different machines, so each could reserve its own. */
 static void put_two_gangs(struct world *w, struct arena *a)
 {
 	put(w, "m-1", "small", 0);
@@ -465,7 +467,7 @@ static void a_check_for_room_comes_last_and_holds_nothing(void **state)
 	assert_int_equal(plan_make(w, NOW, a)->nholds, 0);
 }
 
-/* --- days at random: a plan at each machine that comes free ----------------------------------- */
+/* --- random days: a plan whenever a machine becomes free -------------------------------------- */
 
 enum { MACHINES = 14, GANGS = 4, SIZE = 5, LONE = 10, PODS = GANGS * SIZE + LONE, DAYS = 3000 };
 
@@ -476,7 +478,7 @@ struct day {
 	struct world_machine m[MACHINES];
 	size_t nmachines, ngangs, npods;
 	struct world_pod pods[PODS];
-	/* from 1 */
+	/* Gang number, from 1. */
 	size_t gang[PODS];
 	int64_t min[GANGS + 1], said[GANGS + 1], got[GANGS + 1];
 	unsigned claims, late;
@@ -544,7 +546,7 @@ static void make_day(struct day *d)
 	world_put_tenant(d->w, &t);
 	d->nmachines = below(s, MACHINES) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* No two at once. */
+		/* No two machines become free at the same time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 		const unsigned how = below(s, 8);
 
@@ -577,7 +579,7 @@ static size_t pod_of(const struct day *d, const char *uid)
 	return i;
 }
 
-/* The claims of a plan are made, and never leave. */
+/* Puts the claims of a plan, which never leave. */
 static void act(struct day *d, const struct plan *p, int64_t now)
 {
 	const struct world_provider metal = worlds_provider(d->a);
@@ -610,7 +612,7 @@ static void act(struct day *d, const struct plan *p, int64_t now)
 	}
 }
 
-/* Which gangs are whole now, for the first time; one that is stays so. */
+/* Notes which gangs are whole for the first time. A whole gang stays whole. */
 static void look(struct day *d, const struct plan *p, int64_t now, const char *text)
 {
 	int64_t has[GANGS + 1] = {0};
@@ -637,7 +639,7 @@ static int by_free(const void *x, const void *y)
 	return a->free_p50_ms < b->free_p50_ms ? -1 : a->free_p50_ms > b->free_p50_ms;
 }
 
-/* Behind all: it moves nobody. */
+/* Adds a pod behind all others, which delays no pod before it. */
 static void one_comes(struct day *d, int64_t now)
 {
 	struct world_pod p = pod(d->a, arena_printf(d->a, "late-%u", d->late++), 0);
@@ -704,12 +706,13 @@ static void each_gang_is_whole_by_the_time_that_was_said_first(void **state)
 	assert_true(said > 500 && at_once > 500 && unknown > 500);
 }
 
-/* --- one after the other, for ever ------------------------------------------------------------ */
+/* --- an endless series of small pods ---------------------------------------------------------- */
 
 enum { FLEET = 8, TURNS = 100 };
 
-/* Each turn a pod ends, and its machine is free; those that want it are always more. In how many
- * turns the gang of half the fleet has its machines; TURNS: in none. */
+/* Simulates turns. In each one a pod ends and its machine becomes free, and more pods wait than
+ * there are machines. Returns after how many turns a gang of half the fleet has its machines;
+ * TURNS: never. */
 static int turns_until_it_is_whole(int64_t hold_ms, size_t *machines)
 {
 	OWN(arena) a = arena_new();

@@ -1,7 +1,6 @@
 /*
- * test_oracle: small fleets and crowds made at random; where each pod goes is found out a second
- * time, by looking at each node for each pod and counting all pods anew. The plan has to say the
- * same.
+ * test_oracle: random small fleets and pods. An independent checker finds the place of each pod by
+ * checking each node and counting all pods again; the plan must give the same result.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -10,7 +9,7 @@
 #define ZONE "topology.kubernetes.io/zone"
 #define RACK "topology.drover.dev/rack"
 #define HOST "kubernetes.io/hostname"
-#define NONE (SIZE_MAX - 1) /* a domain that a node has no label of */
+#define NONE (SIZE_MAX - 1) /* Domain of a node without the label. */
 #define ANY SIZE_MAX
 
 enum { NODES = 90, PODS = 220, WORLDS = 45, RULES = 2, LIKES = 7, APPS = 3 };
@@ -28,7 +27,7 @@ struct fleet {
 	size_t nodes, racks;
 	struct node {
 		const char *name;
-		/* by key: zone, rack, host */
+		/* By key: zone, rack, host. */
 		size_t domain[3];
 		int64_t cpus;
 		bool ssd, tainted;
@@ -37,10 +36,10 @@ struct fleet {
 		struct world_pod it;
 		int64_t cpus;
 		bool ssd, tolerates;
-		/* node + 1; 0: nowhere */
+		/* Node + 1; 0: not placed. */
 		size_t at;
 	} pod[PODS];
-	/* in the order in which they were */
+	/* Number of placed pods; order has them in order of placement. */
 	size_t placed;
 	struct pod *order[PODS];
 };
@@ -59,7 +58,7 @@ static size_t key_of(const struct world_topology *t)
 static void make_nodes(struct fleet *f, struct world *w, struct arena *a)
 {
 	f->nodes = 5 + next(&f->seed) % (NODES - 5);
-	f->racks = 2 + next(&f->seed) % 88; /* few, or more than few */
+	f->racks = 2 + next(&f->seed) % 88; /* Fewer or more than TOPOLOGY_FEW. */
 	for (size_t i = 0; i < f->nodes; i++) {
 		struct world_node n;
 		const char *labels;
@@ -141,7 +140,7 @@ static void make_pods(struct fleet *f, struct world *w, struct arena *a)
 	}
 }
 
-/* --- looking at each -------------------------------------------------------------------------- */
+/* --- checker ---------------------------------------------------------------------------------- */
 
 static bool all_terms_select(const struct pod *of, const struct pod *p)
 {
@@ -163,7 +162,8 @@ static bool suits(const struct pod *p, const struct node *n)
 	return (n->ssd || !p->ssd) && (!n->tainted || p->tolerates);
 }
 
-/* kube-scheduler's matchNodeInclusionPolicies, and a label of each key by which the pod spreads. */
+/* True if the spread counts the node: kube-scheduler's matchNodeInclusionPolicies, and a label of
+ * each key by which the pod spreads. */
 static bool is_included(const struct pod *of, const struct world_topology *t, const struct node *n)
 {
 	for (size_t i = 0; i < of->it.topology.n; i++)
@@ -195,7 +195,8 @@ static int64_t least(const struct fleet *f, const struct pod *p, const struct wo
 	int64_t min = INT64_MAX, domains = 0;
 	bool seen[NODES] = {0};
 
-	if (t->kind != WORLD_SPREAD || key_of(t) == 2) /* a new node is always one more */
+	/* For hostname, a new node is always one more, empty domain. */
+	if (t->kind != WORLD_SPREAD || key_of(t) == 2)
 		return 0;
 	for (size_t i = 0; i < f->nodes; i++) {
 		const size_t domain = f->node[i].domain[key_of(t)];
@@ -278,7 +279,8 @@ static bool put(struct fleet *f, struct pod *p)
 	return false;
 }
 
-/* In order, then those that waited for others, until none of them finds a place. */
+/* Places pods in order, then repeatedly those that had to wait for others, until a round places
+ * none. */
 static void place_all(struct fleet *f)
 {
 	struct pod *waiting[PODS];

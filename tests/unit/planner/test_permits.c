@@ -1,11 +1,12 @@
-/* Machines that are for one piece of work alone (world_machine.permit). */
+/* test_permits: machines that are reserved for one piece of work (world_machine.permit). */
 #include "tests/unit/testing.h"
 
 #include <string.h>
 #include "base/arena.h"
 #include "tests/unit/planner/worlds.h"
 
-/* Pods "mine" and "other", of half a machine each; whose: the permit of the second. */
+/* Returns where pod `name` is placed, of pods "mine" and "other" with half a machine each. first,
+ * second: permits of the machine and of the second pod. */
 static const char *placed(struct arena *a, const char *first, const char *second, bool elastic,
 			  bool owned_only, bool permits_only, const char *name)
 {
@@ -51,7 +52,8 @@ static void who_has_the_permit_has_the_machine(void **state)
 	assert_true(IS_PLACED(placed(a, NULL, "q", false, false, false, "other")));
 }
 
-/* What is bought needs one where the tenant's work is decided on, or the pool has no bound. */
+/* A cloud instance needs a permit if a BurstPolicy decides on the tenant's work, or if the pool
+ * uses permits only. */
 static void what_is_bought_needs_a_permit_where_it_is_asked_for(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* plan: the queue, sharing, and room that is there or on its way. */
+/* test_plan: the queue, fair share, existing room and claims in progress. */
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -58,8 +58,8 @@ static void only_pending_pods_marked_unschedulable_are_demand(void **state)
 	assert_string_equal(order(plan_make(w, 0, a), a), "pending");
 }
 
-/* The place of a pod that asks for a name by operator op, beside Node n1, claim c1 and free machine
- * m2. */
+/* Returns the place of a pod that requires a node name by operator op; the world has Node n1, claim
+ * c1 and free machine m2. */
 static const char *place_by_name(enum selector_op op, const char *name, struct arena *a)
 {
 	OWN(world) w = worlds_new(a);
@@ -86,7 +86,7 @@ static void a_pod_may_ask_for_nodes_by_name(void **state)
 	assert_string_equal(place_by_name(SELECTOR_IN, "n1", a), "node n1");
 	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n2", a), "node n1");
 	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n1", a), "claim c1");
-	/* The node of a claim gets the claim's name. */
+	/* The node of a claim will have the claim's name. */
 	assert_string_equal(place_by_name(SELECTOR_IN, "c1", a), "claim c1");
 	assert_string_equal(place_by_name(SELECTOR_IN, "m2", a),
 			    "nothing; RequirementsNotMet: pool main: no instance type fits node "
@@ -141,11 +141,11 @@ static void the_queue_goes_by_priority_share_age_and_name(void **state)
 	p.since = 999;
 	world_put_pod(w, &p);
 	add_pod(w, a, "a-young", "cpu=1");
-	p = worlds_pod(a, "holds-more", "cpu=1"); /* 8 GPUs for weight 2 */
+	p = worlds_pod(a, "holds-more", "cpu=1"); /* The tenant has 8 GPUs for weight 2. */
 	p.tenant = "holder";
 	p.since = 1;
 	world_put_pod(w, &p);
-	p = worlds_pod(a, "holds-less", "cpu=1"); /* 8 GPUs for weight 4 */
+	p = worlds_pod(a, "holds-less", "cpu=1"); /* The tenant has 8 GPUs for weight 4. */
 	p.tenant = "light";
 	world_put_pod(w, &p);
 	p = worlds_pod(a, "urgent", "cpu=1");
@@ -159,7 +159,7 @@ static void the_queue_goes_by_priority_share_age_and_name(void **state)
 			    "of-the-first urgent old a-young b-young holds-less holds-more");
 }
 
-/* How many machines of one type each of two tenants gets, who want as many as there are. */
+/* Computes how many machines of one type two tenants get, each of which wants all of them. */
 static void share_out(struct arena *a, int64_t weight, size_t machines, size_t got[2])
 {
 	OWN(world) w = worlds_new(a);
@@ -176,7 +176,7 @@ static void share_out(struct arena *a, int64_t weight, size_t machines, size_t g
 		add_machine(w, arena_printf(a, "m%02zu", i), "gpu");
 		world_put_pod(w, &pod);
 		pod.tenant = "other";
-		pod.since = 2000; /* all of them younger */
+		pod.since = 2000; /* All pods of the second tenant are younger. */
 		world_put_pod(w, &pod);
 	}
 	p = plan_make(w, 0, a);
@@ -198,7 +198,7 @@ static void tenants_take_turns_by_their_weights(void **state)
 	share_out(a, 3, 8, got);
 	assert_int_equal(got[0], 2);
 	assert_int_equal(got[1], 6);
-	share_out(a, 1, 9, got); /* who waits longer begins */
+	share_out(a, 1, 9, got); /* The tenant that has waited longer begins. */
 	assert_int_equal(got[0], 5);
 	assert_int_equal(got[1], 4);
 }
@@ -215,14 +215,14 @@ static void who_has_used_less_comes_first(void **state)
 	world_put_tenant(w, &t);
 	t.name = "heavy";
 	t.weight = 10;
-	t.used_milli = 30000; /* 30 GPUs on average for weight 10 */
+	t.used_milli = 30000; /* 30 GPUs on average for weight 10. */
 	world_put_tenant(w, &t);
 	world_put_used(w, "acme", 4000);
 	add_pod(w, a, "of-acme", "cpu=1");
 	for (unsigned i = 0; i < 2; i++) {
 		p = worlds_pod(a, i ? "of-heavy" : "of-idle", "cpu=1");
 		p.tenant = i ? "heavy" : "idle-so-far";
-		p.since = 5000; /* waits less long */
+		p.since = 5000; /* Has waited less long. */
 		world_put_pod(w, &p);
 	}
 	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-heavy of-acme");
@@ -241,7 +241,8 @@ static void put(struct world *w, struct arena *a, const char *tenant, const char
 	world_put_pod(w, &p);
 }
 
-/* It orders the pods of one tenant; among tenants it counts up to what the tenant has. */
+/* The pod's priority orders the pods of one tenant; among tenants it counts up to the tenant's
+ * priority. */
 static void a_priority_that_a_tenant_writes_takes_nothing_from_others(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -314,7 +315,7 @@ static void who_waits_long_rises_to_who_waits_with_more(void **state)
 			    "of-the-first too-high high older-but-has-more low");
 	assert_string_equal(order(plan_make(w, 3 * HOUR, a), a),
 			    "of-the-first too-high low high older-but-has-more");
-	/* Never further than that. */
+	/* Not above the priorities of other waiting pods. */
 	assert_string_equal(order(plan_make(w, 1000 * HOUR, a), a),
 			    "of-the-first too-high low high older-but-has-more");
 	world_put_aging(w, &(struct world_aging){0});
@@ -322,8 +323,8 @@ static void who_waits_long_rises_to_who_waits_with_more(void **state)
 			    "of-the-first too-high high older-but-has-more low");
 }
 
-/* An hour with one machine serves one pod, and brings one or none: with whatever priority, to
- * whomever. */
+/* Simulates hours: in each one, a machine serves one pod, and at most one new pod arrives, with
+ * random priority and tenant. Returns the longest wait. */
 static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_aging *g)
 {
 	OWN(world) w = worlds_new(a);
@@ -346,7 +347,7 @@ static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_a
 		p.since = since[h] = h * HOUR;
 		waits[h] = true;
 		world_put_pod(w, &p);
-		if (!h) { /* so that one always waits */
+		if (!h) { /* So that one pod always waits. */
 			p.name = "199";
 			waits[199] = true;
 			world_put_pod(w, &p);
@@ -375,7 +376,7 @@ static void nobody_starves_behind_higher_priorities(void **state)
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		OWN(arena) a = arena_new();
 
-		/* 10 hours until any priority is reached, then those that were there before. */
+		/* 10 hours until any priority is reached, then the pods that have it already. */
 		assert_true(longest_wait(a, seed, &(struct world_aging){10, 100}) <= 14);
 		starved |= longest_wait(a, seed, &(struct world_aging){0}) > 60;
 	}
@@ -420,7 +421,7 @@ static void a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine(vo
 	assert_int_equal(plan_make(w, 0, a)->nclaims, 1);
 }
 
-/* A machine takes two of them; claims are named by chance. */
+/* A machine has room for two of the pods; claim names are random. */
 static void pods_keep_the_seats_that_were_bought_for_them(void **state)
 {
 	static const char *const sizes[] = {"cpu=3", "cpu=1", "cpu=2", "cpu=2"};
@@ -474,7 +475,7 @@ static void a_seat_is_lost_when_the_pod_does_not_fit_it_any_more(void **state)
 	c.taints = (struct world_taints){0};
 	world_put_claim(w, &c);
 	assert_string_equal(said(w, a, "p"), "claim c");
-	p = worlds_pod(a, "q", "cpu=1"); /* of another tenant, by the same UID */
+	p = worlds_pod(a, "q", "cpu=1"); /* Pod of another tenant with the same UID. */
 	p.tenant = "other";
 	p.priority = 9;
 	world_put_pod(w, &p);
@@ -534,7 +535,7 @@ static void put_daemon(struct world *w, struct arena *a, const char *node, const
 	world_put_pod(w, &p);
 }
 
-/* n1 serves as the node of c1, which is Ready. */
+/* Puts n1 as the node of claim c1, which is ready. */
 static void serve_node(struct world *w, struct arena *a)
 {
 	struct world_claim c = worlds_claim(a, "c1", "m1");
@@ -568,7 +569,7 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	assert_string_equal(
 		said(w, a, "whole"),
 		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 64, DaemonSets use 500m, the largest type has 64");
-	world_put_claim(w, &c); /* on its way: its node will have them too */
+	world_put_claim(w, &c); /* Claim in progress: its node will have DaemonSet pods, too. */
 	assert_string_equal(said(w, a, "fits-too"), "claim c2");
 	assert_string_equal(said(w, a, "more"), "new 0 on m3");
 }
@@ -592,7 +593,8 @@ static void a_host_port_is_there_once_on_each_node(void **state)
 	assert_string_equal(worlds_pod_text(p, "b", a), "new 0 on m2");
 	assert_string_equal(worlds_pod_text(p, "c", a), "new 1 on m3");
 	assert_string_equal(worlds_pod_text(p, "d", a), "node n1");
-	assert_int_equal(p->claims[1].requests.n, 1); /* cpu: ports are no resource of a claim */
+	/* Only cpu: ports are not a resource of a claim. */
+	assert_int_equal(p->claims[1].requests.n, 1);
 	put_daemon(w, a, "n1", ":TCP/80=1");
 	assert_string_equal(
 		said(w, a, "a"),
@@ -600,7 +602,7 @@ static void a_host_port_is_there_once_on_each_node(void **state)
 	assert_string_equal(said(w, a, "d"), "node n1");
 }
 
-/* Two racks, a machine in each; the name in the second one sorts first. */
+/* World with two racks and a machine in each; the machine name in the second rack sorts first. */
 static struct world *two_racks(struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -637,7 +639,7 @@ static void a_machines_labels_are_its_nodes(void **state)
 		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector rack=r3: type gpu has none");
 	world_del_pod(w, "acme", "default", "a");
 	world_del_claim(w, "c");
-	for (int i = 0; i < 2; i++) { /* over racks */
+	for (int i = 0; i < 2; i++) { /* Two pods that must be in different racks. */
 		struct world_topology t = {
 			.kind = WORLD_APART, .key = "rack", .pods = worlds_term(a, "app in (db)")};
 
@@ -672,7 +674,7 @@ static void of_one_type_the_best_machine_is_taken_whatever_its_labels(void **sta
 	assert_string_equal(stock.v[1]->name, "m1");
 	assert_string_equal(stock.v[2]->name, "m2");
 	world_del_machine(w, "m9");
-	m = worlds_machine("m1", "small"); /* moved to the other rack */
+	m = worlds_machine("m1", "small"); /* Moved to the other rack. */
 	m.labels = worlds_labels(a, "rack=r1");
 	m.failures = 1;
 	world_put_machine(w, &m);
@@ -725,7 +727,8 @@ static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state
 	add_machine(w, "m2", "small");
 	p.runtime_class = "gvisor";
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "p"), "new 0 on m1"); /* nobody says what images carry */
+	/* The pool does not list the handlers of its images. */
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
 	pool.runtime_classes = carried;
 	pool.nruntime_classes = 2;
 	world_put_pool(w, &pool);
@@ -942,7 +945,8 @@ static void a_claim_and_its_node_are_room_once(void **state)
 	world_put_node(w, &n);
 	assert_string_equal(said(w, a, "p1"), "node c1-node");
 	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
-	c.ready = false; /* its GPUs are not there yet, say: what it will have counts */
+	/* As if the node's GPUs were not there yet: the predicted capacity of the claim counts. */
+	c.ready = false;
 	world_put_claim(w, &c);
 	assert_string_equal(said(w, a, "p1"), "claim c1");
 	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
@@ -1032,7 +1036,7 @@ static void a_pod_that_goes_leaves_its_room(void **state)
 
 	(void)state;
 	b.node = "n1";
-	world_put_pod(w, &b); /* before its node is known */
+	world_put_pod(w, &b); /* Before the node is in the world. */
 	world_put_node(w, &n);
 	b.name = "bound2";
 	b.requests = worlds_resources(a, "cpu=1,memory=1Gi");
@@ -1184,7 +1188,7 @@ static void a_taint_that_prefers_no_pods_is_the_last_resort(void **state)
 	assert_string_equal(said(w, a, "q"), "node n1");
 }
 
-/* Its CNI taints a Node that just joined: no other machine is bought for the pod. */
+/* A Node that just joined has a taint of its CNI: no other machine is claimed for the pod. */
 static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -1217,7 +1221,7 @@ static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
 	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS, a);
 	assert_string_equal(worlds_pod_text(plan, "p", a), "new 0 on m2");
 	assert_int_equal(plan->settles, 0);
-	/* What the pool promises is no news. */
+	/* A taint that the pool promises does not count. */
 	c.taints = n.taints;
 	world_put_claim(w, &c);
 	plan = plan_make(w, 1000001, a);

@@ -1,4 +1,4 @@
-/* quota: what a tenant may have, and borrow of its cohort. */
+/* test_quota: how much a tenant may have, and borrow from its cohort. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -21,7 +21,7 @@ static struct world_tenant member(struct arena *a, const char *name, const char 
 	return t;
 }
 
-/* Pods of a whole machine each. */
+/* Puts n pods that need a whole machine each. */
 static void want(struct world *w, struct arena *a, const char *tenant, unsigned n, int64_t since)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static void what_others_do_not_use_is_borrowed(void **state)
 	world_put_tenant(w, &t);
 	machines(w, a, 10);
 	want(w, a, "acme", 10, 1000);
-	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2); /* a cohort of its own */
+	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2); /* The only tenant in its cohort. */
 	t = member(a, "other", GPU "=24");
 	world_put_tenant(w, &t);
 	p = plan_make(w, 0, a);
@@ -94,7 +94,7 @@ static void what_others_do_not_use_is_borrowed(void **state)
 		why(p, "acme-09"),
 		"pool main: the tenant's quota of " GPU
 		" is used up: 40 of 16 used, 24 borrowed, cohort research has lent 40 of 40, a machine of type gpu would add 8");
-	/* Another cohort's is not. */
+	/* Quota of a different cohort is not lent to it. */
 	t.cohort = "sales";
 	world_put_tenant(w, &t);
 	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2);
@@ -124,7 +124,7 @@ static void borrowing_and_lending_have_limits(void **state)
 	other.lending = worlds_resources(a, GPU "=16");
 	world_put_tenant(w, &other);
 	assert_int_equal(got(plan_make(w, 0, a), "acme"), 4);
-	/* What is kept for it is there for it alone. */
+	/* Quota that a tenant does not lend is available to that tenant only. */
 	hold(w, a, "acme", 4);
 	want(w, a, "other", 3, 1000);
 	p = plan_make(w, 0, a);
@@ -158,7 +158,7 @@ static void who_is_within_its_quota_comes_before_who_borrows(void **state)
 	assert_int_equal(got(p, "other"), 2);
 }
 
-/* Looks at each tenant's machines anew, in whole GPUs. */
+/* Asserts the limits of each tenant and of the cohort, in whole GPUs. */
 static void check(const struct world_tenant *t, const size_t *has, const int64_t *lends, size_t n)
 {
 	int64_t lent = 0, used = 0;
@@ -220,7 +220,7 @@ static void no_quota_is_exceeded_but_by_what_is_lent(void **state)
 			taken += has[i] = got(p, t[i].name);
 		check(t, has, lends, n);
 		assert_true(8 * (int64_t)taken <= total);
-		/* A machine is left over only when nobody may have it. */
+		/* A machine is left over only if no tenant may have it. */
 		for (size_t i = 0; i < p->npods && taken < count; i++)
 			if (p->pods[i].outcome == PLAN_NOTHING) {
 				const size_t who = (size_t)(p->pods[i].tenant[1] - '0');
@@ -228,7 +228,8 @@ static void no_quota_is_exceeded_but_by_what_is_lent(void **state)
 					quantity_floor(*resources_get(&t[who].quota, GPU));
 
 				assert_int_equal(p->pods[i].reasons[0].code, PLAN_QUOTA);
-				/* Kept for it and not used: it may always. */
+				/* A tenant may always have the part of its quota that it does not
+				 * lend. */
 				assert_true(8 * (int64_t)has[who] + 8 >
 					    quota - (lends[who] < quota ? lends[who] : quota));
 			}

@@ -1,4 +1,4 @@
-/* reclaim: machines that are taken back from one tenant for another one. */
+/* test_reclaim: machines that are taken back from one tenant for another. */
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -31,7 +31,7 @@ static void allow(struct world *w, struct arena *a, enum world_reclaim what)
 	world_put_pool(w, &p);
 }
 
-/* A Node of a claim of its own, which runs a pod for so many hours; gang NULL: of none. */
+/* Puts a Node with its claim, on which a pod has run for `hours`; gang NULL: no gang. */
 static void serve(struct world *w, struct arena *a, const char *tenant, const char *name,
 		  int64_t hours, const char *gang)
 {
@@ -71,7 +71,7 @@ static void wait_for(struct world *w, struct arena *a, const char *tenant, const
 	world_put_pod(w, &p);
 }
 
-/* "c1 of b for a, c2 of b for a" */
+/* Returns "c1 of b for a, c2 of b for a". */
 static const char *takes(struct world *w, struct arena *a)
 {
 	const struct plan *p = plan_make(w, NOW, a);
@@ -83,7 +83,8 @@ static const char *takes(struct world *w, struct arena *a)
 	return text;
 }
 
-/* acme, within its quota of two machines, waits; other has one of its own and borrows two. */
+/* World in which acme, within its quota of two machines, waits; other has one machine of its own
+ * and borrows two. */
 static struct world *lent(struct arena *a, int64_t waited)
 {
 	struct world *w = worlds_new(a);
@@ -117,8 +118,8 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	struct world_pod pod = worlds_pod(a, "on-c2", GPU "=8");
 
 	(void)state;
-	/* 8 GPUs for 3 h and the way of 1/2 h are lost; without that it would wait for 1 h and 3 h
-	 * more. */
+	/* Loss: 8 GPUs for the run time of 3 h and the move of 1/2 h. Saving: the wait of 1 h and 3
+	 * h more. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	p.types.v[0].way_ms = HOUR;
 	world_put_provider(w, &p);
@@ -126,11 +127,11 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	p.types.v[0].way_ms = HOUR + 1;
 	world_put_provider(w, &p);
 	assert_string_equal(takes(w, a), "");
-	/* A small one saves less than it costs, however long it waits. */
+	/* A small pod saves less than the loss, however long it waits. */
 	world_del_pod(w, "acme", "default", "train");
 	wait_for(w, a, "acme", "small", GPU "=1", 20, 0);
 	assert_string_equal(takes(w, a), "");
-	/* Who saves its work when it is asked to loses none. */
+	/* A pod that saves its work when asked to end loses none. */
 	pod.tenant = "other";
 	pod.node = "c2";
 	pod.unschedulable = false;
@@ -148,7 +149,7 @@ static void who_has_its_quota_or_less_keeps_it(void **state)
 	(void)state;
 	put_tenant(w, a, "other", 16, 0);
 	assert_string_equal(takes(w, a), "c2 of other for train");
-	put_tenant(w, a, "other", 20, 0); /* it borrows half a machine */
+	put_tenant(w, a, "other", 20, 0); /* The tenant borrows only half a machine. */
 	assert_string_equal(takes(w, a), "");
 }
 
@@ -171,17 +172,18 @@ static void no_more_is_taken_than_is_needed(void **state)
 	struct world_machine m = worlds_machine("on-its-way", "gpu");
 
 	(void)state;
-	/* Both fit one machine. */
+	/* Both pods fit one machine. */
 	world_del_pod(w, "acme", "default", "train");
 	wait_for(w, a, "acme", "half-1", GPU "=4", 10, 0);
 	wait_for(w, a, "acme", "half-2", GPU "=4", 10, 0);
 	assert_string_equal(takes(w, a), "c2 of other for half-1");
-	/* One is on its way already. */
+	/* A machine is already on its way back. */
 	m.offered = false;
 	m.not_offered = "wiping";
 	m.coming = true;
 	world_put_machine(w, &m);
-	assert_string_equal(takes(w, a), "c2 of other for half-1"); /* its quota is lent still */
+	/* acme's quota is still lent: the coming machine does not help */
+	assert_string_equal(takes(w, a), "c2 of other for half-1");
 	world_del_claim(w, "c3");
 	assert_string_equal(takes(w, a), "");
 }
@@ -206,7 +208,7 @@ static void a_machine_that_leaves_already_is_not_asked_for_twice(void **state)
 	c.created_ms = 1;
 	world_put_claim(w, &c);
 	assert_string_equal(takes(w, a), "");
-	/* For the next one there is another. */
+	/* For the next pod, another machine is taken. */
 	wait_for(w, a, "acme", "train-2", GPU "=8", 400, 0);
 	assert_string_equal(takes(w, a), "c1 of other for train");
 }
@@ -224,9 +226,10 @@ static void a_gang_goes_as_a_whole_or_not_at_all(void **state)
 	serve(w, a, "other", "c2", 1, "job");
 	serve(w, a, "other", "c3", 6, NULL);
 	wait_for(w, a, "acme", "train", GPU "=8", 8, 0);
-	/* Two of an hour and their ways cost less than one of six hours. */
+	/* Two machines with 1 h of work each cost less, including their moves, than one with 6
+	 * h. */
 	assert_string_equal(takes(w, a), "c1 of other for train, c2 of other for train");
-	put_tenant(w, a, "other", 16, 0); /* it may give one */
+	put_tenant(w, a, "other", 16, 0); /* other borrows only one machine. */
 	put_tenant(w, a, "acme", 16, 0);
 	assert_string_equal(takes(w, a), "c3 of other for train");
 }
@@ -241,7 +244,7 @@ static void a_gang_that_waits_gets_all_that_it_needs_or_nothing_is_taken(void **
 	for (unsigned i = 0; i < 2; i++)
 		wait_for(w, a, "acme", arena_printf(a, "g%u", i), GPU "=8", 10, 2);
 	assert_string_equal(takes(w, a), "c2 of other for g0, c1 of other for g0");
-	put_tenant(w, a, "other", 16, 0); /* it borrows one alone */
+	put_tenant(w, a, "other", 16, 0); /* other borrows only one machine. */
 	assert_string_equal(takes(w, a), "");
 }
 
@@ -271,7 +274,7 @@ static void a_gang_that_runs_elsewhere_too_is_left_alone(void **state)
 	serve(w, a, "other", "c2", 3, "job");
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	serve(w, a, "other", "bare", 3, "job");
-	world_del_claim(w, "bare"); /* a Node that is not drover's */
+	world_del_claim(w, "bare"); /* Now a Node that drover did not provision. */
 	assert_string_equal(takes(w, a), "c1 of other for train");
 }
 
@@ -282,7 +285,7 @@ static void what_comes_soon_enough_is_waited_for(void **state)
 	struct world_machine m = worlds_machine("expires", "gpu");
 
 	(void)state;
-	put_tenant(w, a, "third", 8, 0); /* so that nothing but a machine is missing */
+	put_tenant(w, a, "third", 8, 0); /* So that only a machine is missing. */
 	m.offered = false;
 	m.not_offered = "serving";
 	m.free_p50_ms = NOW + HOUR;
@@ -302,12 +305,12 @@ static void nobody_behind_takes_what_one_before_it_would_get(void **state)
 	struct world_tenant t = worlds_tenant(a);
 
 	(void)state;
-	t.name = "third"; /* in no cohort, and before acme */
+	t.name = "third"; /* In no cohort, and before acme in the queue. */
 	t.priority = 1;
 	world_put_tenant(w, &t);
 	wait_for(w, a, "third", "first", GPU "=8", 1, 0);
 	assert_string_equal(takes(w, a), "");
-	/* It wants what no such machine is. */
+	/* A request that these machines do not satisfy. */
 	world_del_pod(w, "third", "default", "first");
 	wait_for(w, a, "third", "first", "cpu=1000", 1, 0);
 	assert_string_equal(takes(w, a), "c2 of other for train");
@@ -357,7 +360,7 @@ static void a_young_claim_is_left_alone(void **state)
 	assert_string_equal(takes(w, a), "c2 of other for train");
 }
 
-/* --- fleets at random ------------------------------------------------------------------------- */
+/* --- random fleets ---------------------------------------------------------------------------- */
 
 #define TENANTS 3
 #define MACHINES 8
@@ -371,9 +374,9 @@ static uint64_t below(uint64_t *s, uint64_t n)
 }
 
 struct fleet {
-	/* gang: 0: none */
+	/* Gang 0: none. */
 	size_t owner[MACHINES], gang[MACHINES];
-	/* machines */
+	/* Number of machines. */
 	size_t has[TENANTS], quota[TENANTS];
 	int64_t priority[TENANTS];
 	bool lower;
@@ -425,7 +428,7 @@ static size_t tenant_of(const char *name)
 	return (size_t)(name[1] - 'a');
 }
 
-/* Counted anew from what the plan says, in whole machines. */
+/* Checks the result by independent arithmetic, in whole machines. */
 static void check_fleet(const struct fleet *f, const struct plan *p, uint64_t seed)
 {
 	size_t gives[TENANTS] = {0}, gets[TENANTS] = {0}, parts[TENANTS][3] = {{0}};
@@ -479,10 +482,10 @@ static void nobody_gives_of_its_quota_and_no_gang_in_parts(void **state)
 	assert_true(takes_seen > 100 && gangs_seen > 10);
 }
 
-/* --- over a long time ------------------------------------------------------------------------- */
+/* --- shares over a long time ------------------------------------------------------------------ */
 
-/* All want more than there is, and each machine that is free goes to the first of the queue for
- * some hours. */
+/* All tenants want more than there is, and each machine that becomes free serves the first of the
+ * queue for some hours. */
 static void shares_come_to_the_weights(void **state)
 {
 	enum { FLEET = 40, HOURS = 300 };
@@ -529,7 +532,7 @@ static void shares_come_to_the_weights(void **state)
 			const size_t at = (size_t)atoi(p->claims[i].machine + 1);
 
 			owner[at] = tenant_of(p->claims[i].tenant);
-			/* Jobs of the first tenant are five times as long. */
+			/* Jobs of the first tenant run five times as long. */
 			until[at] = h + (owner[at] ? 1 : 5) * (1 + (int64_t)below(&s, 5));
 			has[owner[at]]++;
 		}

@@ -14,13 +14,13 @@ static struct world *world_with_two(struct arena *a)
 	struct world_machine m = worlds_machine("m-1", "small");
 
 	bad.name = "bad";
-	bad.priority = 100; /* before all others */
+	bad.priority = 100; /* Before all other pods. */
 	world_put_tenant(w, &bad);
 	world_put_machine(w, &m);
 	return w;
 }
 
-/* Pods of which each has constraints of its own: each is compared with each. */
+/* Puts pods with different topology constraints, so each has to be compared with each. */
 static void put_hostile(struct world *w, struct arena *a, unsigned n, const char *key)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static void one_tenant_has_so_much_work_and_no_more(void **state)
 	m = make(w, a);
 	assert_int_equal(count(m.plan, "bad", PLAN_OVER_BUDGET), 1000);
 	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
-	/* One pod goes beyond by what it takes itself. */
+	/* The limit is exceeded by the work of one pod at most. */
 	assert_true(m.slices > 1 && m.slices < 2 * PLAN_WORK / SLICE);
 }
 
@@ -113,7 +113,7 @@ static void many_topology_keys_are_too_many(void **state)
 	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
 }
 
-/* No two pods alike, each looked at against each node. */
+/* No two pods are alike, and each is compared with each node. */
 static void selectors_are_work_too(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -148,7 +148,7 @@ static void selectors_are_work_too(void **state)
 	assert_true(m.slices < 2 * PLAN_WORK / SLICE);
 }
 
-/* A fleet costs each plan a look at all that is there, in slices as well. */
+/* A plan checks every node and claim once, and this is done in slices, too. */
 static void many_nodes_and_claims_are_looked_at_in_slices(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* A machine for a claim that is to be replaced: which, and when none. */
+/* test_stand_in: which machine replaces that of a claim, and when there is none. */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -12,7 +12,7 @@ struct set {
 	struct world *w;
 };
 
-/* Claim c on m-0, of type small; m-1 is small, m-2 is big, both free. */
+/* Claim c has m-0 of type small; m-1 (small) and m-2 (big) are free. */
 static struct set start(void)
 {
 	struct set s = {.a = arena_new()};
@@ -55,7 +55,7 @@ static void it_is_of_the_same_pool_and_type(void **state)
 
 	(void)state;
 	assert_string_equal(found(&s, "unknown"), "none");
-	/* Asking takes nothing. */
+	/* A query does not take the machine. */
 	assert_string_equal(found(&s, "c"), "acme main m-1 small 1.36");
 	expect(&s, "acme main m-1 small 1.36");
 }
@@ -121,7 +121,7 @@ static void a_pool_or_tenant_that_stands_still_gets_none(void **state)
 	expect(&v, "none");
 }
 
-/* --- at random, with a checker that adds up by itself ----------------------------------------- */
+/* --- random worlds, with an independent checker ----------------------------------------------- */
 
 enum { MACHINES = 8 };
 
@@ -137,7 +137,8 @@ static unsigned roll(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* What is free, of which type, and who has what; the claim that is asked for is "c-0", on m-0. */
+/* Puts machines of random types, some claimed, some free. The claim to be replaced is "c-0", on
+ * m-0. */
 static void make(const struct set *s, struct made *m, int *quota, int *limit)
 {
 	struct world_tenant t = worlds_tenant(s->a);

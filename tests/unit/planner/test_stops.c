@@ -1,4 +1,4 @@
-/* test_stops: what cannot be had now is no supply, and reasons name it. */
+/* test_stops: a stopped part of the supply is not used, and reasons name the stop. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void is(struct world *w, struct arena *a, const char *want)
 		fail_msg("want \"%s\" in \"%s\"", want, text);
 }
 
-/* Pool "first" comes before "main"; machines m-1 (rack r1) and m-2 (rack r2). */
+/* World in which pool "first" comes before "main"; machines m-1 (rack r1) and m-2 (rack r2). */
 static struct world *begin(struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -118,7 +118,7 @@ static void the_reason_names_all_that_is_in_the_way(void **state)
 	is(w, a, "nothing; BackingOff: pool first: not now");
 	put_stop(w, (struct world_stop){.why = WORLD_STOP_OFFER, .instance_type = "small"});
 	is(w, a, "no machine of type big or gpu; NoOffer: not now");
-	/* No stop is what keeps it away. */
+	/* The pod would not fit without the stop either. */
 	x.requests = worlds_resources(a, "cpu=999");
 	(void)world_put_pod(w, &x);
 	put_stop(w, (struct world_stop){.pool = NULL});

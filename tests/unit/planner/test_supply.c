@@ -1,4 +1,4 @@
-/* supply: which machine a pod gets, and what it is told when there is none. */
+/* test_supply: which machine a pod gets, and its reasons if there is none. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -94,7 +94,7 @@ static void a_limit_of_nodes_counts_claims(void **state)
 	assert_said(
 		w,
 		"nothing; LimitExceeded: pool main: the pool's limit of nodes is reached: 1 of 1 used");
-	c.machine = NULL; /* a failed claim counts only while it holds a machine */
+	c.machine = NULL; /* A failed claim counts only while it has a machine. */
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m1");
 }
@@ -168,7 +168,7 @@ static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
 {
 	static const struct {
 		enum world_proof demanded, shown;
-		/* name addresses */
+		/* True if addresses for test packets are configured. */
 		bool tenant, provider;
 		const char *text;
 	} cases[] = {
@@ -214,7 +214,8 @@ static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
 	}
 }
 
-/* One pool of two providers: the other one's machine it is, though it costs more. */
+/* A pool with two Providers: the machine of the one with sufficient proof is taken, although it
+ * costs more. */
 static void a_provider_that_proves_enough_serves_beside_one_that_does_not(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -640,7 +641,7 @@ static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **stat
 	assert_said(w, "new 0 on a-gpu");
 }
 
-/* Providers "zone" and "metal", in this order, with the same types. */
+/* Puts a pool with the Providers "zone" and "metal", in this order, with the same types. */
 static void two_providers(struct world *w, struct arena *a)
 {
 	struct world_pool p = worlds_pool(a);
@@ -653,8 +654,8 @@ static void two_providers(struct world *w, struct arena *a)
 	world_put_pool(w, &p);
 }
 
-/* One machine of the pool's first provider, of that type, and a small one of the other; a small pod
- * waits. */
+/* Asserts which machine a small pod gets, of one machine of the pool's first Provider with the
+ * given type and a small one of the second Provider. */
 static void assert_small_pod_gets(const char *firsts_type, const char *machine)
 {
 	OWN(arena) a = arena_new();
@@ -698,7 +699,7 @@ static void add_pods(struct world *w, struct arena *a, unsigned n, const char *r
 		add_pod(w, a, arena_printf(a, "p%02u", i), requests);
 }
 
-/* Four small machines would do, and so does one big one. */
+/* Four small machines would serve all pods; one big machine does, too. */
 static void the_type_is_chosen_for_all_who_wait(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -715,16 +716,16 @@ static void the_type_is_chosen_for_all_who_wait(void **state)
 	add_pods(w, a, 8, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 0);
 	assert_int_equal(claims_of(w, "big"), 1);
-	/* What is left after it goes on small ones again, and never on GPUs while there is anything
-	 * else. */
+	/* The remaining pods go to small machines again, and never to GPU machines while there are
+	 * others. */
 	add_pods(w, a, 10, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 1);
 	assert_int_equal(claims_of(w, "big"), 1);
 	assert_int_equal(claims_of(w, "gpu"), 0);
 }
 
-/* As many pods as a large machine would hold are no reason to take it when one alone may be on
- * it. */
+/* If only one pod may be on a machine, the number of waiting pods is no reason to take a large
+ * one. */
 static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -746,7 +747,7 @@ static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
 	assert_int_equal(claims_of(w, "big"), 0);
 }
 
-/* Machines of 8 GPUs for 8 pods of one each, a machine of one for the ninth. */
+/* Machines of 8 GPUs for 8 pods of 1 GPU each, a machine of 1 GPU for the ninth pod. */
 static void gpus_are_not_left_over_where_they_need_not_be(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -836,7 +837,8 @@ static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
 	m.failures = 1;
 	world_put_machine(w, &m);
 	add_machine(w, "m3", "small");
-	assert_string_equal(stock_text(w, a), "3 of m3 m2 m1"); /* as a plan takes them */
+	/* In the order in which a plan takes them. */
+	assert_string_equal(stock_text(w, a), "3 of m3 m2 m1");
 	world_put_claim(w, &c);
 	assert_string_equal(stock_text(w, a), "2 of m3 m2");
 	p.limits = worlds_resources(a, "nodes=2");
@@ -859,7 +861,7 @@ static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
 	assert_int_equal(plan_stock(w, "none", a).n, 0);
 }
 
-/* Pool "a" rents from provider cloud, pool "b" has machines of its own; sky: a's weight. */
+/* Puts pool "a" with cloud instances and pool "b" with owned machines; sky: weight of "a". */
 static void put_both(struct world *w, struct arena *a, int64_t sky)
 {
 	static const char *const cloud[] = {"cloud"}, *const metal[] = {"metal"};
@@ -894,7 +896,7 @@ static void of_equal_pools_an_owned_machine_comes_before_a_rented_one(void **sta
 	put_both(w, a, 10);
 	world_put_pod(w, &x);
 	assert_said(w, "new 0 on m1");
-	x.gang.key = "g"; /* a gang of one pod and a single pod alike */
+	x.gang.key = "g"; /* A gang of one pod gets the same as a single pod. */
 	x.gang.min = 1;
 	world_put_pod(w, &x);
 	assert_said(w, "new 0 on m1");

@@ -7,7 +7,8 @@
 
 #define NOW 1000000
 
-/* Busy, and free at that second after NOW, nine of ten by twice that; 0: not known when. */
+/* Returns a busy machine that will be free `at` seconds after NOW (p50; p90: twice that); 0: not
+ * known. */
 static struct world_machine busy(const char *name, const char *type, int64_t at)
 {
 	struct world_machine m = worlds_machine(name, type);
@@ -23,7 +24,7 @@ static struct world_machine busy(const char *name, const char *type, int64_t at)
 
 struct want {
 	const char *pod, *machine;
-	/* s after NOW */
+	/* Seconds after NOW. */
 	int64_t at;
 };
 
@@ -59,7 +60,7 @@ static void put(struct world *w, struct world_machine m)
 	world_put_machine(w, &m);
 }
 
-/* Of that age in seconds: the oldest is the first in the queue. */
+/* Puts a pod that has waited for `age` seconds; the oldest is the first in the queue. */
 static void wait_for(struct world *w, struct arena *a, const char *name, const char *requests,
 		     int64_t age)
 {
@@ -95,7 +96,7 @@ static void who_waits_has_the_earliest_machine_that_will_do(void **state)
 	assert_int_equal(p->reasons[0].code, PLAN_NO_MACHINE);
 }
 
-/* EASY: the small one behind has what the head cannot use, and no more. */
+/* EASY backfill: the small pod behind gets what the first pod cannot use, and no more. */
 static void a_small_pod_fills_a_hole_and_moves_nobody_before_it(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -130,7 +131,7 @@ static void what_is_late_is_expected_from_now_on_and_what_is_too_late_not_at_all
 	EXPECT(w, a, {"x", NULL, 0});
 }
 
-/* They wait for something else than a machine, and no machine's time helps. */
+/* These pods do not wait for a machine, so no machine's free time helps them. */
 static void who_waits_for_a_quota_a_limit_or_for_ever_has_no_time(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -200,7 +201,7 @@ static void who_keeps_away_from_others_has_a_machine_alone(void **state)
 	EXPECT(w, a, {"x", "m-1", 10}, {"y", "m-2", 20}, {"z", "m-3", 30});
 }
 
-/* Equal tenants take turns in time as they do in machines. */
+/* Equal tenants take turns with expected machines as with free ones. */
 static void tenants_take_turns(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -237,7 +238,7 @@ static void another_time_is_kept_and_is_no_reason_for_another_plan(void **state)
 	EXPECT(w, a, {"x", "m-1", 40});
 }
 
-/* --- a day of plans, one at each machine that comes free -------------------------------------- */
+/* --- a day of plans, one whenever a machine becomes free -------------------------------------- */
 
 #define MACHINES 12
 #define PODS 24
@@ -248,7 +249,7 @@ struct day {
 	struct world_machine m[MACHINES];
 	struct world_pod pods[PODS];
 	size_t nmachines, npods;
-	/* Unix ms at which it has its machine; 0: never */
+	/* Unix ms at which the pod got its machine; 0: never. */
 	int64_t got[PODS];
 	unsigned claims;
 };
@@ -281,7 +282,7 @@ static void make_day(struct day *d, uint64_t *s)
 	d->nmachines = below(s, MACHINES) + 1;
 	d->npods = below(s, PODS) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* No two at once. */
+		/* No two machines become free at the same time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 
 		d->m[i] = busy(arena_printf(d->a, "m-%zu", i), types[below(s, 3)],
@@ -314,7 +315,7 @@ static struct world_machine *machine_of(struct day *d, const char *name)
 	return NULL;
 }
 
-/* What the plan makes of the machine that has come free. */
+/* Puts the claims that the plan makes of the machine that became free. */
 static void act(struct day *d, const struct plan *p, int64_t now)
 {
 	for (size_t i = 0; i < p->nclaims; i++) {
@@ -416,7 +417,7 @@ static void what_is_expected_is_what_plans_bring_machine_by_machine(void **state
 	assert_true(none > 5000);
 }
 
-/* Each behind the other: whoever comes last changes nothing for those before. */
+/* Pods arrive one behind the other: the last one changes nothing for those before it. */
 static void nobody_is_later_for_those_behind_him(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* topology: spread, affinity and anti-affinity between pods. */
+/* test_topology: spread, affinity and anti-affinity between pods. */
 #include <stdio.h>
 #include "planner/topology.h"
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #define ZONE "zone"
 #define HOST "kubernetes.io/hostname"
 
-/* Three zones, one provider each, n machines of type small in each; no nodes. */
+/* World with three zones, one Provider each, n machines of type small in each; no nodes. */
 static struct world *zones(struct arena *a, int n)
 {
 	struct world *w = worlds_new(a);
@@ -63,7 +63,7 @@ static const char *said(struct world *w, struct arena *a, const char *pod)
 	return worlds_pod_text(plan_make(w, 0, a), pod, a);
 }
 
-/* A node of its own with a bound pod. */
+/* Puts a node and a pod bound to it. */
 static void run(struct world *w, struct arena *a, const char *zone, const char *node,
 		const char *label)
 {
@@ -265,7 +265,7 @@ static void anti_affinity_keeps_apart_both_ways(void **state)
 	world_put_pod(w, &q);
 	assert_string_equal(said(w, a, "b-quiet"), "new 0 on a0");
 	assert_string_equal(said(w, a, "a-loner"), "new 1 on b0");
-	p.node = "na"; /* it runs: its wish counts on */
+	p.node = "na"; /* The pod runs: its anti-affinity still counts. */
 	run(w, a, "a", "na", "app=z");
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "b-quiet"), "new 0 on b0");
@@ -333,7 +333,7 @@ static void affinity_of_two_terms_wants_pods_that_both_select(void **state)
 	assert_string_equal(said(w, a, "p"), "node n-c");
 }
 
-/* Nodes "NAME LABELS TAINTS PODS": so many of app x run there. */
+/* Puts nodes given as "NAME LABELS TAINTS PODS"; PODS pods of app x run on each. */
 static void put_nodes(struct world *w, struct arena *a, const char *const *nodes)
 {
 	for (size_t i = 0; nodes[i]; i++) {
@@ -362,11 +362,11 @@ static void which_nodes_a_spread_counts(void **state)
 {
 	static const struct {
 		const char *nodes[4], *want;
-		/* "+": as node affinity; "@zone": of a volume */
+		/* "+": as node affinity; "@zone": as the topology of a volume. */
 		const char *selector;
 		bool tolerates, ignore_affinity, honor_taints;
 		int min_domains;
-		/* of one more spread, that leaves room everywhere */
+		/* Key of one more spread, which admits every node. */
 		const char *key;
 	} cases[] = {
 		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
@@ -475,9 +475,9 @@ static void pods_that_spread_alike_over_other_nodes_are_counted_apart(void **sta
 			i ? worlds_labels(a, i == 1 ? "disk=hdd" : "disk=ssd") : p.node_selector;
 		world_put_pod(w, &p);
 	}
-	assert_string_equal(said(w, a, "all"), "node b");  /* 3 and 1 */
-	assert_string_equal(said(w, a, "hdd"), "node b2"); /* 3 and 0 */
-	assert_string_equal(said(w, a, "ssd"), "node a");  /* 0 and 2 */
+	assert_string_equal(said(w, a, "all"), "node b");  /* Counts 3 and 1. */
+	assert_string_equal(said(w, a, "hdd"), "node b2"); /* Counts 3 and 0. */
+	assert_string_equal(said(w, a, "ssd"), "node a");  /* Counts 0 and 2. */
 }
 
 static void a_spread_that_wants_more_domains_gets_machines_in_them(void **state)
@@ -614,14 +614,14 @@ static void a_term_of_every_namespace_counts_pods_of_others(void **state)
 	constraint(&q, a, WORLD_APART, ZONE, "app in (z)")->everywhere = true;
 	world_put_pod(w, &q);
 	constraint(&p, a, WORLD_APART, ZONE, "app in (x)")->everywhere = true;
-	world_put_pod(w, &p); /* keeps away from one in another namespace */
+	world_put_pod(w, &p); /* Excluded by its own anti-affinity to a pod in another namespace. */
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
-	p = app(a, "p", "app=z"); /* is kept away by one in another */
+	p = app(a, "p", "app=z"); /* Excluded by the anti-affinity of a pod in another namespace. */
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
 }
 
-/* --- a crowd, checked by counting ------------------------------------------------------------- */
+/* --- many pods, checked by counting ----------------------------------------------------------- */
 
 enum { CROWD = 240 };
 
@@ -633,7 +633,7 @@ static const char *spot(const struct plan *p, const struct plan_pod *d, const ch
 	return labels_get(&p->claims[d->new_claim].labels, key);
 }
 
-/* How many that were placed before are selected and in the same domain as d (or in domain). */
+/* Returns how many of the pods placed before are selected and in the given domain. */
 static int64_t there(const struct plan *p, const struct world_pod *pods, size_t upto,
 		     const struct world_topology *t, const char *domain, struct arena *a)
 {

@@ -1,4 +1,4 @@
-/* usage: GPU seconds that fade. */
+/* test_usage: GPU seconds with exponential decay. */
 #include "planner/usage.h"
 #include "tests/unit/testing.h"
 
@@ -26,13 +26,14 @@ static void what_is_held_adds_up_to_its_average(void **state)
 	int64_t used;
 
 	(void)state;
-	/* Short beside a half-life: GPUs times seconds. */
+	/* In a time much shorter than the half-life: GPUs times seconds. */
 	near_to(usage_after(0, 8000, HOUR, 7 * DAY), (int64_t)8 * 3600, 100);
-	/* After a half-life half of what it holds is its average, after many all of it. */
+	/* After one half-life the average is half of what the tenant holds, after many half-lives
+	 * all of it. */
 	used = usage_after(0, 8000, DAY, DAY);
 	near_to(usage_average(used, DAY), 4000, 2);
 	near_to(usage_average(usage_after(0, 8000, 40 * DAY, DAY), DAY), 8000, 2);
-	/* It falls again. */
+	/* Without holdings the average decays. */
 	near_to(usage_average(usage_after(used, 0, DAY, DAY), DAY), 2000, 2);
 }
 
@@ -51,7 +52,7 @@ static void nothing_overflows(void **state)
 	(void)state;
 	assert_true(usage_after(INT64_MAX, INT64_MAX, DAY, 365 * DAY) > 0);
 	assert_int_equal(usage_after(-5, -5, DAY, DAY), 0);
-	assert_int_equal(usage_after(7, 8000, -DAY, DAY), 7); /* a clock that went back */
+	assert_int_equal(usage_after(7, 8000, -DAY, DAY), 7); /* A clock that was set back. */
 	assert_true(usage_average(INT64_MAX, 1) > 0);
 }
 

@@ -1,4 +1,5 @@
-/* volumes: what claims of a pod ask of the node, and what the pod is told when there is none. */
+/* test_volumes: requirements of a pod's volumes on a node, and the pod's reasons if no node meets
+ * them. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -84,7 +85,7 @@ static void a_volume_on_a_node_that_is_gone_is_told_so(void **state)
 	world_put_node(w, &n);
 	add_pod(w, a, "p", "cpu=1", &v, 1);
 	assert_string_equal(said(w, a, "p"), "node n1");
-	n.ready = false; /* it may come back: no other one will do */
+	n.ready = false; /* The node may become ready again, so no other node suits. */
 	world_put_node(w, &n);
 	assert_non_null(strstr(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: "));
 	n.tenant = "other";
@@ -143,12 +144,13 @@ static void a_node_has_so_many_volumes_of_a_driver(void **state)
 	assert_string_equal(worlds_pod_text(plan, "three", a), "new 0 on m1");
 	assert_string_equal(worlds_pod_text(plan, "two", a), "node n1");
 	assert_int_equal(plan->claims[0].requests.n,
-			 1); /* cpu: what is attached is no resource of a claim */
+			 1); /* Only cpu: attachments are not a resource of a claim. */
 	add_pod(w, a, "other", "cpu=100m,@nfs.csi.k8s.io=300", NULL, 0);
-	assert_string_equal(said(w, a, "other"), "node n1"); /* no limit is known of that one */
+	/* The node has no limit for that driver. */
+	assert_string_equal(said(w, a, "other"), "node n1");
 }
 
-/* Else one machine after the other would be brought, in vain. */
+/* Otherwise one machine after the other would be claimed in vain. */
 static void a_new_node_has_no_more_than_the_least_of_those_that_serve(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* world: what is put is copied, and what was put before means nothing. */
+/* test_world: put copies its arguments, and earlier versions of an object have no effect. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -153,13 +153,13 @@ static void put_tenant(struct world *w, struct arena *a, unsigned i, uint64_t *s
 	world_put_tenant(w, &t);
 }
 
-/* Its key has no tenant in it, which its form names. */
+/* True if the object's key does not contain a tenant, which differs by form. */
 static bool has_one_key(unsigned i)
 {
 	return i < OBJECTS - NODES - PODS;
 }
 
-/* Object i of OBJECTS in one of its forms. */
+/* Puts object i of OBJECTS in one of its forms. */
 static void put(struct world *w, struct arena *a, unsigned i, unsigned form)
 {
 	uint64_t s = 0x9e3779b97f4a7c15U * (i * VERSIONS + form + 1);
@@ -272,7 +272,7 @@ static void a_world_of_deltas_equals_one_built_anew(void **state)
 		OWN(arena) tmp = arena_new();
 		OWN(world) anew = world_new();
 
-		/* A tenant takes its pods and nodes with it: put them again, as a sync would. */
+		/* Deleting a tenant deletes its pods and nodes: put them again, as a sync would. */
 		form[i] = next(&s) % 3 ? (int)(next(&s) % VERSIONS) : -1;
 		if (form[i] < 0 || !has_one_key(i) || next(&s) % 2)
 			del(w, tmp, i);
@@ -302,7 +302,7 @@ static void a_plan_changes_nothing(void **state)
 		assert_string_equal(worlds_text(plan_make(w, 0, a), a), first);
 		all = arena_printf(a, "%s%s", all, first);
 	}
-	/* The worlds of this file have something of everything. */
+	/* The random worlds produce every kind of outcome. */
 	assert_non_null(strstr(all, "new 0 on"));
 	assert_non_null(strstr(all, "nothing; "));
 	assert_non_null(strstr(all, ": node "));
@@ -329,7 +329,8 @@ static void what_is_put_is_copied(void **state)
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
 }
 
-/* Puts it as it is, which is nothing new, then with the change, which is; and so again. */
+/* Asserts that putting the same object again returns false, with the change true, and the changed
+ * one again false. */
 #define ASSERT_NEW(put, it, change)                                                                \
 	do {                                                                                       \
 		assert_false(put(w, &(it)));                                                       \

@@ -2,7 +2,7 @@
 #include "tests/unit/testing.h"
 #include "base/str.h"
 
-/* The parts of a text between separators; commas within brackets do not count. */
+/* Returns the parts of a text between separators; commas within parentheses do not count. */
 static size_t split(struct arena *a, const char *text, const char ***out)
 {
 	size_t n = 0;

@@ -5,36 +5,36 @@
 #include "planner/plan.h"
 
 /*
- * worlds: small worlds, written as short texts, and plans as text.
+ * worlds: small worlds written as short texts, and plans as text.
  *
- *	resources  "cpu=2,memory=4Gi"      labels  "a=b,c=d"
- *	taints     "key=value:NoSchedule"  terms   "a in (b,c),!d"
+ *   resources  "cpu=2,memory=4Gi"      labels  "a=b,c=d"
+ *   taints     "key=value:NoSchedule"  terms   "a in (b,c),!d"
  *
- * Wrong texts fail the test.  Everything lives in the arena.
+ * A malformed text fails the test. Everything is allocated in the arena.
  */
 struct resources worlds_resources(struct arena *a, const char *text);
 struct labels worlds_labels(struct arena *a, const char *text);
 struct world_taints worlds_taints(struct arena *a, const char *text);
 struct selector worlds_term(struct arena *a, const char *text);
 
-/* Tenant "acme" (team=a, 1.36), provider "metal" with types small (4 cpu, 8Gi), big (16 cpu, 64Gi)
- * and gpu (64 cpu, 512Gi, 8 GPUs, gpu=h100), pool "main" of weight 10.  No machines. */
+/* World with tenant "acme" (team=a, 1.36), provider "metal" with types small (4 cpu, 8Gi), big (16
+ * cpu, 64Gi) and gpu (64 cpu, 512Gi, 8 GPUs, gpu=h100), pool "main" of weight 10. No machines. */
 struct world *worlds_new(struct arena *a);
 struct world_tenant worlds_tenant(struct arena *a);
 struct world_provider worlds_provider(struct arena *a);
 struct world_pool worlds_pool(struct arena *a);
-/* Free and clean, of provider metal. */
+/* A free and clean machine of provider metal. */
 struct world_machine worlds_machine(const char *name, const char *type);
-/* Of tenant acme, namespace default, unschedulable since 1000. */
+/* A pod of tenant acme, namespace default, unschedulable since 1000. */
 struct world_pod worlds_pod(struct arena *a, const char *name, const char *requests);
-/* Ready node of acme: 4 cpu, 8Gi, 10 pods. */
+/* A ready node of acme: 4 cpu, 8Gi, 10 pods. */
 struct world_node worlds_node(struct arena *a, const char *name);
-/* Not ready, of acme and main, on machine, of type small. */
+/* A claim of acme and pool main on that machine, type small; not ready. */
 struct world_claim worlds_claim(struct arena *a, const char *name, const char *machine);
 
-/* One line for each pod, then one for each claim. */
+/* Returns one line for each pod, then one for each claim. */
 const char *worlds_text(const struct plan *p, struct arena *a);
-/* The line of one pod of the default namespace, after its name. */
+/* Returns the line of one pod of the default namespace, without its name. */
 const char *worlds_pod_text(const struct plan *p, const char *name, struct arena *a);
 
 #endif
