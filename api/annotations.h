@@ -2,57 +2,62 @@
 #define API_ANNOTATIONS_H
 
 /*
- * annotations: the names that drover gives to what is on objects beside spec and status:
- * annotations, labels, taints, finalizers; and the condition and reason names that more than one
- * room reads.
+ * annotations: the names that drover uses on objects besides spec and status: annotations, labels,
+ * taints and finalizers. Also names of conditions and of leave reasons that several directories
+ * use.
  * Tests: tests/world/test_verbs.c, tests/world/test_leave.c
  */
 
-/* --- what a person asks for, by annotation (controller/steps/requests.h) ---------------------- */
+/* --- operator requests by annotation (controller/steps/requests.h) ---------------------------- */
 
-/* On a Machine. Try again now: back-off and quarantine of exit auto end, a refused login is tried
- * once more. Done when status.requests.retry is the value. */
+/* On a Machine: try again now. Ends a back-off and a quarantine of exit auto, and tries a refused
+ * login once more. Acted on when status.requests.retry equals the value. */
 #define REQUEST_RETRY "drover.dev/retry"
-/* On a Machine. End a hold: the Node is uncordoned, and a Drain that holds it is let go of; or let
- * a machine that a person put in quarantine go on (it is wiped again). Done when
- * status.requests.release is the value. */
+/* On a Machine: end a hold, or a quarantine that an operator began. Ending a hold uncordons the
+ * Node, and the Drain that holds it no longer applies. A quarantined machine is wiped again. Acted
+ * on when status.requests.release equals the value. */
 #define REQUEST_RELEASE "drover.dev/release"
-/* On a Machine.  A person saw that it is off: stands in for reads of a dead BMC.  The value is
- * status.operation.id, so that it counts for this operation alone. */
+/* On a Machine: the operator has seen that the machine is off. Replaces the power reading of a dead
+ * BMC. The value is status.operation.id; the confirmation applies to that operation only. */
 #define REQUEST_CONFIRM_OFF "drover.dev/confirm-off"
-/* On a Machine. Out of use as soon as no tenant is on it, with the value as the reason, until it is
- * removed (`drover release`). A Drain with then: Quarantine writes it when its machine is free. */
+/* On a Machine: take the machine out of use as soon as no tenant uses it, until the annotation is
+ * removed (`drover release`). The value is the reason. A Drain with then: Quarantine sets the
+ * annotation when its machine is free. */
 #define REQUEST_QUARANTINE "drover.dev/quarantine"
-/* On a NodePool or Provider. The line stopped for the wrong reason or the cause is gone: claims go
- * on (claims/stop_line.h). The value is the time, RFC 3339: failures before it do not count. */
-/* On a VirtualCluster. The Nodes that its API does not list any more are gone (tenant/tenant.c): a
- * list that was first seen before that time is believed. */
+/* On a NodePool or Provider: close the circuit breaker, because its cause is gone or it opened for
+ * the wrong reason; new claims are made again (claims/stop_line.h). The value is a time in RFC
+ * 3339; failures before it do not count. */
+/* On a VirtualCluster: accept that Nodes which its API server no longer lists are gone
+ * (tenant/tenant.c). The value is a time in RFC 3339; a list that was first seen before it is
+ * accepted. */
 #define REQUEST_RESUME "drover.dev/resume"
 
-/* --- why a machine leaves its tenant: status.leave.reason ------------------------------------- */
+/* --- values of status.leave.reason: why a machine leaves its tenant --------------------------- */
 
-/* The claim, or its pool or tenant: those delete their claims. */
+/* The NodeClaim was deleted, also because its pool or tenant was. */
 #define LEAVE_CLAIM_DELETED "ClaimDeleted"
-/* A Drain object (controller/drain/drains.h). */
+/* A Drain object requests it (controller/drain/drains.h). */
 #define LEAVE_DRAIN "Drain"
-/* Nothing ran on it for consolidateAfter. */
+/* No pod has run on the Node for consolidateAfter. */
 #define LEAVE_EMPTY "Empty"
-/* All its pods have room on other Nodes of its tenant (claims/underused.h). */
+/* All pods fit on other Nodes of the tenant (claims/underused.h). */
 #define LEAVE_UNDERUSED "Underutilized"
-/* It is not any more what its pool's template says (claims/drift.h). */
+/* The node differs from its pool's template (claims/drift.h). */
 #define LEAVE_DRIFTED "Drifted"
-/* Older than expireAfter. */
+/* The claim is older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
-/* Its cloud ends the instance soon: it said so, or its reservation ends. */
+/* The cloud is about to end the instance: it sent a notice, or the reservation ends. */
 #define LEAVE_INTERRUPTED "Interrupted"
-/* A tenant that comes before it waits, and the pool allows it (planner/reclaim.h). */
+/* A tenant with precedence waits for a machine, and the pool allows reclaiming
+ * (planner/reclaim.h). */
 #define LEAVE_RECLAIMED "Reclaimed"
-/* Not Ready for longer than deadlines.notReady: no pods are waited for. */
+/* The Node was not Ready for longer than deadlines.notReady. drover does not wait for its pods. */
 #define LEAVE_NODE_DEAD "NodeDead"
-/* Its Node was gone from its tenant's cluster for longer than deadlines.notReady: nothing can run
- * on it any more. */
+/* The Node was missing in the tenant's cluster for longer than deadlines.notReady, so no pod can
+ * run on it. */
 #define LEAVE_NODE_GONE "NodeGone"
-/* Its tenant slept for longer than sleepGrace: there is nobody to ask. */
+/* The tenant was asleep for longer than sleepGrace. Its API server cannot be asked to evict
+ * pods. */
 #define LEAVE_ASLEEP "TenantAsleep"
 
 /* --- on pods of a tenant (docs/drain.md) ------------------------------------------------------ */
@@ -63,20 +68,20 @@
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
 #define CHECKPOINT_DONE "drover.dev/checkpoint-done"
 
-/* How many pods are of use together alone, and which these are (docs/pods.md). */
+/* Number of pods of the pod's gang, and name of the gang (docs/pods.md). */
 #define GANG_SIZE "drover.dev/gang-size"
 #define GANG_NAME "drover.dev/gang"
-/* Others' names for the same. */
+/* Names that other schedulers use for a gang and its size. */
 #define GANG_VOLCANO_GROUP "scheduling.k8s.io/group-name"
 #define GANG_VOLCANO_GROUP_TOO "scheduling.volcano.sh/group-name"
 #define GANG_KAI_GROUP "pod-group-name"
 #define GANG_LWS_SIZE "leaderworkerset.sigs.k8s.io/size"
 
-/* A pod is not moved for the sake of its Node: "true", or a duration such as "2h" from its creation
- * on (docs/drain.md). */
+/* Prevents that the pod is moved to save its Node: "true", or a duration such as "2h" after the
+ * pod's creation (docs/drain.md). */
 #define KEEP_DO_NOT_DISRUPT "drover.dev/do-not-disrupt"
-/* Others' names for the same, and for the opposite; and what ending it costs, beside others of its
- * owner. */
+/* Names that other autoscalers use: the same, its opposite, and the cost of deleting the pod
+ * relative to others of its owner. */
 #define KEEP_KARPENTER_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
 #define KEEP_SAFE_TO_EVICT "cluster-autoscaler.kubernetes.io/safe-to-evict"
 #define KEEP_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
@@ -86,25 +91,27 @@
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
 #define TENANT_LABEL_PROBE "drover.dev/probe" /* what its image asked before it joined */
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
-/* Label, and NoExecute taint, of a Node of the host cluster that is for one virtual cluster
- * alone. */
+/* Label, and NoExecute taint, of a Node of the host cluster that serves only one virtual
+ * cluster. */
 #define TENANT_LABEL_CLUSTER "drover.dev/virtual-cluster"
-/* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some
- * milliseconds later than kube-scheduler, and would delete the first pod that is bound once the
- * taint is off (kubernetes#139992). */
+/* NoSchedule taint of a Node that is not registered yet. NoExecute would be wrong:
+ * kube-controller-manager's taint eviction may see a Node some milliseconds later than
+ * kube-scheduler, and would delete the first pod that is bound after the taint is removed
+ * (kubernetes#139992). */
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
-/* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
+/* NoSchedule taint with the leave reason as its value. Marks that drover cordoned the Node and may
+ * uncordon it. */
 #define TENANT_TAINT_DRAINING "drover.dev/draining"
 
 /* --- on NodeClaims ---------------------------------------------------------------------------- */
 
-/* By drover, on the claims that it makes for pods that wait: for how many. Such a claim is
- * withdrawn when none of them waits any more and nothing was written for it
- * (controller/claims/unwanted.h); one without it is a person's. */
+/* Set by drover on claims that it makes for waiting pods; the value is their number. Such a claim
+ * is withdrawn if none of the pods waits any more and nothing has been written to its machine
+ * (controller/claims/unwanted.h). A claim without the annotation was made by a user. */
 #define CLAIM_FOR_PODS "drover.dev/for-pods"
 
-/* By drover, on a claim that it makes before the claim of that name is given back
- * (controller/claims/stand_ins.h). */
+/* Set by drover on a claim that replaces another claim: its value is the name of that claim, which
+ * is given back once this one is Ready (controller/claims/stand_ins.h). */
 #define CLAIM_REPLACES "drover.dev/replaces"
 
 /* --- finalizers ------------------------------------------------------------------------------- */
@@ -122,18 +129,18 @@
 #define TENANT_BUDGET_CONDITION "WithinBudget"
 #define TENANT_NODES_CONDITION "TakesNodes"
 #define TENANT_WAY_CONDITION "APIServerWay"
-/* The ConfigMap in drover's namespace with the public evidence keys, for auditors. Nothing is ever
- * taken from it. */
+/* Name of the ConfigMap in drover's namespace that publishes the public evidence keys for auditors.
+ * drover itself never reads keys from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
-/* The Secrets that drover itself needs (controller/core/keys.h), and the Lease of whoever leads, in
- * the same namespace. */
+/* Names of the Secrets that drover itself needs (controller/core/keys.h), and of the leader's
+ * Lease, all in drover's namespace. */
 #define KEYS_BOOT "drover-boot-key"
 #define KEYS_EVIDENCE "drover-evidence-key"
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
-/* Condition of a NodePool or Provider: its claims failed for one common cause, so no new claim is
- * created (controller/claims/stop_line.h). */
+/* Condition of a NodePool or Provider: its circuit breaker is open. Its claims failed for one
+ * common cause, so no new claim is made (controller/claims/stop_line.h). */
 #define STOP_LINE_CONDITION "LineStopped"
 
 #endif

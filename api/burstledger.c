@@ -6,35 +6,41 @@
 
 static const struct field reset_fields[] = {
 	FIELD(burst_ledger_reset, id, "id", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Identifies the request: a new id requests a new reset."),
+	      .doc = "ID of the request, chosen by the requester. A new ID requests a new reset."),
 	FIELD(burst_ledger_reset, by, "by", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "User who requests the reset."),
 	FIELD(burst_ledger_reset, reason, "reason", FIELD_STR, .required = true, .max_len = 1024,
-	      .doc = "Why."),
+	      .doc = "Reason for the reset, recorded in status.resets."),
 	FIELDS_END,
 };
 
 static const struct field spec_fields[] = {
 	FIELD_PTR(burst_ledger_spec, reset, "reset", reset_fields,
-		  .doc = "Requests that the cost of launches that have ended is cleared."),
+		  .doc = "Request to clear the recorded cost of launches that have ended. Running "
+			 "launches still count."),
 	FIELDS_END,
 };
 
 static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
-	      .doc = "Time of the decision or of the start of an overrun; in a sum the latest one."),
+	      .doc = "Time of the launch decision, or start of the period in which the cost "
+		     "overran. For a sum, the latest of these times."),
 	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the NodeClaim, while it may exist."),
+	      .doc = "UID of the launch's NodeClaim, kept while the NodeClaim may still exist. "
+		     "Not set in a sum."),
 	FIELD(burst_ledger_row, policy, "policy", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the BurstPolicy that decided the launch."),
+	      .doc = "UID of the BurstPolicy that decided the launch. Not set in a sum over "
+		     "several policies."),
 	FIELD(burst_ledger_row, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "The VirtualCluster; empty in a sum over several."),
+	      .doc = "Name of the VirtualCluster for which the instance was launched. Empty in a "
+		     "sum over several tenants."),
 	FIELD(burst_ledger_row, work, "work", FIELD_STR, .max_len = 512,
-	      .doc = "The workload, where a budget has scope Workload."),
+	      .doc = "Workload for which the instance was launched. Set only if a budget of the "
+		     "policy has scope Workload."),
 	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "The Provider."),
+	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .doc = "Currency of the amount."),
+	      .doc = "Currency of amount, an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
 	      .doc = "Cost of the launch, or of all launches in the sum."),
 	FIELDS_END,
@@ -42,22 +48,22 @@ static const struct field row_fields[] = {
 
 static const struct field done_fields[] = {
 	FIELD(burst_ledger_done, time, "time", FIELD_TIME, .required = true,
-	      .doc = "When drover cleared the rows."),
+	      .doc = "Time at which drover cleared the rows."),
 	FIELD(burst_ledger_done, id, "id", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "The id in spec.reset."),
+	      .doc = "ID of the request (spec.reset.id)."),
 	FIELD(burst_ledger_done, by, "by", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "User who requested the reset."),
 	FIELD(burst_ledger_done, reason, "reason", FIELD_STR, .required = true, .max_len = 1024,
-	      .doc = "Why."),
+	      .doc = "Reason given by the requester."),
 	FIELD(burst_ledger_done, amounts, "amounts", FIELD_STRINGS, .max_items = 32, .max_len = 32,
-	      .doc = "Cleared sums, one per currency."),
+	      .doc = "Cleared sums, one per currency, such as \"12.50 USD\"."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
-	FIELD_ITEMS(
-		burst_ledger_status, rows, "rows", row_fields, .max_items = BURST_LEDGER_ROWS,
-		.doc = "Ended launches; launches that no budget period tells apart are summed."),
+	FIELD_ITEMS(burst_ledger_status, rows, "rows", row_fields, .max_items = BURST_LEDGER_ROWS,
+		    .doc = "Cost of launches that have ended. Launches that no budget period "
+			   "distinguishes any more are added up in one row."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
 	CONDITIONS_ROW(burst_ledger_status, "Valid."),
@@ -67,8 +73,9 @@ static const struct field status_fields[] = {
 const struct field burst_ledger_fields[] = {
 	META_ROW(burst_ledger),
 	FIELD_OBJ(burst_ledger, spec, "spec", spec_fields, .required = true,
-		  .doc = "What is wanted."),
-	FIELD_OBJ(burst_ledger, status, "status", status_fields, .doc = "What is."),
+		  .doc = "Desired state of the BurstLedger."),
+	FIELD_OBJ(burst_ledger, status, "status", status_fields,
+		  .doc = "Observed state of the BurstLedger."),
 	FIELDS_END,
 };
 

@@ -14,9 +14,9 @@
 #define BURST_LEDGER_ROWS 200
 #define BURST_LEDGER_RESETS 50
 
-/* a requested reset */
+/* Request for a reset. */
 struct burst_ledger_reset {
-	/* a new id requests a new reset */
+	/* a new ID requests a new reset */
 	const char *id;
 	const char *by, *reason;
 };
@@ -25,17 +25,18 @@ struct burst_ledger_spec {
 	struct burst_ledger_reset *reset;
 };
 struct burst_ledger_row {
-	/* Unix ms of the decision or of the start of an overrun; the latest one of a sum */
+	/* Wall clock, Unix ms: decision, or start of the period in which the cost overran; the
+	 * latest one in a sum */
 	int64_t time;
 	/* UID of the NodeClaim while it may exist; NULL in a sum */
 	const char *claim;
-	/* UID of the BurstPolicy; NULL in a sum over several */
+	/* UID of the BurstPolicy; NULL in a sum over several policies */
 	const char *policy;
-	/* in a sum over several: tenant "", work NULL */
+	/* in a sum over several tenants: tenant "", work NULL */
 	const char *tenant, *work, *provider;
 	const char *currency, *amount;
 };
-/* a completed reset */
+/* A completed reset. */
 struct burst_ledger_done {
 	int64_t time;
 	const char *id, *by, *reason;

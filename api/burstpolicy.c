@@ -2,8 +2,8 @@
 #include "base/money.h"
 
 /*
- * burstpolicy: field table and checks of the kind BurstPolicy. What nothing decides by is refused
- * by name.
+ * burstpolicy: field table and checks of the kind BurstPolicy. Fields that nothing acts on are
+ * refused by name.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 const char *const burst_policy_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
@@ -21,75 +21,95 @@ const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Ef
 /* --- match, trigger --------------------------------------------------------------------------- */
 
 static const struct field gang_size_fields[] = {
-	FIELD(burst_policy_range, min, "min", FIELD_I64, ANY_COUNT, .doc = "Pods, at least."),
-	FIELD(burst_policy_range, max, "max", FIELD_I64, ANY_COUNT, .doc = "Pods, at most."),
+	FIELD(burst_policy_range, min, "min", FIELD_I64, ANY_COUNT,
+	      .doc = "Lowest number of pods that start together. If not set, no lower limit."),
+	FIELD(burst_policy_range, max, "max", FIELD_I64, ANY_COUNT,
+	      .doc = "Highest number of pods that start together. If not set, no upper limit."),
 	FIELDS_END,
 };
 static const struct field priority_fields[] = {
 	FIELD(burst_policy_range, min, "min", FIELD_I64, .min = INT32_MIN, .max = INT32_MAX,
-	      .required = true, .doc = "The pod's priority, at least."),
+	      .required = true, .doc = "Lowest pod priority that matches."),
 	FIELD(burst_policy_range, max, "max", FIELD_I64, .min = INT32_MIN, .max = INT32_MAX,
-	      .required = true, .doc = "The pod's priority, at most."),
+	      .required = true, .doc = "Highest pod priority that matches."),
 	FIELDS_END,
 };
 static const struct field match_fields[] = {
 	FIELD(burst_policy_match, tenants, "tenants", FIELD_STRINGS, .max_len = 253,
-	      .doc = "Names of VirtualClusters; absent: all."),
+	      .doc = "Names of VirtualClusters whose work matches. If not set, all "
+		     "VirtualClusters match."),
 	FIELD(burst_policy_match, gpu_products, "gpuProducts", FIELD_STRINGS, AS_TEXT,
-	      .doc = "GPU products that the work asks for by name; absent: any, or none."),
+	      .doc = "GPU products, as in the label nvidia.com/gpu.product, that the work "
+		     "requests by name. If not set, all work matches, also work without GPUs."),
 	FIELD_OBJ(burst_policy_match, gang_size, "gangSize", gang_size_fields,
-		  .doc = "How many pods start together; a pod alone is 1."),
+		  .doc = "Number of pods that start together as a gang. A single pod has size 1."),
 	FIELD_PTR(burst_policy_match, priority, "priority", priority_fields,
-		  .doc = "Priorities of the pods; absent: all."),
-	FIELD_REFUSED("queues", .doc = "Queues."),
-	FIELD_REFUSED("namespaces", .doc = "Namespaces."),
-	FIELD_REFUSED("workloadSelector", .doc = "Labels of the work."),
+		  .doc = "Range of pod priorities that match. If not set, all priorities match."),
+	FIELD_REFUSED("queues", .doc = "Not supported yet: selection by queue."),
+	FIELD_REFUSED("namespaces", .doc = "Not supported yet: selection by namespace."),
+	FIELD_REFUSED("workloadSelector",
+		      .doc = "Not supported yet: selection by workload labels."),
 	FIELDS_END,
 };
 static const struct field priority_wait_fields[] = {
 	FIELD(burst_policy_priority_wait, at_least, "priorityAtLeast", FIELD_I64, .required = true,
-	      .min = INT32_MIN, .max = INT32_MAX, .doc = "Counts for this priority and higher."),
+	      .min = INT32_MIN, .max = INT32_MAX,
+	      .doc = "Lowest pod priority for which this entry applies."),
 	FIELD(burst_policy_priority_wait, wait, "wait", FIELD_DURATION, .required = true,
-	      .never = true, .max = YEAR, .doc = "How long; Never: not by waiting."),
+	      .never = true, .max = YEAR,
+	      .doc = "Waiting time after which the trigger fires. Never: waiting alone does not "
+		     "trigger."),
 	FIELDS_END,
 };
 static const struct field queue_wait_fields[] = {
 	FIELD(burst_policy_queue_wait, def, "default", FIELD_DURATION, .never = true, .max = YEAR,
-	      .def = "\"Never\"", .doc = "How long where no row of byPriority counts."),
-	FIELD_ITEMS(burst_policy_queue_wait, by_priority, "byPriority", priority_wait_fields,
-		    .max_items = 32, .list_key = "priorityAtLeast",
-		    .doc = "By priority: the row with the highest priorityAtLeast that counts."),
+	      .def = "\"Never\"",
+	      .doc = "Waiting time after which the trigger fires for priorities that no entry of "
+		     "byPriority covers. Never: waiting alone does not trigger."),
+	FIELD_ITEMS(
+		burst_policy_queue_wait, by_priority, "byPriority", priority_wait_fields,
+		.max_items = 32, .list_key = "priorityAtLeast",
+		.doc = "Waiting times by pod priority. The entry with the highest priorityAtLeast "
+		       "that is not above the pod's priority applies."),
 	FIELDS_END,
 };
 static const char *const approval_names[] = {"None", "Manual", NULL};
 static const struct field guards_fields[] = {
+	FIELD_IN(burst_policy_trigger, guards, on_prem_utilisation_over, "onPremUtilisationOver",
+		 FIELD_STR, AS_MONEY,
+		 .doc = "Fraction of owned GPUs, from 0 to 1 such as \"0.9\". Work bursts only "
+			"while more than this fraction is in use."),
 	FIELD_IN(
-		burst_policy_trigger, guards, on_prem_utilisation_over, "onPremUtilisationOver",
-		FIELD_STR, AS_MONEY,
-		.doc = "Only while more than this part of the owned GPUs is in use, such as \"0.9\"."),
-	FIELD_IN(burst_policy_trigger, guards, not_if_on_prem_frees_within,
-		 "notIfOnPremFreesWithin", FIELD_DURATION, .max = YEAR,
-		 .doc = "Not where an owned machine is expected (p50) within this time."),
+		burst_policy_trigger, guards, not_if_on_prem_frees_within, "notIfOnPremFreesWithin",
+		FIELD_DURATION, .max = YEAR,
+		.doc = "Time within which an owned machine may be expected (50th percentile). Work "
+		       "does not burst if its owned machine is expected sooner."),
 	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
 		 .enums = approval_names, .def = "\"None\"",
-		 .doc = "Manual: only work that a person approved."),
+		 .doc = "Approval that work needs before it bursts. Manual: an operator must "
+			"approve the work. None: no approval."),
 	FIELDS_END,
 };
 static const struct field trigger_fields[] = {
 	FIELD_PTR(burst_policy_trigger, max_queue_wait, "maxQueueWait", queue_wait_fields,
-		  .doc = "It has waited so long."),
+		  .doc = "Triggers if the work has waited longer than this."),
 	FIELD(burst_policy_trigger, predicted_wait_over, "predictedWaitOver", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Its owned machine is expected (p90) later than in this time; what has no expected time does not count."),
+	      .doc = "Triggers if the work's owned machine is expected (90th percentile) later "
+		     "than this from now. Work without an expected time does not trigger."),
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "From when its owned machine is expected (p90), or from now, to its latest start there is less time than this."),
+	      .doc = "Triggers if less than this time is left between the expected arrival of an "
+		     "owned machine (90th percentile; now if unknown) and the latest start of "
+		     "the work."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
-	      .max = 1000000, .doc = "All that waits and matches asks for more GPUs than this."),
+	      .max = 1000000,
+	      .doc = "Triggers if all waiting work that matches requests more GPUs in total than "
+		     "this."),
 	FIELD(burst_policy_trigger, on_prem_impossible, "onPremImpossible", FIELD_BOOL,
-	      .doc = "No owned machine is of such a kind that it could run there."),
+	      .doc = "Triggers if no owned machine is of a type that could run the work."),
 	FIELD_OBJ(burst_policy_trigger, guards, "guards", guards_fields, .def = "{}",
-		  .doc = "What must hold besides, all of it."),
+		  .doc = "Further conditions, all of which must hold in addition to the trigger."),
 	FIELDS_END,
 };
 
@@ -97,47 +117,60 @@ static const struct field trigger_fields[] = {
 
 static const struct field tier_fields[] = {
 	FIELD(burst_policy_tier, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "How the capacity is paid for."),
+	      .enums = burst_policy_market_names, .doc = "Market in which the capacity is bought."),
 	FIELD(burst_policy_tier, offers, "offers", FIELD_STRINGS, .max_items = 64, AS_TEXT,
-	      .doc = "Names among spec.offers; absent: all."),
+	      .doc = "Names of entries of spec.offers to use in this tier. If not set, all "
+		     "offers."),
 	FIELDS_END,
 };
 static const struct field interconnect_fields[] = {
 	FIELD_IN(burst_policy_offer, interconnect, required, "required", FIELD_ENUM,
 		 .enums = burst_policy_interconnect_names, .def = "\"None\"",
-		 .doc = "What the instances of one launch must be joined by."),
+		 .doc = "Interconnect that the instances of one launch must share. None: any "
+			"network will do."),
 	FIELDS_END,
 };
 static const char *const gang_modes[] = {"AllOrNothing", "AtLeast", NULL};
 static const char *const gang_acted_upon[] = {"AllOrNothing", NULL};
 static const struct field gang_fields[] = {
-	FIELD_UNKEPT("mode", FIELD_ENUM, .enums = gang_modes, .only = gang_acted_upon,
-		     .def = "\"AllOrNothing\"", .doc = "A gang is launched whole in one zone."),
+	FIELD_UNKEPT(
+		"mode", FIELD_ENUM, .enums = gang_modes, .only = gang_acted_upon,
+		.def = "\"AllOrNothing\"",
+		.doc = "Launch of a gang. AllOrNothing: all instances are launched in one zone, or "
+		       "none."),
 	FIELDS_END,
 };
 static const struct field offer_fields[] = {
 	FIELD(burst_policy_offer, name, "name", FIELD_STR, .required = true, AS_LABEL,
-	      .doc = "Its name in this policy."),
+	      .doc = "Name of the offer, unique in this policy."),
 	FIELD(burst_policy_offer, provider, "provider", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "A Provider's name."),
+	      .doc = "Name of the Provider that launches the instances."),
 	FIELD(burst_policy_offer, regions, "regions", FIELD_STRINGS, .required = true, AS_TEXT,
-	      .max_items = 64, .doc = "Regions."),
+	      .max_items = 64, .doc = "Regions in which instances may be launched."),
 	FIELD(burst_policy_offer, zones, "zones", FIELD_STRINGS, .max_items = 64, AS_TEXT,
-	      .doc = "Zones; absent: all of the regions."),
+	      .doc = "Zones in which instances may be launched. If not set, all zones of the "
+		     "regions."),
 	FIELD(burst_policy_offer, instance_types, "instanceTypes", FIELD_STRINGS, .required = true,
-	      .max_items = 64, AS_TEXT, .doc = "Instance types, as the cloud names them."),
+	      .max_items = 64, AS_TEXT,
+	      .doc = "Instance types that may be launched, as the cloud names them."),
 	FIELD(burst_policy_offer, jurisdiction, "jurisdiction", FIELD_STR, AS_TEXT,
-	      .doc = "Under whose law the regions are, such as EU; absent: not known."),
+	      .doc = "Jurisdiction of the regions, such as EU. If not set, the jurisdiction is "
+		     "unknown."),
 	FIELD(burst_policy_offer, gpu_equivalence, "gpuEquivalence", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
-	      .doc = "Throughput of a GPU product as a factor, for comparing costs; absent: \"1\"."),
+	      .doc = "Throughput per GPU product, relative to other offers. The cost of an offer "
+		     "is divided by this factor when offers are compared. Products that are not "
+		     "listed have the factor \"1\"."),
 	FIELD_OBJ(burst_policy_offer, interconnect, "interconnect", interconnect_fields,
-		  .def = "{}", .doc = "Network among the instances."),
-	FIELD_UNKEPT("gang", FIELD_OBJECT, .sub = gang_fields, .def = "{}", .doc = "Gangs."),
-	FIELD_REFUSED("account", .doc = "The cloud's account."),
-	FIELD_REFUSED("placementGroup", .doc = "Placement."),
-	FIELD_REFUSED("confidential", .doc = "Confidential computing."),
-	FIELD_REFUSED("network", .doc = "How it is joined to the site."),
+		  .def = "{}", .doc = "Network between the instances of one launch."),
+	FIELD_UNKEPT("gang", FIELD_OBJECT, .sub = gang_fields, .def = "{}",
+		     .doc = "How instances for a gang are launched."),
+	FIELD_REFUSED("account", .doc = "Not supported yet: account at the cloud."),
+	FIELD_REFUSED("placementGroup",
+		      .doc = "Not supported yet: placement group of the instances."),
+	FIELD_REFUSED("confidential", .doc = "Not supported yet: confidential computing."),
+	FIELD_REFUSED("network",
+		      .doc = "Not supported yet: connection of the instances to the site."),
 	FIELDS_END,
 };
 
@@ -145,47 +178,57 @@ static const struct field offer_fields[] = {
 
 static const struct field price_fields[] = {
 	FIELD(burst_policy_price, offer, "offer", FIELD_STR, .required = true, AS_LABEL,
-	      .doc = "A name among spec.offers."),
+	      .doc = "Name of an entry of spec.offers."),
 	FIELD(burst_policy_price, instance_type, "instanceType", FIELD_STR, .required = true,
-	      AS_TEXT, .doc = "The instance type."),
+	      AS_TEXT, .doc = "Instance type, as the cloud names it."),
 	FIELD(burst_policy_price, region, "region", FIELD_STR, AS_TEXT,
-	      .doc = "The region; absent: all of the offer."),
+	      .doc = "Region to which the price applies. If not set, all regions of the offer."),
 	FIELD(burst_policy_price, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "How it is paid for."),
+	      .enums = burst_policy_market_names, .doc = "Market to which the price applies."),
 	FIELD(burst_policy_price, per_hour, "perHour", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "For one instance and hour, in spec.cost.currency."),
+	      .doc = "Price of one instance for one hour, in spec.cost.currency."),
 	FIELD(burst_policy_price, as_of, "asOf", FIELD_TIME, .required = true,
-	      .doc = "When a person looked it up; maxAge counts from then."),
+	      .doc = "Time at which the operator looked up the price. The price expires "
+		     "spec.cost.maxAge later."),
 	FIELDS_END,
 };
 static const struct field billing_fields[] = {
-	FIELD_IN(burst_policy_cost, minimum_billing, increment, "increment", FIELD_DURATION,
-		 .min = SECOND, .max = 31 * DAY, .def = "\"1s\"",
-		 .doc = "Time is billed in steps of this."),
+	FIELD_IN(
+		burst_policy_cost, minimum_billing, increment, "increment", FIELD_DURATION,
+		.min = SECOND, .max = 31 * DAY, .def = "\"1s\"",
+		.doc = "Billing increment of the cloud. Billed time is rounded up to a multiple of "
+		       "it."),
 	FIELD_IN(burst_policy_cost, minimum_billing, minimum, "minimum", FIELD_DURATION,
-		 .max = 31 * DAY, .def = "\"1m\"", .doc = "Billed at least for each instance."),
+		 .max = 31 * DAY, .def = "\"1m\"",
+		 .doc = "Minimum time that the cloud bills for each instance."),
 	FIELDS_END,
 };
 static const struct field cost_fields[] = {
 	FIELD(burst_policy_cost, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .pattern = "^[A-Z]{3}$", .valid = money_is_currency, .want = "a code of ISO 4217",
-	      .doc = "Of all amounts here; an offer in another one is refused."),
+	      .pattern = "^[A-Z]{3}$", .valid = money_is_currency,
+	      .want = "an ISO 4217 currency code",
+	      .doc = "Currency of all amounts in this policy, an ISO 4217 code. Offers in "
+		     "another currency are refused."),
 	FIELD_ITEMS(
 		burst_policy_cost, prices, "prices", price_fields, .max_items = 256,
-		.doc = "Prices that a person wrote; they come before those that a Provider tells."),
+		.doc = "Prices entered by the operator. They take precedence over prices reported "
+		       "by a Provider."),
 	FIELD(burst_policy_cost, max_age, "maxAge", FIELD_DURATION, .min = MINUTE, .max = YEAR,
-	      .def = "\"24h\"", .doc = "An older price is refused."),
+	      .def = "\"24h\"",
+	      .doc = "Highest age of a price. An offer whose price is older is refused."),
 	FIELD(burst_policy_cost, max_per_gpu_hour, "maxPerGPUHour", FIELD_STR, AS_MONEY,
-	      .doc = "Highest price of one GPU and hour."),
+	      .doc = "Highest price of one GPU for one hour. If not set, no limit."),
 	FIELD(burst_policy_cost, max_per_node_hour, "maxPerNodeHour", FIELD_STR, AS_MONEY,
-	      .doc = "Highest price of one instance and hour."),
+	      .doc = "Highest price of one instance for one hour. If not set, no limit."),
 	FIELD_OBJ(burst_policy_cost, minimum_billing, "minimumBilling", billing_fields, .def = "{}",
-		  .doc = "How the cloud bills."),
+		  .doc = "Billing rules of the cloud."),
 	FIELD(burst_policy_cost, boot_and_stage_time, "bootAndStageTime", FIELD_DURATION,
 	      .max = DAY, .def = "\"10m\"",
-	      .doc = "From the launch until the work runs; paid for, too."),
-	FIELD_REFUSED("maxPremiumOverOnPrem", .doc = "Premium over owned machines."),
-	FIELD_REFUSED("include", .doc = "Egress, storage and licences."),
+	      .doc = "Expected time from the launch of an instance until the work runs. This "
+		     "time is paid for as well."),
+	FIELD_REFUSED("maxPremiumOverOnPrem",
+		      .doc = "Not supported yet: highest premium over the cost of owned machines."),
+	FIELD_REFUSED("include", .doc = "Not supported yet: cost of egress, storage and licences."),
 	FIELDS_END,
 };
 static const char *const budget_modes[] = {"Hard", "Soft", NULL};
@@ -195,28 +238,37 @@ static const char *const exhausted_acted_upon[] = {"StopNew", NULL};
 static const char *const zones_acted_upon[] = {"UTC", NULL};
 #define TIMEZONE_ROW                                                                               \
 	FIELD_UNKEPT("timezone", FIELD_STR, .max_len = 63, .only = zones_acted_upon,               \
-		     .def = "\"UTC\"", .doc = "Time zone.")
+		     .def = "\"UTC\"", .doc = "Time zone of the schedule.")
 static const struct field burst_budget_fields[] = {
 	FIELD(burst_policy_budget, scope, "scope", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_scope_names,
-	      .doc = "Whose money. Tenant, Provider and Global count launches by any policy and bind them all."),
+	      .doc = "Launches that count against the budget: those of this policy (Policy), of "
+		     "one workload by this policy (Workload), of one tenant, of one Provider, or "
+		     "all (Global). Tenant, Provider and Global budgets count launches by any "
+		     "policy and limit all policies."),
 	FIELD(burst_policy_budget, amount, "amount", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "In spec.cost.currency."),
+	      .doc = "Amount that may be spent in one period, in spec.cost.currency."),
 	FIELD(burst_policy_budget, per, "per", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_per_names,
-	      .doc = "Period, by the calendar; weeks begin on Monday. Total: for ever."),
+	      .doc = "Calendar period of the budget, in UTC. Weeks begin on Monday. Total: one "
+		     "period without end."),
 	TIMEZONE_ROW,
 	FIELD(burst_policy_budget, mode, "mode", FIELD_ENUM, .enums = budget_modes,
-	      .def = "\"Hard\"", .doc = "Hard refuses what goes beyond; Soft tells of it alone."),
+	      .def = "\"Hard\"",
+	      .doc = "Hard: launches that would exceed the amount are refused. Soft: exceeding "
+		     "the amount is only reported."),
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
-	      .def = "true", .doc = "What running instances may still cost counts as spent."),
+	      .def = "true",
+	      .doc = "Whether the highest further cost of running instances counts as spent."),
 	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_MONEY,
-	      .doc = "Parts of the amount at which to tell, such as \"0.8\"."),
+	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\", at which an alert is "
+		     "reported."),
 	FIELD_UNKEPT("onExhausted", FIELD_ENUM, .enums = exhausted_names,
 		     .only = exhausted_acted_upon, .def = "\"StopNew\"",
-		     .doc = "What happens when it is spent."),
-	FIELD_REFUSED("forecastHorizon", .doc = "Forecast."),
-	FIELD_REFUSED("carryOver", .doc = "What is left goes to the next period."),
+		     .doc = "What happens when the amount is spent. StopNew: no further launches."),
+	FIELD_REFUSED("forecastHorizon", .doc = "Not supported yet: forecast of spend."),
+	FIELD_REFUSED("carryOver",
+		      .doc = "Not supported yet: transfer of unspent money to the next period."),
 	FIELDS_END,
 };
 
@@ -224,9 +276,9 @@ static const struct field burst_budget_fields[] = {
 
 static const struct field window_fields[] = {
 	FIELD(burst_policy_window, cron, "cron", FIELD_STR, .required = true, AS_CRON,
-	      .doc = "When it begins."),
+	      .doc = "Start of the window, in cron syntax (minute hour day month weekday), UTC."),
 	FIELD(burst_policy_window, duration, "duration", FIELD_DURATION, .required = true,
-	      .min = MINUTE, .max = 31 * DAY, .doc = "How long it lasts."),
+	      .min = MINUTE, .max = 31 * DAY, .doc = "Length of the window."),
 	TIMEZONE_ROW,
 	FIELDS_END,
 };
@@ -235,113 +287,153 @@ static const struct field window_fields[] = {
 	"(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))$"
 static const struct field windows_fields[] = {
 	FIELD_ITEMS(burst_policy_windows, allow, "allow", window_fields, .max_items = 32,
-		    .doc = "Launches only in one of these; absent: always."),
-	FIELD_ITEMS(burst_policy_windows, deny, "deny", window_fields, .max_items = 32,
-		    .doc = "No launch in any of these."),
+		    .doc = "Time windows in which launches are allowed. If not set, launches are "
+			   "always allowed."),
+	FIELD_ITEMS(
+		burst_policy_windows, deny, "deny", window_fields, .max_items = 32,
+		.doc = "Time windows in which launches are not allowed. They take precedence over "
+		       "allow."),
 	FIELD(burst_policy_windows, freeze_dates, "freezeDates", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 10, .pattern = DATE_PATTERN, .want = "a date such as 2026-12-24",
-	      .doc = "No launch on these days, in UTC."),
+	      .doc = "Days, in UTC, on which launches are not allowed."),
 	FIELDS_END,
 };
 static const struct field compliance_fields[] = {
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_allowed, "jurisdictionsAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
-		 .doc = "Only offers with one of these; one that names none is refused."),
+		 .doc = "Jurisdictions in which instances may run. Offers with another or no "
+			"jurisdiction are refused. If not set, all are allowed."),
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_denied, "jurisdictionsDenied",
-		 FIELD_STRINGS, .max_items = 64, AS_TEXT, .doc = "No offers with one of these."),
+		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
+		 .doc = "Jurisdictions in which instances must not run. Offers with one of these "
+			"are refused."),
 	FIELD_IN(
 		burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
 		FIELD_STRINGS, .max_items = 64, AS_TEXT,
-		.doc = "Only work whose data is of one of these classes; work that names none is refused."),
-	FIELD_REFUSED("certifications", .doc = "Certificates of the place."),
-	FIELD_REFUSED("encryptionAtRest", .doc = "Encrypted volumes."),
-	FIELD_REFUSED("tenantConsentRef", .doc = "The tenant's consent."),
-	FIELD_REFUSED("singleTenantHost", .doc = "Hosts of one's own."),
-	FIELD_REFUSED("remoteAttestation", .doc = "Attestation."),
-	FIELD_REFUSED("eraseOnReturn", .doc = "Erasure."),
+		.doc = "Data classes of work that may burst. Work with another or no data class is "
+		       "refused. If not set, all work is allowed."),
+	FIELD_REFUSED("certifications", .doc = "Not supported yet: certifications of the site."),
+	FIELD_REFUSED("encryptionAtRest", .doc = "Not supported yet: encryption of volumes."),
+	FIELD_REFUSED("tenantConsentRef", .doc = "Not supported yet: consent of the tenant."),
+	FIELD_REFUSED("singleTenantHost", .doc = "Not supported yet: dedicated hosts."),
+	FIELD_REFUSED("remoteAttestation", .doc = "Not supported yet: remote attestation."),
+	FIELD_REFUSED("eraseOnReturn", .doc = "Not supported yet: erasure when an instance ends."),
 	FIELDS_END,
 };
 static const struct field spot_needs_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime.spot_needs, checkpointable, "checkpointable",
-		 FIELD_BOOL, .def = "true", .doc = "Spot only for work that saves itself."),
-	FIELD_REFUSED("maxLostWork", .doc = "Work that may be lost."),
+		 FIELD_BOOL, .def = "true",
+		 .doc = "Whether spot capacity is used only for work that saves its state "
+			"(checkpoints)."),
+	FIELD_REFUSED("maxLostWork",
+		      .doc = "Not supported yet: highest amount of work that may be lost."),
 	FIELDS_END,
 };
 static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, min_expected_runtime, "minExpectedRuntime",
 		 FIELD_DURATION, .max = YEAR,
-		 .doc = "No shorter work, nor any that does not say how long it runs."),
+		 .doc = "Shortest expected run time of work that may burst. Work that declares no "
+			"run time is refused."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_STR, AS_MONEY,
-		 .doc = "Most of cost.bootAndStageTime as a part of the expected run time."),
-	FIELD_IN(burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
-		 .min = MINUTE, .max = YEAR,
-		 .doc = "No longer work; what does not say how long it runs is charged for this."),
+		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
+			"cost.bootAndStageTime may take."),
+	FIELD_IN(
+		burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
+		.min = MINUTE, .max = YEAR,
+		.doc = "Longest run time of work that may burst. Work that declares no run time is "
+		       "charged for this long. Instances are ended after bootAndStageTime and this "
+		       "time."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",
-		 .doc = "What spot capacity asks of the work."),
-	FIELD_IN(burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
-		 .max = 1000, .def = "-1",
-		 .doc = "No spot for work that was interrupted more often; -1: no bound."),
+		 .doc = "Requirements that work must meet to run on spot capacity."),
+	FIELD_IN(
+		burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
+		.max = 1000, .def = "-1",
+		.doc = "Highest number of interruptions after which work still gets spot capacity. "
+		       "-1: no limit."),
 	FIELDS_END,
 };
 static const struct field burst_limits_fields[] = {
 	FIELD_IN(burst_policy_spec, limits, nodes, "nodes", FIELD_I64, ANY_COUNT,
-		 .doc = "Most instances of the policy at once."),
+		 .doc = "Highest number of instances of this policy at one time. If not set, no "
+			"limit."),
 	FIELD_IN(burst_policy_spec, limits, gpus, "gpus", FIELD_I64, ANY_COUNT,
-		 .doc = "Most GPUs of the policy at once."),
+		 .doc = "Highest number of GPUs of this policy at one time. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, launches_per_minute, "launchesPerMinute", FIELD_I64,
-		 ANY_COUNT, .doc = "Most launches in 60 s; a gang is one."),
+		 ANY_COUNT,
+		 .doc = "Highest number of launches in 60 seconds. A gang counts as one launch. If "
+			"not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, concurrent_launches, "concurrentLaunches", FIELD_I64,
-		 ANY_COUNT, .doc = "Most launches that have not come up yet."),
+		 ANY_COUNT,
+		 .doc = "Highest number of launches at one time whose Nodes are not ready yet. If "
+			"not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR, AS_MONEY,
-		 .doc = "Most of limits.nodes that one tenant has, as a part."),
-	FIELD_REFUSED("spareNodes", .doc = "Instances kept without work."),
+		 .doc = "Highest fraction of limits.nodes, from 0 to 1, that one tenant may have. "
+			"Needs limits.nodes."),
+	FIELD_REFUSED("spareNodes", .doc = "Not supported yet: idle spare instances."),
 	FIELDS_END,
 };
 static const struct field capacity_cooldown_fields[] = {
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, zone, "zone", FIELD_DURATION,
 		 .max = DAY, .def = "\"3m\"",
-		 .doc = "How long a zone without capacity for a type is left alone."),
+		 .doc = "Time for which a zone is not tried for an instance type that had no "
+			"capacity there."),
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, region, "region", FIELD_DURATION,
-		 .max = DAY, .def = "\"15m\"", .doc = "The same of a region."),
+		 .max = DAY, .def = "\"15m\"",
+		 .doc = "Time for which a region is not tried for an instance type that had no "
+			"capacity there."),
 	FIELDS_END,
 };
 static const struct field failover_fields[] = {
 	FIELD_IN(burst_policy_spec, failover, capacity_cooldown, "capacityCooldown", FIELD_OBJECT,
 		 .sub = capacity_cooldown_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->failover.capacity_cooldown),
-		 .def = "{}", .doc = "After an error for want of capacity."),
-	FIELD_IN(burst_policy_spec, failover, quota_cooldown, "quotaCooldown", FIELD_DURATION,
-		 .max = 31 * DAY, .def = "\"6h\"",
-		 .doc = "How long a Provider is left alone for a type whose quota is used up."),
-	FIELD_REFUSED("attemptsPerOffer", .doc = "Attempts."),
-	FIELD_REFUSED("order", .doc = "Order of attempts."),
-	FIELD_REFUSED("orphanReapAfter", .doc = "Instances without a claim."),
+		 .def = "{}", .doc = "Back-off after the cloud reports that it has no capacity."),
+	FIELD_IN(
+		burst_policy_spec, failover, quota_cooldown, "quotaCooldown", FIELD_DURATION,
+		.max = 31 * DAY, .def = "\"6h\"",
+		.doc = "Time for which a Provider is not tried for an instance type whose quota at "
+		       "the cloud is used up."),
+	FIELD_REFUSED("attemptsPerOffer", .doc = "Not supported yet: attempts per offer."),
+	FIELD_REFUSED("order", .doc = "Not supported yet: order of attempts."),
+	FIELD_REFUSED("orphanReapAfter",
+		      .doc = "Not supported yet: removal of instances without a NodeClaim."),
 	FIELDS_END,
 };
 
-/* Work is moved by nobody yet: it stays until it has ended, or runtime.maxRuntime ends it. */
+/* drover does not move work: an instance stays until its work has ended, or runtime.maxRuntime ends
+ * it. */
 static const char *const home_names[] = {"Never", "AtCompletion", "AtCheckpoint", "Immediate",
 					 NULL};
 static const char *const home_acted_upon[] = {"AtCompletion", NULL};
 static const struct field scale_back_fields[] = {
-	FIELD_UNKEPT("toOnPrem", FIELD_ENUM, .enums = home_names, .only = home_acted_upon,
-		     .def = "\"AtCompletion\"",
-		     .doc = "AtCompletion: an instance goes when its work has ended."),
+	FIELD_UNKEPT(
+		"toOnPrem", FIELD_ENUM, .enums = home_names, .only = home_acted_upon,
+		.def = "\"AtCompletion\"",
+		.doc = "When work returns to owned machines. AtCompletion: running work is not "
+		       "moved; the instance ends after its work."),
 	FIELD(burst_policy_scale_back, idle_timeout, "idleTimeout", FIELD_DURATION, .min = SECOND,
 	      .max = YEAR,
-	      .doc = "How long it is without pods first; absent: as the NodePool's consolidateAfter."),
+	      .doc = "Time without pods after which an instance ends. If not set, the NodePool's "
+		     "consolidateAfter applies."),
 	FIELD(burst_policy_scale_back, min_node_lifetime, "minNodeLifetime", FIELD_DURATION,
 	      .max = YEAR,
-	      .doc = "Without pods it goes no earlier, counted from its NodeClaim's creation."),
+	      .doc = "Shortest lifetime of an instance, counted from the creation of its "
+		     "NodeClaim. An instance without pods ends no earlier."),
 	FIELD(burst_policy_scale_back, align_to_billing, "alignToBilling", FIELD_BOOL,
-	      .doc = "Without pods it goes in the last five minutes of a step of cost.minimumBilling.increment, counted from its launch."),
-	FIELD_REFUSED("migrateGainOver", .doc = "What moving work must gain."),
-	FIELD_REFUSED("maxMigrationsPerJob", .doc = "How often work is moved."),
-	FIELD_REFUSED("hysteresis", .doc = "How long owned machines have been free."),
-	FIELD_REFUSED("drain", .doc = "How work is moved."),
+	      .doc = "Whether an instance without pods ends only in the last five minutes of a "
+		     "billing increment (cost.minimumBilling.increment), counted from its "
+		     "launch."),
+	FIELD_REFUSED("migrateGainOver",
+		      .doc = "Not supported yet: lowest gain for which work is moved."),
+	FIELD_REFUSED("maxMigrationsPerJob",
+		      .doc = "Not supported yet: highest number of moves per job."),
+	FIELD_REFUSED(
+		"hysteresis",
+		.doc = "Not supported yet: time for which owned machines must have been free."),
+	FIELD_REFUSED("drain", .doc = "Not supported yet: how work is moved."),
 	FIELDS_END,
 };
 
@@ -350,97 +442,116 @@ static const struct field scale_back_fields[] = {
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .def = "\"Shadow\"",
-	      .doc = "Enforce launches what it decides. Shadow and Recommend launch nothing: the controller writes to status.decisions what it would launch."),
+	      .doc = "Enforce: the controller launches what the policy decides. Shadow and "
+		     "Recommend: the controller launches nothing and only records its decisions "
+		     "in status.decisions."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
-		  .doc = "Which work it governs. Where two policies match, neither bursts."),
-	FIELD_OBJ(burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,
-		  .doc = "When; any of these will do."),
-	FIELD_ITEMS(burst_policy_spec, tiers, "tiers", tier_fields, .required = true,
-		    .max_items = 16,
-		    .doc = "Where to look, in strict order; inside one the cheapest in all."),
+		  .doc = "Selection of the work that this policy governs. Work that matches two "
+			 "policies does not burst."),
+	FIELD_OBJ(
+		burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,
+		.doc = "Conditions under which work bursts. One of the triggers must hold, and all "
+		       "guards."),
+	FIELD_ITEMS(
+		burst_policy_spec, tiers, "tiers", tier_fields, .required = true, .max_items = 16,
+		.doc = "Tiers of offers in order of preference. An offer of a later tier is used "
+		       "only if no offer of an earlier tier is allowed. Within a tier the offer "
+		       "with the lowest total cost is used."),
 	FIELD_ITEMS(burst_policy_spec, offers, "offers", offer_fields, .required = true,
-		    .max_items = 64, .list_key = "name", .doc = "What may be launched."),
+		    .max_items = 64, .list_key = "name", .doc = "Capacity that may be launched."),
 	FIELD_OBJ(burst_policy_spec, cost, "cost", cost_fields, .required = true,
-		  .doc = "What it may cost. An unknown price is refused."),
-	FIELD_ITEMS(burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
-		    .max_items = 32,
-		    .doc = "Money; charged at launch by what it may cost at most."),
+		  .doc = "Prices, price limits and billing rules. Offers with an unknown price are "
+			 "refused."),
+	FIELD_ITEMS(
+		burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
+		.max_items = 32,
+		.doc = "Budgets. A launch is charged its highest possible cost at once, and its "
+		       "actual cost when it has ended."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
-		  .doc = "When launches are allowed."),
+		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,
-		  .doc = "Hard filters; no price outweighs them."),
+		  .doc = "Filters for offers and work. An offer that fails a filter is never used, "
+			 "whatever its price."),
 	FIELD_OBJ(burst_policy_spec, runtime, "runtime", runtime_fields, .def = "{}",
-		  .doc = "How long work must or may run."),
+		  .doc = "Run time limits of the work."),
 	FIELD_OBJ(burst_policy_spec, limits, "limits", burst_limits_fields,
-		  .doc = "How much and how fast."),
+		  .doc = "Limits on the number and rate of instances."),
 	FIELD_OBJ(burst_policy_spec, failover, "failover", failover_fields, .def = "{}",
-		  .doc = "How long to leave alone what failed, by the error's scope."),
-	FIELD_REFUSED("data", .doc = "Where the data is."),
+		  .doc = "Back-off periods after failed launches, by scope of the error."),
+	FIELD_REFUSED("data", .doc = "Not supported yet: location of the data."),
 	FIELD_PTR(
 		burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
-		.doc = "When its instances go. What is billed for longer than cost.bootAndStageTime and runtime.maxRuntime goes in any case."),
-	FIELD_REFUSED("gate", .doc = "Checks before a node counts."),
-	FIELD_REFUSED("chargeback", .doc = "Who pays."),
+		.doc = "When instances end. An instance whose time is over (cost.bootAndStageTime "
+		       "and runtime.maxRuntime) ends in any case."),
+	FIELD_REFUSED("gate", .doc = "Not supported yet: checks before a node counts as ready."),
+	FIELD_REFUSED("chargeback", .doc = "Not supported yet: who pays for the instances."),
 	FIELDS_END,
 };
 
 static const struct field decision_fields[] = {
-	FIELD(burst_policy_decision, time, "time", FIELD_TIME, .doc = "Since when it is so."),
+	FIELD(burst_policy_decision, time, "time", FIELD_TIME, .doc = "Time of the decision."),
 	FIELD(burst_policy_decision, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "Whose work."),
+	      .doc = "Name of the VirtualCluster whose work was judged."),
 	FIELD(burst_policy_decision, work, "work", FIELD_STR, .required = true, .max_len = 512,
-	      .doc = "NAMESPACE/NAME of a pod, or the gang."),
+	      .doc = "Work that was judged: NAMESPACE/NAME of a pod, or the gang."),
 	FIELD(burst_policy_decision, reason, "reason", FIELD_STR, .max_len = 64,
-	      .doc = "Chosen, or why nothing is launched."),
-	FIELD(burst_policy_decision, message, "message", FIELD_STR, .doc = "The same in words."),
+	      .doc = "Chosen, or the reason for which nothing is launched."),
+	FIELD(burst_policy_decision, message, "message", FIELD_STR,
+	      .doc = "Human-readable details of reason."),
 	FIELD(burst_policy_decision, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Chosen: the Provider."),
-	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128, .doc = "Where."),
+	      .doc = "Name of the Provider of the chosen offer."),
+	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128,
+	      .doc = "Region of the chosen offer."),
 	FIELD(burst_policy_decision, zone, "zone", FIELD_STR, .max_len = 128,
-	      .doc = "Where in it; empty: the Provider has no zones."),
+	      .doc = "Zone of the chosen offer. Empty if the Provider has no zones."),
 	FIELD(burst_policy_decision, instance_type, "instanceType", FIELD_STR, .max_len = 128,
-	      .doc = "As the cloud names it."),
+	      .doc = "Instance type of the chosen offer, as the cloud names it."),
 	FIELD(burst_policy_decision, market, "market", FIELD_STR, .max_len = 16,
-	      .doc = "OnDemand, Spot or Reserved."),
+	      .doc = "Market of the chosen offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_decision, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "How many instances."),
+	      .doc = "Number of instances."),
 	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
-	      .doc = "What they may cost at most, in spec.cost.currency."),
+	      .doc = "Highest possible cost of these instances, in spec.cost.currency."),
 	FIELDS_END,
 };
 static const struct field spend_fields[] = {
 	FIELD(burst_policy_spend, scope, "scope", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_scope_names, .doc = "As spec.budget has it."),
+	      .enums = burst_policy_scope_names,
+	      .doc = "Scope of the budget (spec.budget[].scope)."),
 	FIELD(burst_policy_spend, per, "per", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_per_names, .doc = "As spec.budget has it; the period of now."),
+	      .enums = burst_policy_per_names,
+	      .doc = "Period of the budget (spec.budget[].per). The values are those of the "
+		     "current period."),
 	FIELD(burst_policy_spend, of, "of", FIELD_STR, .max_len = 768,
-	      .doc = "The tenant, workload or Provider; empty: all."),
+	      .doc = "Tenant, workload or Provider to which the budget applies. Empty: all."),
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
-	      .doc = "The budget, in spec.cost.currency."),
+	      .doc = "Amount of the budget, in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
-	      .doc = "Spent, and with reserveForRunning what running instances may still cost."),
+	      .doc = "Amount spent in this period, in spec.cost.currency. With reserveForRunning "
+		     "it includes the highest further cost of running instances."),
 	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
-	      .doc = "The highest of its alertAt that is reached."),
+	      .doc = "Highest fraction in alertAt that has been reached. Not set if none has."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
-	FIELD_ITEMS(
-		burst_policy_status, decisions, "decisions", decision_fields,
-		.max_items = BURST_POLICY_DECISIONS,
-		.doc = "What it last decided on which work, newest first; what goes on unchanged is said once."),
+	FIELD_ITEMS(burst_policy_status, decisions, "decisions", decision_fields,
+		    .max_items = BURST_POLICY_DECISIONS,
+		    .doc = "Latest decision for each piece of work, newest first. An unchanged "
+			   "decision is recorded once."),
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
-		    .doc = "What counts against its budgets now."),
-	CONDITIONS_ROW(burst_policy_status, "Valid, Active."),
+		    .doc = "Amounts that count against the budgets now."),
+	CONDITIONS_ROW(burst_policy_status, "Conditions: Valid, Active."),
 	FIELDS_END,
 };
 
 const struct field burst_policy_fields[] = {
 	META_ROW(burst_policy),
 	FIELD_OBJ(burst_policy, spec, "spec", spec_fields, .required = true,
-		  .doc = "What is wanted."),
-	FIELD_OBJ(burst_policy, status, "status", status_fields, .doc = "What is."),
+		  .doc = "Desired state of the BurstPolicy."),
+	FIELD_OBJ(burst_policy, status, "status", status_fields,
+		  .doc = "Observed state of the BurstPolicy."),
 	FIELDS_END,
 };
 
@@ -470,8 +581,8 @@ static int check_part(const char *text, const char *path, struct err *e)
 	if (money_parse(text, &micro, e) < 0)
 		return err_wrap(e, "%s", path);
 	if (micro > MONEY_UNIT)
-		return err_set(e, ERR_INVALID, 0, "%s: want a part from 0 to 1, got \"%s\"", path,
-			       text);
+		return err_set(e, ERR_INVALID, 0, "%s: want a fraction from 0 to 1, got \"%s\"",
+			       path, text);
 	return 0;
 }
 
@@ -482,16 +593,17 @@ static int check_names(const struct burst_policy *p, struct err *e)
 
 		for (size_t k = 0; k < t->offers.n; k++)
 			if (!has_offer(p, t->offers.v[k]))
-				return err_set(
-					e, ERR_INVALID, 0,
-					"spec.tiers[%zu].offers[%zu]: want a name among spec.offers, got \"%s\"",
-					i, k, t->offers.v[k]);
+				return err_set(e, ERR_INVALID, 0,
+					       "spec.tiers[%zu].offers[%zu]: want a name among "
+					       "spec.offers, got \"%s\"",
+					       i, k, t->offers.v[k]);
 	}
 	for (size_t i = 0; i < p->spec.cost.prices.n; i++)
 		if (!has_offer(p, p->spec.cost.prices.v[i].offer))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.cost.prices[%zu].offer: want a name among spec.offers, got \"%s\"",
+				"spec.cost.prices[%zu].offer: want a name among spec.offers, got "
+				"\"%s\"",
 				i, p->spec.cost.prices.v[i].offer);
 	return 0;
 }
@@ -510,7 +622,8 @@ static int check_factors(const struct burst_policy *p, struct err *e)
 			if (micro <= 0 || micro > 1000 * MONEY_UNIT)
 				return err_set(
 					e, ERR_INVALID, 0,
-					"spec.offers[%zu].gpuEquivalence.%s: want more than 0 and at most 1000, got \"%s\"",
+					"spec.offers[%zu].gpuEquivalence.%s: want more than 0 and "
+					"at most 1000, got \"%s\"",
 					i, l->v[k].key, l->v[k].value);
 		}
 	}
@@ -548,14 +661,17 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 	    !t->queued_gpus_over && !t->on_prem_impossible)
 		return err_set(
 			e, ERR_INVALID, 0,
-			"spec.trigger: want maxQueueWait, predictedWaitOver, deadlineSlackUnder, queuedGPUsOver or onPremImpossible");
+			"spec.trigger: want at least one of maxQueueWait, predictedWaitOver, "
+			"deadlineSlackUnder, queuedGPUsOver and onPremImpossible");
 	if (gang->max && gang->min > gang->max)
-		return err_set(e, ERR_INVALID, 0, "spec.match.gangSize: want min up to max");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.match.gangSize: min must not be greater than max");
 	if (prio && prio->min > prio->max)
-		return err_set(e, ERR_INVALID, 0, "spec.match.priority: want min up to max");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.match.priority: min must not be greater than max");
 	if (p->spec.limits.per_tenant_share && !p->spec.limits.nodes)
 		return err_set(e, ERR_INVALID, 0,
-			       "spec.limits.perTenantShare: want limits.nodes, too");
+			       "spec.limits.perTenantShare: requires spec.limits.nodes");
 	if (check_names(p, e) < 0 || check_factors(p, e) < 0)
 		return -1;
 	return check_parts(p, e);

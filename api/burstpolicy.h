@@ -5,21 +5,21 @@
 #include <stdint.h>
 #include "api/common.h"
 
-/* Most rows of its status. */
+/* Highest number of entries in status.decisions and status.spend. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
 
 /*
- * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a
- * cloud.
+ * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
+ * are launched.
  *
  * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it
- * (planner/burst.h), and in mode Enforce the controller launches by it. Money and fractions are
- * decimal texts, exact to six digits after the point. Field tables and checks: api/burstpolicy.c.
+ * (planner/burst.h); in mode Enforce the controller also launches. Money and fractions are decimal
+ * texts, exact to six digits after the point. Field tables and checks: api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
-/* In the orders of enum burst_mode, burst_market, burst_scope, burst_period and burst_link
+/* Same orders as enum burst_mode, burst_market, burst_scope, burst_period and burst_link
  * (planner/burst.h). */
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_market_names[];
@@ -27,7 +27,7 @@ extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
 extern const char *const burst_policy_interconnect_names[];
 
-/* 0: no bound */
+/* Bounds, both inclusive; 0: no bound (gang size only). */
 struct burst_policy_range {
 	int64_t min, max;
 };
@@ -37,11 +37,11 @@ struct burst_policy_match {
 	struct burst_policy_range *priority;
 };
 struct burst_policy_priority_wait {
-	/* wait -1: never */
+	/* wait: in ms; -1: never */
 	int64_t at_least, wait;
 };
 struct burst_policy_queue_wait {
-	/* -1: never */
+	/* in ms; -1: never */
 	int64_t def;
 	struct {
 		struct burst_policy_priority_wait *v;
@@ -55,18 +55,18 @@ struct burst_policy_trigger {
 	struct {
 		const char *on_prem_utilisation_over;
 		int64_t not_if_on_prem_frees_within;
-		/* index: None, Manual */
+		/* index into None, Manual */
 		int approval;
 	} guards;
 };
 struct burst_policy_tier {
 	int market;
-	/* none: all */
+	/* empty: all offers */
 	struct strings offers;
 };
 struct burst_policy_offer {
 	const char *name, *provider;
-	/* zones none: all */
+	/* zones empty: all zones of the regions */
 	struct strings regions, zones, instance_types;
 	const char *jurisdiction;
 	struct labels gpu_equivalence;
@@ -75,7 +75,7 @@ struct burst_policy_offer {
 	} interconnect;
 };
 struct burst_policy_price {
-	/* region NULL: all */
+	/* region NULL: all regions of the offer */
 	const char *offer, *instance_type, *region, *per_hour;
 	int market;
 	int64_t as_of;
@@ -96,7 +96,7 @@ struct burst_policy_cost {
 struct burst_policy_budget {
 	int scope, per;
 	const char *amount;
-	/* index: Hard, Soft */
+	/* index into Hard, Soft */
 	int mode;
 	bool reserve_for_running;
 	struct strings alert_at;
@@ -113,7 +113,8 @@ struct burst_policy_windows {
 	struct strings freeze_dates;
 };
 struct burst_policy_scale_back {
-	/* 0: as the pool has it; none */
+	/* in ms; idle_timeout 0: the NodePool's consolidateAfter; min_node_lifetime 0: no
+	 * minimum */
 	int64_t idle_timeout, min_node_lifetime;
 	bool align_to_billing;
 };
@@ -144,11 +145,11 @@ struct burst_policy_spec {
 		struct {
 			bool checkpointable;
 		} spot_needs;
-		/* -1: no bound */
+		/* -1: no limit */
 		int64_t max_restarts;
 	} runtime;
 	struct {
-		/* 0: no bound */
+		/* 0: no limit */
 		int64_t nodes, gpus, launches_per_minute, concurrent_launches;
 		const char *per_tenant_share;
 	} limits;
@@ -158,17 +159,17 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
-	/* NULL: as the pool has it */
+	/* NULL: instances end as the NodePool defines */
 	struct burst_policy_scale_back *scale_back;
 };
 struct burst_policy_decision {
 	int64_t time;
 	const char *tenant, *work, *reason, *message;
-	/* NULL: none */
+	/* NULL: nothing was chosen */
 	const char *provider, *region, *zone, *instance_type, *market, *cost;
 	int64_t nodes;
 };
-/* of a budget, now */
+/* Current amounts of one budget. */
 struct burst_policy_spend {
 	int scope, per;
 	const char *of, *amount, *spent, *alert;

@@ -1,6 +1,6 @@
 /*
- * common: the parts that several kinds share: their field tables, the checks of names, URLs,
- * requirements and TLS, and the list of conditions.
+ * common: field tables that several kinds share, checks of names, URLs, requirements and TLS
+ * settings, and the list of conditions.
  */
 #include "api/common.h"
 
@@ -15,7 +15,7 @@ bool object_is_digest(const char *s)
 	       strspn(s + 7, "0123456789abcdef") == 64;
 }
 
-/* So many groups of digits with colons between. */
+/* True if s consists of `groups` groups of `each` characters from digits, separated by colons. */
 static bool is_groups(const char *s, const char *digits, size_t groups, size_t each)
 {
 	for (size_t i = 0; i < groups; i++, s += each + 1)
@@ -52,8 +52,7 @@ bool object_is_http(const char *s)
 	return object_is_https(s) || (str_starts(s, "http://") && is_url(s));
 }
 
-/* Returns true for a host with or without a port, and then a path or nothing: no user, query or
- * fragment. */
+/* True if s is a host with an optional port and path, without user, query and fragment. */
 static bool is_place(const char *s)
 {
 	size_t n = strcspn(s, "/?#@");
@@ -61,7 +60,8 @@ static bool is_place(const char *s)
 	return n && (!s[n] || s[n] == '/') && !strpbrk(s + n, "?#");
 }
 
-/* Returns true for the rest of an address after "127.", no name that begins so. */
+/* True if s is the rest of an address after "127.", and not of a host name that begins with
+ * "127.". */
 static bool is_loopback(const char *s)
 {
 	const size_t n = strspn(s, "0123456789.");
@@ -86,7 +86,7 @@ bool object_is_bmc(const char *s)
 #define DIGITS "0123456789"
 #define OF_ADDRESS DIGITS "abcdefABCDEF.:"
 
-/* One to `most` digits, and the end. */
+/* True if s consists of one to `most` digits. */
 static bool is_digits(const char *s, size_t most)
 {
 	size_t n = strspn(s, DIGITS);
@@ -99,7 +99,7 @@ bool object_is_gate(const char *s)
 	return s[0] == 'G' && s[1] >= '0' && s[1] <= '3' && !s[2];
 }
 
-/* Of Kubernetes: 1.36. */
+/* True if s is a Kubernetes minor version such as 1.36. */
 static bool is_minor(const char *s)
 {
 	return str_starts(s, "1.") && is_digits(s + 2, 3);
@@ -122,7 +122,7 @@ bool object_is_probe(const char *s)
 	return *s && !s[strspn(s, OF_ADDRESS "[]")];
 }
 
-/* The last colon stands before the port: a host may have others. */
+/* The last colon is before the port; an IPv6 host contains more. */
 bool object_is_host_port(const char *s)
 {
 	static const char of_host[] =
@@ -147,7 +147,8 @@ static const struct field owner_fields[] = {
 	FIELDS_END,
 };
 
-/* Not part of any schema: the server has its own.  Bounds are those of the API server or above. */
+/* Not part of a CRD schema, because the API server defines metadata. Bounds are at least those of
+ * the API server. */
 const struct field object_meta_fields[] = {
 	FIELD(object_meta, name, "name", FIELD_STR, .required = true, .max_len = 253),
 	FIELD(object_meta, namespace, "namespace", FIELD_STR, .max_len = 63),
@@ -168,47 +169,54 @@ const char *const condition_status_names[] = {"False", "True", "Unknown", NULL};
 
 const struct field condition_fields[] = {
 	FIELD(condition, type, "type", FIELD_STR, .required = true, .max_len = 316,
-	      .doc = "What is said."),
+	      .doc = "Type of the condition."),
 	FIELD(condition, status, "status", FIELD_ENUM, .enums = condition_status_names,
-	      .required = true, .doc = "Whether it is so."),
-	FIELD(condition, reason, "reason", FIELD_STR, .doc = "One word of a closed list."),
-	FIELD(condition, message, "message", FIELD_STR, .max_len = 8192, .doc = "For people."),
+	      .required = true, .doc = "Whether the condition holds: True, False or Unknown."),
+	FIELD(condition, reason, "reason", FIELD_STR,
+	      .doc = "Reason for the status, one word from a fixed list."),
+	FIELD(condition, message, "message", FIELD_STR, .max_len = 8192,
+	      .doc = "Human-readable details of the status."),
 	FIELD(condition, observed_generation, "observedGeneration", FIELD_I64, .min = 0,
-	      .max = INT64_MAX, .doc = "The generation of spec that was looked at."),
+	      .max = INT64_MAX,
+	      .doc = "metadata.generation of the object for which the condition was set."),
 	FIELD(condition, last_transition_time, "lastTransitionTime", FIELD_TIME,
-	      .doc = "When the status last changed."),
+	      .doc = "Time at which status last changed."),
 	FIELDS_END,
 };
 
 const struct field object_name_ref_fields[] = {
 	FIELD(object_name_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Its name."),
+	      .doc = "Name of the object."),
 	FIELDS_END,
 };
 
 const struct field object_ref_fields[] = {
-	FIELD(object_ref, name, "name", FIELD_STR, .required = true, AS_NAME, .doc = "Its name."),
+	FIELD(object_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Name of the object."),
 	FIELD(object_ref, uid, "uid", FIELD_STR, .max_len = 64,
-	      .doc = "Its UID: another object of that name is not meant."),
+	      .doc = "UID of the object. An object with the same name but another UID is not "
+		     "referred to."),
 	FIELDS_END,
 };
 
 const struct field object_secret_ref_fields[] = {
 	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,
-	      .doc = "Namespace of the Secret; absent: drover's own."),
+	      .doc = "Namespace of the Secret. If not set, the namespace in which drover runs."),
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of the Secret."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Which of its entries."),
+	      .doc = "Key of the entry in the Secret's data. If not set, the default key of the "
+		     "field that refers to the Secret."),
 	FIELDS_END,
 };
 
-/* In drover's namespace only: the namespace cannot even be written. */
+/* Secrets in drover's namespace only, so there is no field for a namespace. */
 const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Name of a Secret in drover's namespace."),
+	      .doc = "Name of a Secret in the namespace in which drover runs."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Which of its entries."),
+	      .doc = "Key of the entry in the Secret's data. If not set, the default key of the "
+		     "field that refers to the Secret."),
 	FIELDS_END,
 };
 
@@ -219,13 +227,14 @@ const struct field object_taint_fields[] = {
 	      .doc = "Key of the taint."),
 	FIELD(object_taint, value, "value", FIELD_STR, .max_len = 63, .doc = "Value of the taint."),
 	FIELD(object_taint, effect, "effect", FIELD_ENUM, .enums = object_effect_names,
-	      .required = true, .doc = "What it does to pods that do not tolerate it."),
+	      .required = true, .doc = "Effect of the taint on pods that do not tolerate it."),
 	FIELDS_END,
 };
 
 /* --- schedules -------------------------------------------------------------------------------- */
 
-/* One field of cron, with a macro for its values; a list of parts with steps. */
+/* One field of a cron expression: a list of values, ranges and steps. value_: pattern of one
+ * value. */
 #define SCHEDULE_PART(value_) "([*?]|" value_ "(-" value_ ")?)(/0*[1-9][0-9]*)?"
 #define SCHEDULE_FIELD(value_) SCHEDULE_PART(value_) "(," SCHEDULE_PART(value_) ")*"
 #define SCHEDULE_MONTHS "(0*([1-9]|1[0-2])|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
@@ -237,7 +246,7 @@ const struct field object_taint_fields[] = {
 		SPACE SCHEDULE_FIELD("0*([1-9]|[12][0-9]|3[01])") SPACE                            \
 		SCHEDULE_FIELD(SCHEDULE_MONTHS)                                                    \
 	SPACE SCHEDULE_FIELD(SCHEDULE_WEEKDAYS) "[[:space:]]*)$"
-/* Days alone that none of the months has, and any weekday. */
+/* Dates that no month has, such as 30 February, with any weekday. */
 #define SCHEDULE_LIST(value_) value_ "(," value_ ")*"
 #define SCHEDULE_NEVER(days_, months_)                                                             \
 	"^[[:space:]]*[^[:space:]]+" SPACE "[^[:space:]]+" SPACE SCHEDULE_LIST(days_)              \
@@ -249,10 +258,12 @@ const struct field object_taint_fields[] = {
 	".replace('jun','6').replace('jul','7').replace('aug','8').replace('sep','9')"             \
 	".replace('oct','10').replace('nov','11').replace('dec','12')"
 
-/* What schedule_check() refuses, so that the API server does it at once. */
+/* CEL rules that refuse what schedule_check() refuses, so that the API server rejects it at
+ * once. */
 const struct field_rule object_schedule_rules[] = {
 	{"self.lowerAscii().matches('" SCHEDULE_SHAPE "')",
-	 "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually"},
+	 "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, "
+	 "or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually"},
 	{"self.lowerAscii()" SCHEDULE_NAMES
 	 ".replace('\\t',' ').replace('\\n',' ').replace(',',' ').replace('/',' ').split(' ')"
 	 ".all(r, !r.matches('^[0-9]+-[0-9]+$') || int(r.split('-')[0]) <= int(r.split('-')[1]))",
@@ -270,20 +281,24 @@ const char *const object_operator_names[] = {"In",  "NotIn", "Exists", "DoesNotE
 
 const struct field object_requirement_fields[] = {
 	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
-	      .doc = "A label's key."),
+	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM, .enums = object_operator_names,
-	      .required = true, .doc = "How the label's value is compared with values."),
+	      .required = true, .doc = "Comparison of the label's value with values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
-	      .doc = "Values; one whole number for Gt, Lt, Gte and Lte; none for Exists and DoesNotExist."),
+	      .doc = "Values for the comparison. Gt, Lt, Gte and Lte need exactly one whole "
+		     "number; Exists and DoesNotExist none."),
 	FIELD_UNKEPT("minValues", FIELD_I64, .refused = true,
-		     .doc = "Keep at least this many different values possible."),
+		     .doc = "Not supported yet: lowest number of different values that must remain "
+			    "possible."),
 	FIELDS_END,
 };
 
-#define VALUES_RULES                                                                                                  \
-	{"self.all(x, !(x.operator in ['In', 'NotIn']) || (has(x.values) && size(x.values) > 0))",                    \
-	 "operators In and NotIn need values"},                                                                       \
-		{"self.all(x, !(x.operator in ['Exists', 'DoesNotExist']) || !has(x.values) || size(x.values) == 0)", \
+#define VALUES_RULES                                                                               \
+	{"self.all(x, !(x.operator in ['In', 'NotIn']) || "                                        \
+	 "(has(x.values) && size(x.values) > 0))",                                                 \
+	 "operators In and NotIn need values"},                                                    \
+		{"self.all(x, !(x.operator in ['Exists', 'DoesNotExist']) || "                     \
+		 "!has(x.values) || size(x.values) == 0)",                                         \
 		 "operators Exists and DoesNotExist take no values"},
 const struct field_rule object_requirement_rules[] = {
 	VALUES_RULES{"self.all(x, !(x.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || "
@@ -329,25 +344,25 @@ int object_requirements_check(const struct object_requirements *r, const char *p
 	return 0;
 }
 
-/* The first four of object_operator_names: an index means the same in both. */
+/* The first four of object_operator_names, so that an index means the same in both. */
 static const char *const selector_operator_names[] = {"In", "NotIn", "Exists", "DoesNotExist",
 						      NULL};
 
 static const struct field selector_requirement_fields[] = {
 	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
-	      .doc = "A label's key."),
+	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM,
 	      .enums = selector_operator_names, .required = true,
-	      .doc = "How the label's value is compared with values."),
+	      .doc = "Comparison of the label's value with values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 64, .max_len = 63,
-	      .doc = "Values; none for Exists and DoesNotExist."),
+	      .doc = "Values for the comparison. Must be empty for Exists and DoesNotExist."),
 	FIELDS_END,
 };
 
 static const struct field_rule selector_rules[] = {VALUES_RULES{NULL, NULL}};
 const struct field object_selector_fields[] = {
 	FIELD(object_label_selector, match_labels, "matchLabels", FIELD_MAP, .max_items = 32,
-	      .max_len = 63, .doc = "Labels that must be there with exactly these values."),
+	      .max_len = 63, .doc = "Labels that must be present with exactly these values."),
 	FIELD_ITEMS(object_label_selector, match_expressions, "matchExpressions",
 		    selector_requirement_fields, .max_items = 32, .rules = selector_rules,
 		    .doc = "Requirements that must all hold."),
@@ -402,37 +417,43 @@ const char *const object_image_format_names[] = {"raw", "raw+zstd", NULL};
 const struct field object_image_fields[] = {
 	FIELD(object_image, kubernetes_version, "kubernetesVersion", FIELD_STR, .required = true,
 	      .max_len = 8, .pattern = "^1[.][0-9]{1,3}$", .valid = is_minor,
-	      .want = "a minor such as \"1.36\"", .doc = "Minor version of the kubelet inside."),
-	FIELD(object_image, url, "url", FIELD_STR, AS_HTTP, .doc = "Where the agent gets it."),
+	      .want = "a minor version such as \"1.36\"",
+	      .doc = "Kubernetes minor version of the kubelet in the image, such as \"1.36\"."),
+	FIELD(object_image, url, "url", FIELD_STR, AS_HTTP,
+	      .doc = "URL from which the agent downloads the image."),
 	FIELD(object_image, format, "format", FIELD_ENUM, .enums = object_image_format_names,
-	      .def = "\"raw+zstd\"", .doc = "How its bytes become a disk."),
+	      .def = "\"raw+zstd\"",
+	      .doc = "Format of the downloaded bytes: a raw disk image, plain or compressed with "
+		     "zstd."),
 	FIELD(object_image, digest, "digest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 of the bytes that are served."),
+	      .doc = "SHA-256 digest of the bytes that the URL serves."),
 	FIELD(object_image, category, "category", FIELD_STR, .max_len = 63,
-	      .doc = "On machines of a Provider of type bcm: the category that they are installed in, by name."),
+	      .doc = "Name of the BCM category in which machines are installed. Only for "
+		     "machines of a Provider of type bcm."),
 	FIELD(object_image, software_image, "softwareImage", FIELD_STR, .max_len = 63,
-	      .doc = "There, in place of the category's software image."),
+	      .doc = "Name of the BCM software image to install in place of the category's. "
+		     "Needs category."),
 	FIELDS_END,
 };
 
 int object_image_check(const struct object_image *i, const char *path, struct err *e)
 {
 	if (!i->url != !i->digest)
-		return err_set(e, ERR_INVALID, 0, "%s: want url and digest only together", path);
+		return err_set(e, ERR_INVALID, 0, "%s: url and digest must be set together", path);
 	if (!i->url && !i->category)
 		return err_set(e, ERR_INVALID, 0, "%s: want url and digest, or category", path);
 	if (i->software_image && !i->category)
-		return err_set(e, ERR_INVALID, 0, "%s.softwareImage: needs category", path);
+		return err_set(e, ERR_INVALID, 0, "%s.softwareImage: requires category", path);
 	return 0;
 }
 
 const struct field object_kubelet_fields[] = {
 	FIELD(object_kubelet, max_pods, "maxPods", FIELD_I64, .min = 1, .max = 1000,
-	      .doc = "Most pods on the node; absent: the kubelet's default."),
+	      .doc = "Highest number of pods on the node. If not set, the kubelet's default."),
 	FIELD(object_kubelet, system_reserved, "systemReserved", FIELD_RESOURCES, .max_items = 16,
-	      .doc = "Kept back for the system."),
+	      .doc = "Resources that the kubelet reserves for the operating system."),
 	FIELD(object_kubelet, kube_reserved, "kubeReserved", FIELD_RESOURCES, .max_items = 16,
-	      .doc = "Kept back for kubelet and container runtime."),
+	      .doc = "Resources that the kubelet reserves for itself and the container runtime."),
 	FIELDS_END,
 };
 
@@ -441,7 +462,8 @@ const char *const object_isolation_names[] = {"Required", "NotRequired", NULL};
 const struct field object_node_network_fields[] = {
 	FIELD(object_node_network, isolation, "isolation", FIELD_ENUM,
 	      .enums = object_isolation_names, .def = "\"Required\"",
-	      .doc = "NotRequired must be written to use a Provider whose network type is none."),
+	      .doc = "Whether the machine's network must be isolated from other tenants. "
+		     "NotRequired allows Providers whose network type is none."),
 	FIELDS_END,
 };
 
@@ -449,29 +471,37 @@ const struct field object_node_network_fields[] = {
 	FIELD(object_deadlines, member_, #member_, FIELD_DURATION, .min = MINUTE, .max = DAY,      \
 	      .def = (def_), .doc = (doc_))
 const struct field object_deadlines_fields[] = {
-	DEADLINE(imaging, "\"30m\"", "Longest time for writing the image."),
-	DEADLINE(booting, "\"30m\"", "Longest time from power-on to the kubelet's first contact."),
+	DEADLINE(imaging, "\"30m\"", "Longest time to write the image."),
+	DEADLINE(booting, "\"30m\"",
+		 "Longest time from power-on until the kubelet's first contact with the "
+		 "tenant's API server."),
 	DEADLINE(joining, "\"10m\"",
-		 "Longest time until the Node is there; the bootstrap token's life."),
-	DEADLINE(gating, "\"15m\"", "Longest time for the checks before pods are let in."),
+		 "Longest time until the Node appears in the tenant's cluster. The bootstrap "
+		 "token is valid for this long."),
+	DEADLINE(gating, "\"15m\"",
+		 "Longest time for the checks before pods may be scheduled to the node."),
 	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
 	      .max = 31 * DAY, .def = "\"30m\"",
-	      .doc = "Longest time that a serving Node may be not Ready before its machine is taken back."),
+	      .doc = "Longest time that a serving Node may be NotReady before its machine is "
+		     "taken back. Never: the machine is not taken back."),
 	FIELDS_END,
 };
 
 const struct field object_checkpoint_fields[] = {
 	FIELD(object_checkpoint, url, "url", FIELD_STR, .required = true, AS_HTTPS,
-	      .doc = "https address that is told before pods are evicted (docs/drain.md)."),
-	FIELD_PTR(
-		object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		.doc = "Secret whose ca.crt the address is checked with; absent: the system's CAs."),
+	      .doc = "https URL that drover calls before it evicts pods, so that work can be "
+		     "saved (docs/drain.md)."),
+	FIELD_PTR(object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		  .doc = "Secret with the CA certificate of the URL under ca.crt. If not set, the "
+			 "system's CAs are trusted."),
 	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
-	      .def = "\"5m\"", .doc = "Longest wait for its word that it is done."),
+	      .def = "\"5m\"",
+	      .doc = "Longest time to wait until the called service reports that the work is "
+		     "saved."),
 	FIELDS_END,
 };
 
-/* As wipe_level_names, but Fail cannot be asked for. */
+/* Same indices as wipe_level_names, but Fail cannot be requested. */
 const char *const object_minimum_level_names[] = {"", "Clear", "Purge", NULL};
 
 struct minimum_level {
@@ -483,39 +513,41 @@ _Static_assert(sizeof(struct minimum_level) ==
 
 const struct field object_minimum_level_fields[] = {
 	FIELD(minimum_level, flash, "flash", FIELD_ENUM, .enums = object_minimum_level_names,
-	      .def = "\"Purge\"", .doc = "For flash."),
+	      .def = "\"Purge\"", .doc = "Lowest level for flash drives."),
 	FIELD(minimum_level, hdd, "hdd", FIELD_ENUM, .enums = object_minimum_level_names,
-	      .def = "\"Clear\"", .doc = "For spinning disks."),
+	      .def = "\"Clear\"", .doc = "Lowest level for rotating drives."),
 	FIELDS_END,
 };
 
 const struct field object_wipe_floor_fields[] = {
 	FIELD_OBJ(object_wipe_floor, minimum_level, "minimumLevel", object_minimum_level_fields,
 		  .def = "{}",
-		  .doc = "The level of NIST SP 800-88 that each drive must have reached."),
+		  .doc = "Lowest level of NIST SP 800-88 that the last wipe must have reached on "
+			 "each drive."),
 	FIELD(object_wipe_floor, minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
-	      .doc = "How far the agent that wiped must be believed."),
+	      .doc = "Lowest trust in the agent that did the wipe."),
 	FIELD(object_wipe_floor, must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
-	      .doc = "Parts beside the drives that the last wipe must have covered."),
+	      .doc = "Parts other than drives that the last wipe must have covered."),
 	FIELDS_END,
 };
 
 const struct field object_tls_fields[] = {
 	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 of the certificate."),
+	      .doc = "SHA-256 digest of the server certificate."),
 	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA's certificate under ca.crt."),
+		  .doc = "Secret with the CA certificate under ca.crt."),
 	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
-	      .doc = "Pin the first certificate that is seen; a change stops."),
+	      .doc = "Whether the first certificate seen is accepted and pinned. A changed "
+		     "certificate is refused from then on."),
 	FIELDS_END,
 };
 
 const struct field_rule object_tls_rules[] = {
 	{"(has(self.fingerprint) ? 1 : 0) + (has(self.caSecretRef) ? 1 : 0) + "
 	 "(has(self.trustOnFirstUse) && self.trustOnFirstUse ? 1 : 0) == 1",
-	 "exactly one of fingerprint, caSecretRef and trustOnFirstUse"},
+	 "want exactly one of fingerprint, caSecretRef and trustOnFirstUse"},
 	{NULL, NULL},
 };
 
@@ -528,7 +560,8 @@ int object_probes_check(const struct strings *s, const char *field, struct err *
 		if (!address_service(s->v[i], host, &port))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"%s[%zu]: want an address such as 10.20.0.1 or 10.20.0.10:6443, got \"%s\"",
+				"%s[%zu]: want an address such as 10.20.0.1 or 10.20.0.10:6443, "
+				"got \"%s\"",
 				field, i, s->v[i]);
 	return 0;
 }
@@ -547,14 +580,16 @@ int object_tls_check(const struct object_tls *t, bool needed, const char *path, 
 
 const struct field object_drive_fields[] = {
 	FIELD(object_drive, wwn, "wwn", FIELD_STR, .required = true, .max_len = 128,
-	      .doc = "World-wide name, or eui, nguid."),
-	FIELD(object_drive, type, "type", FIELD_STR, .max_len = 16, .doc = "NVMe, SATA, SAS ..."),
+	      .doc = "World-wide name of the drive, or EUI-64 or NGUID of an NVMe namespace."),
+	FIELD(object_drive, type, "type", FIELD_STR, .max_len = 16,
+	      .doc = "Type of the drive, such as NVMe, SATA or SAS."),
 	FIELD(object_drive, model, "model", FIELD_STR, .max_len = 128,
-	      .doc = "Model, as the drive says."),
+	      .doc = "Model, as reported by the drive."),
 	FIELD(object_drive, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
-	      .doc = "Serial number."),
+	      .doc = "Serial number, as reported by the drive."),
 	FIELD(object_drive, slot, "slot", FIELD_STR, .max_len = 64,
-	      .doc = "Where it was seen, for people: bay 5, slot 12, pci 0000:3b:00.0, ata3."),
+	      .doc = "Location at which the drive was seen, for human readers, such as \"bay "
+		     "5\", \"slot 12\", \"pci 0000:3b:00.0\" or \"ata3\"."),
 	FIELD(object_drive, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Capacity in bytes."),
 	FIELDS_END,
@@ -599,7 +634,7 @@ bool condition_set(struct conditions *c, struct arena *a, const struct condition
 {
 	struct condition *old = (struct condition *)condition_get(c, want->type);
 	bool turned = !old || old->status != want->status;
-	/* An empty text is left out when it is written, and reads back as NULL. */
+	/* Empty strings are omitted when encoded, and decode as NULL. */
 	bool changed = turned || !str_eq(str_or(old->reason, ""), str_or(want->reason, "")) ||
 		       !str_eq(str_or(old->message, ""), str_or(want->message, ""));
 

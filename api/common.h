@@ -10,8 +10,7 @@
 #include "wipe/evidence.h"
 
 /*
- * common: what several kinds have in them.  api/kinds.h has
- * the conventions.
+ * common: structs that several kinds contain. api/kinds.h describes the conventions.
  * Tests: tests/unit/api/test_kinds.c
  */
 struct object_owner {
@@ -46,11 +45,12 @@ struct conditions {
 	size_t n;
 };
 extern const struct field condition_fields[];
-/* NULL: absent */
+/* Returns the condition of that type, or NULL if it is absent. */
 const struct condition *condition_get(const struct conditions *c, const char *type);
 bool condition_is_true(const struct conditions *c, const char *type);
-/* Strings and a longer list go into the arena; last_transition_time moves only with status.
- * True if anything but observed_generation changed. */
+/* Adds or replaces the condition of want->type. Its strings, and a longer list, are allocated in
+ * the arena. last_transition_time is set to now only if the status changes. Returns true if
+ * anything but observed_generation changed. */
 bool condition_set(struct conditions *c, struct arena *a, const struct condition *want,
 		   int64_t now);
 
@@ -61,7 +61,7 @@ struct object_ref {
 	const char *name, *uid;
 };
 struct object_secret_ref {
-	/* namespace NULL: drover's own */
+	/* namespace NULL: the namespace of drover */
 	const char *namespace, *name, *key;
 };
 enum object_effect { EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE };
@@ -99,30 +99,30 @@ struct object_requirements {
 };
 struct object_label_selector {
 	struct labels match_labels;
-	/* In NotIn Exists DoesNotExist */
+	/* operators In, NotIn, Exists and DoesNotExist only */
 	struct object_requirements match_expressions;
 };
-/* Values where the operator wants them and none where it does not; -1 names the field. s: may be
- * NULL. */
+/* Checks that a requirement has values if its operator needs them, and none otherwise. -1: the
+ * error names the field. s may be NULL. */
 int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
-/* The form that base/data/selector.h matches; no requirements for {} and NULL: matches
- * everything. */
+/* Converts a label selector to the form that base/data/selector.h matches. NULL and {} become a
+ * selector without requirements, which matches everything. */
 struct selector object_selector(const struct object_label_selector *s, struct arena *a);
 
 enum object_image_format { IMAGE_RAW, IMAGE_RAW_ZSTD };
 extern const char *const object_image_format_names[];
 struct object_image {
-	/* "1.36" */
+	/* minor version, such as "1.36" */
 	const char *kubernetes_version;
 	const char *url;
 	/* enum object_image_format */
 	int format;
-	/* "sha256:" and 64 hex digits, of the bytes served */
+	/* digest of the downloaded bytes: "sha256:" followed by 64 hex digits */
 	const char *digest;
-	/* of machines that BCM installs, by name */
+	/* names in BCM, for machines that BCM installs */
 	const char *category, *software_image;
 };
-/* -1 names what of it belongs together and is not. */
+/* Checks which members must be set together. -1: the error names the field. */
 int object_image_check(const struct object_image *i, const char *path, struct err *e);
 struct object_kubelet {
 	int64_t max_pods;
@@ -136,19 +136,21 @@ struct object_node_network {
 };
 struct object_deadlines {
 	int64_t imaging, booting, joining, gating;
-	/* of a serving Node, until its machine is taken back; -1: never */
+	/* longest time in ms that a serving Node may be NotReady before its machine is taken back;
+	 * -1: no limit */
 	int64_t not_ready;
 };
-/* Told before pods are evicted, and waited for until it says done or the time is over. */
+/* Service that drover calls before it evicts pods. drover waits until the service reports
+ * completion or timeout passes. */
 struct object_checkpoint {
-	/* https */
+	/* https URL */
 	const char *url;
-	/* drover's namespace, key ca.crt; NULL: the system's CAs */
+	/* Secret in drover's namespace, key ca.crt; NULL: the system's CAs */
 	struct object_secret_ref *ca_secret_ref;
-	/* ms */
+	/* longest wait in ms */
 	int64_t timeout;
 };
-/* What the last wipe must have reached, at least. */
+/* Lowest result that the machine's last wipe must have reached. */
 struct object_wipe_floor {
 	struct {
 		/* enum wipe_level: WIPE_CLEAR or WIPE_PURGE */
@@ -156,11 +158,11 @@ struct object_wipe_floor {
 	} minimum_level;
 	/* enum wipe_trust */
 	int minimum_trust;
-	/* of statement_part_names */
+	/* names from statement_part_names */
 	struct strings must_cover;
 };
 struct object_tls {
-	/* "sha256:" and 64 hex digits, of the certificate */
+	/* digest of the server certificate: "sha256:" followed by 64 hex digits */
 	const char *fingerprint;
 	struct object_secret_ref *ca_secret_ref;
 	bool trust_on_first_use;
@@ -173,13 +175,13 @@ struct object_drives {
 	struct object_drive *v;
 	size_t n;
 };
-/* Storage controllers of one PCI vendor and device. */
+/* Number of storage controllers with one PCI ID. */
 struct object_controller {
-	/* 8086:a182 */
+	/* PCI vendor and device ID, such as "8086:a182" */
 	const char *id;
-	/* how many have a driver in the agent's image */
+	/* number of controllers that have a driver in the agent's image */
 	int64_t driven;
-	/* how many have none: what is behind them nobody sees */
+	/* number of controllers without a driver; drives behind them are invisible to the agent */
 	int64_t dark;
 };
 struct object_controllers {

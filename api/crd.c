@@ -1,6 +1,6 @@
 /*
- * crd: prints CustomResourceDefinitions and the reference page from the field tables.  `drover
- * crds` and a test need this, the controller does not.
+ * crd: prints CustomResourceDefinitions and the reference page from the field tables. Used by
+ * `drover crds` and a test, not by the controller.
  */
 #include "api/crd.h"
 
@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 
-/* The server knows metadata; of the rest, apiVersion and kind come first, as everywhere. */
+/* The API server defines metadata, so the schema omits its fields. apiVersion and kind come first,
+ * as is customary. */
 static json_t *object_schema(const struct object_kind *k)
 {
 	OWN_JSON all = fields_schema(k->fields);
@@ -93,7 +94,7 @@ static void write_rules(const struct field_rule *r, const char *path, struct buf
 		buf_printf(out, "- `%s`: %s\n", path, r->message);
 }
 
-/* Rules of a table and of all below it. */
+/* Prints the rules of a table and of all tables below it. */
 static void write_all_rules(const struct field *f, const char *prefix, struct buf *out)
 {
 	for (; f->name; f++) {
@@ -109,13 +110,12 @@ static void write_all_rules(const struct field *f, const char *prefix, struct bu
 
 void crds_reference(struct buf *out)
 {
-	buf_puts(
-		out,
-		"# Objects of " OBJECT_API_VERSION "\n\n"
-		"Generated from the tables in `api/*.c`; do not edit.\n\n"
-		"All kinds are cluster-scoped and in the category `drover`. Texts have at most 1024 bytes and lists at\n"
-		"most 256 entries unless the schema says otherwise. Durations are written as `90s`, `30m` or `1h30m`,\n"
-		"times as `2026-12-01T10:20:00Z`, quantities as in Kubernetes.\n");
+	buf_puts(out, "# Objects of " OBJECT_API_VERSION
+		      "\n\nGenerated from the tables in `api/*.c`; do not edit.\n\nAll kinds are "
+		      "cluster-scoped and in the category `drover`. Unless the schema "
+		      "sets\nanother limit, a text has at most 1024 bytes and a list at most 256 "
+		      "entries.\nDurations are written as `90s`, `30m` or `1h30m`, times as "
+		      "`2026-12-01T10:20:00Z`,\nquantities as in Kubernetes.\n");
 	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++) {
 		buf_printf(out, "\n## %s\n\n%s\n\nPlural `%s`, short name `%s`.\n\n", k->kind,
 			   k->doc, k->plural, k->short_name);

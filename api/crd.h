@@ -5,11 +5,11 @@
 #include "api/kinds.h"
 
 /*
- * crd: CustomResourceDefinitions and the reference page, printed from the field tables of api/.
+ * crd: prints the CustomResourceDefinitions and the reference page from the field tables of api/.
  * deploy/crds/ and docs/reference.md are this output; a test keeps them equal.
  */
 void crd_write(const struct object_kind *k, struct buf *out);
-/* All kinds, as one YAML stream to apply. */
+/* Prints all kinds as one YAML stream. */
 void crds_write(struct buf *out);
 void crds_reference(struct buf *out);
 

@@ -2,7 +2,7 @@
 #include "api/tables.h"
 
 /*
- * drain: field table and checks of the kind Drain: an operator's request that machines be emptied.
+ * drain: field table and checks of the kind Drain: an operator's request to empty machines.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};
@@ -12,87 +12,107 @@ const char *const drain_phase_names[] = {"Pending", "Draining",	 "Succeeded",
 					 "Partial", "Cancelled", NULL};
 
 static const struct field_rule cancelled_rules[] = {
-	{"self || !oldSelf", "a cancelled Drain stays cancelled: make a new one"},
+	{"self || !oldSelf", "a cancelled Drain stays cancelled; create a new one"},
 	{NULL, NULL},
 };
 
 static const struct field spec_fields[] = {
 	FIELD(drain_spec, reason, "reason", FIELD_STR, .required = true, .immutable = true,
-	      .doc = "Why, for people."),
+	      .doc = "Reason for the drain, for human readers."),
 	FIELD_PTR(
 		drain_spec, machine_selector, "machineSelector", object_selector_fields,
 		.immutable = true,
-		.doc = "Machines by label; exactly one of this, machineNames and nodeClaimNames."),
+		.doc = "Label selector for the Machines to drain. Exactly one of machineSelector, "
+		       "machineNames and nodeClaimNames must be set."),
 	FIELD(drain_spec, machine_names, "machineNames", FIELD_STRINGS, .immutable = true,
-	      .max_len = 63, .max_items = 1000, .doc = "Machines by name."),
+	      .max_len = 63, .max_items = 1000, .doc = "Names of the Machines to drain."),
 	FIELD(drain_spec, node_claim_names, "nodeClaimNames", FIELD_STRINGS, .immutable = true,
-	      .max_len = 63, .max_items = 1000, .doc = "Claims by name."),
+	      .max_len = 63, .max_items = 1000,
+	      .doc = "Names of the NodeClaims whose Machines are drained."),
 	FIELD(drain_spec, not_before, "notBefore", FIELD_TIME, .immutable = true,
-	      .doc = "Nothing is done before."),
+	      .doc = "Time before which the drain does not start. If not set, it starts at once."),
 	FIELD(drain_spec, deadline, "deadline", FIELD_TIME,
-	      .doc = "When onDeadline is done; may be changed."),
+	      .doc = "Time at which the action in onDeadline is taken. If not set, the drain "
+		     "waits without limit. May be changed."),
 	FIELD(drain_spec, on_deadline, "onDeadline", FIELD_ENUM, .enums = on_deadline_names,
 	      .def = "\"Stop\"", .immutable = true,
-	      .doc = "Escalate: pods are deleted and machines switched off. Stop: what has not left is let in peace."),
+	      .doc = "Action at the deadline. Escalate: remaining pods are deleted and the "
+		     "machines are switched off. Stop: machines that still have pods are "
+		     "uncordoned and serve on."),
 	FIELD(drain_spec, concurrent, "concurrent", FIELD_I64, .min = 1, .max = 1000, .def = "1",
-	      .immutable = true, .doc = "How many machines at once."),
+	      .immutable = true, .doc = "Highest number of machines that are drained at one time."),
 	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
-	      .immutable = true, .doc = "Whether the machines of one gang leave together."),
+	      .immutable = true,
+	      .doc = "Whether the machines of one gang are drained together. Whole: together, "
+		     "even if that exceeds concurrent. Split: independently."),
 	FIELD(drain_spec, then, "then", FIELD_ENUM, .enums = drain_then_names, .def = "\"Release\"",
-	      .immutable = true, .doc = "What then; all but Hold wipe."),
+	      .immutable = true,
+	      .doc = "What happens to a machine after it is empty. Release: it is wiped and "
+		     "becomes free. Hold: it stays cordoned with its tenant and is not wiped. "
+		     "Quarantine: it is wiped and taken out of use. Retire: it is wiped and "
+		     "leaves service (state retired)."),
 	FIELD(drain_spec, cancelled, "cancelled", FIELD_BOOL, .def = "false",
-	      .rules = cancelled_rules, .doc = "Undoes what has not left; may be set."),
+	      .rules = cancelled_rules,
+	      .doc = "Whether the drain is cancelled. Machines that have not left their tenant "
+		     "serve on. May be set to true, but not back."),
 	FIELD(drain_spec, ttl_seconds_after_finished, "ttlSecondsAfterFinished", FIELD_I64,
 	      .min = 0, .max = 31536000, .def = "604800", .immutable = true,
-	      .doc = "Seconds after which a finished Drain is deleted."),
+	      .doc = "Time in seconds after which a finished Drain is deleted."),
 	FIELDS_END,
 };
 static const struct field_rule spec_rules[] = {
-	{"(has(self.machineSelector) ? 1 : 0) + (has(self.machineNames) && size(self.machineNames) > 0 ? 1 : 0) + "
-	 "(has(self.nodeClaimNames) && size(self.nodeClaimNames) > 0 ? 1 : 0) == 1",
-	 "exactly one of machineSelector, machineNames and nodeClaimNames"},
-	{"has(self.machineSelector) == has(oldSelf.machineSelector) && has(self.machineNames) == has(oldSelf.machineNames) "
-	 "&& has(self.nodeClaimNames) == has(oldSelf.nodeClaimNames) && has(self.notBefore) == has(oldSelf.notBefore)",
+	{"(has(self.machineSelector) ? 1 : 0) + (has(self.machineNames) && "
+	 "size(self.machineNames) > 0 ? 1 : 0) + (has(self.nodeClaimNames) && "
+	 "size(self.nodeClaimNames) > 0 ? 1 : 0) == 1",
+	 "want exactly one of machineSelector, machineNames and nodeClaimNames"},
+	{"has(self.machineSelector) == has(oldSelf.machineSelector) && "
+	 "has(self.machineNames) == has(oldSelf.machineNames) && "
+	 "has(self.nodeClaimNames) == has(oldSelf.nodeClaimNames) && "
+	 "has(self.notBefore) == has(oldSelf.notBefore)",
 	 "only cancelled and deadline may be changed"},
 	{"!has(self.notBefore) || !has(self.deadline) || self.notBefore < self.deadline",
 	 "deadline must be after notBefore"},
 	{"self.onDeadline != 'Escalate' || has(self.deadline)",
-	 "onDeadline Escalate needs deadline"},
+	 "onDeadline Escalate requires deadline"},
 	{NULL, NULL},
 };
 
 static const struct field target_fields[] = {
 	FIELD(drain_target, machine, "machine", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "The Machine."),
+	      .doc = "Name of the Machine."),
 	FIELD(drain_target, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "The NodeClaim that it served."),
+	      .doc = "Name of the NodeClaim that the Machine served when the drain started."),
 	FIELD(drain_target, phase, "phase", FIELD_STR, .max_len = 32,
-	      .doc = "Pending, Evicting, Escalating, Leaving, Wiping, Done, Stopped, Failed or Cancelled."),
+	      .doc = "Progress of this machine: Pending, Evicting, Escalating, Leaving, Wiping, "
+		     "Done, Stopped, Failed or Cancelled."),
 	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Pods that have not left."),
+	      .doc = "Number of pods that are still on the Node."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What keeps the first of them."),
+	      .doc = "What prevents the first of these pods from leaving, such as \"pdb "
+		     "team-x/web\"."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
 	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = drain_phase_names,
-	      .doc = "How far it is."),
+	      .doc = "Progress of the drain as a whole."),
 	FIELD(drain_status, start_time, "startTime", FIELD_TIME,
-	      .doc = "When targets were resolved."),
+	      .doc = "Time at which the drain started and its targets were resolved."),
 	FIELD(drain_status, completion_time, "completionTime", FIELD_TIME,
-	      .doc = "When it finished."),
+	      .doc = "Time at which the drain finished."),
 	FIELD_ITEMS(drain_status, targets, "targets", target_fields, .max_items = 1000,
-		    .doc = "Resolved once, at the start."),
-	CONDITIONS_ROW(drain_status, "Ready (it ended as asked), Resolved."),
+		    .doc = "Machines that the drain empties, resolved once when it starts."),
+	CONDITIONS_ROW(drain_status,
+		       "Conditions: Ready (True if all machines ended as requested), Resolved."),
 	FIELDS_END,
 };
 
 const struct field drain_fields[] = {
 	META_ROW(drain),
-	FIELD_OBJ(drain, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
-		  .doc = "What is wanted; immutable but for cancelled and deadline."),
-	FIELD_OBJ(drain, status, "status", status_fields, .doc = "What is."),
+	FIELD_OBJ(
+		drain, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
+		.doc = "Desired state of the Drain. Immutable except for cancelled and deadline."),
+	FIELD_OBJ(drain, status, "status", status_fields, .doc = "Observed state of the Drain."),
 	FIELDS_END,
 };
 
@@ -106,7 +126,7 @@ const struct object_column drain_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-/* All but these two must stay what they were. */
+/* Checks that only cancelled and deadline have changed. */
 static int check_unchanged(const struct drain_spec *s, const struct drain_spec *o, struct err *e)
 {
 	struct drain_spec now = *s;
@@ -129,16 +149,17 @@ int drain_check(const void *object, const void *old, struct err *e)
 	int n = !!s->machine_selector + !!s->machine_names.n + !!s->node_claim_names.n;
 
 	if (n != 1)
-		return err_set(
-			e, ERR_INVALID, 0,
-			"spec: want exactly one of machineSelector, machineNames and nodeClaimNames, got %d",
-			n);
+		return err_set(e, ERR_INVALID, 0,
+			       "spec: want exactly one of machineSelector, machineNames and "
+			       "nodeClaimNames, got %d",
+			       n);
 	if (object_selector_check(s->machine_selector, "spec.machineSelector.matchExpressions", e) <
 	    0)
 		return -1;
 	if (s->not_before && s->deadline && s->not_before >= s->deadline)
 		return err_set(e, ERR_INVALID, 0, "spec.deadline: must be after notBefore");
 	if (s->on_deadline == DRAIN_ESCALATE && !s->deadline)
-		return err_set(e, ERR_INVALID, 0, "spec.deadline: required by onDeadline Escalate");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.deadline: required for onDeadline Escalate");
 	return o ? check_unchanged(s, &o->spec, e) : 0;
 }

@@ -6,8 +6,8 @@
 #include "api/common.h"
 
 /*
- * drain: the kind Drain: an operator's request that machines be emptied: which, why, by when, what
- * then. Field tables and checks: api/drain.c.
+ * drain: the kind Drain: an operator's request to empty machines: which, why, until when, and what
+ * happens afterwards. Field tables and checks: api/drain.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -19,7 +19,7 @@ enum drain_phase { DRAIN_PENDING, DRAIN_DRAINING, DRAIN_SUCCEEDED, DRAIN_PARTIAL
 extern const char *const drain_phase_names[];
 struct drain_spec {
 	const char *reason;
-	/* exactly one of these three */
+	/* exactly one of machine_selector, machine_names and node_claim_names is set */
 	struct object_label_selector *machine_selector;
 	struct strings machine_names, node_claim_names;
 	int64_t not_before, deadline;
@@ -34,7 +34,7 @@ struct drain_spec {
 	int64_t ttl_seconds_after_finished;
 };
 struct drain_target {
-	/* drain/drains.h */
+	/* phase: see drain/drains.h */
 	const char *machine, *claim, *phase;
 	int64_t pods_left;
 	const char *blocked_by;
@@ -44,10 +44,11 @@ struct drain_status {
 	/* enum drain_phase */
 	int phase;
 	int64_t start_time, completion_time;
+	/* resolved once, when the drain starts */
 	struct {
 		struct drain_target *v;
 		size_t n;
-	} targets; /* resolved once, at the start */
+	} targets;
 	struct conditions conditions;
 };
 struct drain {

@@ -2,7 +2,8 @@
 #include "api/tables.h"
 
 /*
- * machine: field table and checks of the kind Machine: one physical server or cloud instance.
+ * machine: field table and checks of the kind Machine: one physical server, virtual machine or
+ * cloud instance.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};
@@ -12,62 +13,76 @@ static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approva
 
 static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
-	      .doc = "spec.bmc.address."),
-	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields, .doc = "spec.bmc.tls."),
+	      .doc = "URL of the BMC, as in spec.bmc.address."),
+	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields,
+		  .doc = "TLS settings of the BMC, as in spec.bmc.tls."),
 	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
-	      .doc = "Name of the Secret whose password goes there: spec.bmc.credentialsSecretRef, or the Provider's."),
+	      .doc = "Name of the Secret whose password may be sent to the BMC: "
+		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 of the CA's bytes; in an approval: may be left out, then it is what drover reads."),
+	      .doc = "SHA-256 digest of the CA certificate. If not set in an approval, the "
+		     "digest of the CA that drover reads is approved."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
 	FIELD(machine_approval, action, "action", FIELD_ENUM, .enums = approve_names,
 	      .required = true,
-	      .doc = "Wipe: treat what is on it as nobody's. Adopt: it serves the named claim. TrustBMC: the password may go to the BMC that is named."),
+	      .doc = "Decision of the operator. Wipe: data on the machine may be erased. Adopt: "
+		     "the machine already serves the NodeClaim in claim. TrustBMC: the password "
+		     "may be sent to the BMC in bmc."),
 	FIELD(machine_approval, id, "id", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Acted on once; then it stands in status.approvalID."),
-	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME, .doc = "Adopt: the NodeClaim."),
-	FIELD_PTR(
-		machine_approval, bmc, "bmc", bmc_trust_fields,
-		.doc = "TrustBMC: address and tls of spec.bmc, and the Secret; it counts only while they are the same."),
+	      .doc = "ID of the approval. Each ID is acted on once, and is then recorded in "
+		     "status.approvalID."),
+	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
+	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
+	FIELD_PTR(machine_approval, bmc, "bmc", bmc_trust_fields,
+		  .doc = "BMC to which the password may be sent. For action TrustBMC. The approval "
+			 "applies only while spec.bmc and the Secret still match it."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
-	{"self.action != 'Adopt' || has(self.claim)", "action Adopt needs claim"},
-	{"self.action != 'TrustBMC' || has(self.bmc)", "action TrustBMC needs bmc"},
+	{"self.action != 'Adopt' || has(self.claim)", "action Adopt requires claim"},
+	{"self.action != 'TrustBMC' || has(self.bmc)", "action TrustBMC requires bmc"},
 	{NULL, NULL},
 };
 
 static const struct field identity_fields[] = {
 	FIELD(machine_identity, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
-	      .doc = "System UUID, as the BMC says, or dmidecode."),
+	      .doc = "System UUID, as reported by the BMC or dmidecode."),
 	FIELD(machine_identity, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
-	      .doc = "Serial number, as the BMC says."),
+	      .doc = "Serial number of the machine, as reported by the BMC."),
 	FIELDS_END,
 };
 static const struct field_rule identity_rules[] = {
-	{"has(self.systemUUID) || has(self.serialNumber)", "systemUUID or serialNumber"},
+	{"has(self.systemUUID) || has(self.serialNumber)", "want systemUUID or serialNumber"},
 	{NULL, NULL},
 };
 
 static const struct field bmc_fields[] = {
 	FIELD(machine_bmc, address, "address", FIELD_STR, .required = true, AS_BMC,
-	      .doc = "URL of the BMC, or of the System at it: https for Redfish, ipmi, libvirt or exec for these types of Provider."),
+	      .doc = "URL of the BMC, or of the machine's System resource on it: https:// for "
+		     "Redfish; ipmi://, libvirt:// or exec:// for Providers of these types."),
 	FIELD_PTR(machine_bmc, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
-		  .doc = "Secret with username and password; absent: the Provider's."),
+		  .doc = "Secret with username and password of the BMC account. If not set, the "
+			 "Provider's Secret is used."),
 	FIELD_OBJ(machine_bmc, tls, "tls", object_tls_fields, .rules = object_tls_rules,
-		  .doc = "How the BMC's certificate is known; there is no way to skip it."),
+		  .doc = "Verification of the BMC's certificate. It cannot be switched off."),
 	FIELDS_END,
 };
 /* The first two rules repeat the pattern of `address`, because the API server reports a pattern
  * without its meaning. */
 static const struct field_rule bmc_rules[] = {
-	{"self.address.startsWith('https://') || self.address.matches('^http://127[.][0-9.]+([:/]|$)') || self.address.startsWith('ipmi://') || self.address.startsWith('libvirt://') || self.address.startsWith('exec://')",
-	 "address: want https://HOST[/redfish/v1/Systems/ID]; ipmi://, libvirt:// or exec:// for these types of Provider"},
+	{"self.address.startsWith('https://') || "
+	 "self.address.matches('^http://127[.][0-9.]+([:/]|$)') || "
+	 "self.address.startsWith('ipmi://') || "
+	 "self.address.startsWith('libvirt://') || "
+	 "self.address.startsWith('exec://')",
+	 "address: want https://HOST[/redfish/v1/Systems/ID], or ipmi://, libvirt:// "
+	 "or exec:// for Providers of these types"},
 	{"!self.address.matches('^https?://([^/]*@|[^?#]*[?#])')",
-	 "address: want no user, query or fragment in the URL"},
-	{"!self.address.startsWith('https://') || has(self.tls)", "an https address needs tls"},
+	 "address: the URL must not contain a user, query or fragment"},
+	{"!self.address.startsWith('https://') || has(self.tls)", "an https address requires tls"},
 	{NULL, NULL},
 };
 
@@ -75,10 +90,11 @@ static const struct field provisioning_fields[] = {
 	FIELD(machine_provisioning, address, "address", FIELD_STR, .required = true, .max_len = 64,
 	      .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$", .valid = object_is_network,
 	      .want = "an address such as 10.1.0.17/24",
-	      .doc = "The machine's own address in the provisioning network."),
+	      .doc = "Static address of the machine in the provisioning network, with prefix "
+		     "length, such as 10.1.0.17/24."),
 	FIELD(machine_provisioning, gateway, "gateway", FIELD_STR, .max_len = 64,
 	      .pattern = "^[0-9a-fA-F.:]+$", .valid = object_is_address, .want = "an IP address",
-	      .doc = "Its gateway there."),
+	      .doc = "Address of the gateway in the provisioning network."),
 	FIELDS_END,
 };
 
@@ -89,11 +105,12 @@ static const struct field provisioning_fields[] = {
 static const struct field controller_fields[] = {
 	FIELD(object_controller, id, "id", FIELD_STR, .required = true, .max_len = 16,
 	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .valid = object_is_pci,
-	      .doc = "PCI vendor and device."),
+	      .doc = "PCI vendor and device ID, such as 8086:a182."),
 	FIELD(object_controller, driven, "driven", FIELD_I64, .min = 0, .max = 1024,
-	      .doc = "How many have a driver in the agent's image."),
+	      .doc = "Number of these controllers that have a driver in the agent's image."),
 	FIELD(object_controller, dark, "dark", FIELD_I64, .min = 0, .max = 1024,
-	      .doc = "How many have none: drives behind them are neither seen nor wiped."),
+	      .doc = "Number of these controllers without a driver in the agent's image. Drives "
+		     "behind them are neither seen nor wiped."),
 	FIELDS_END,
 };
 
@@ -102,105 +119,126 @@ static const struct field controller_fields[] = {
 		    .list_key = "id", .doc = (doc_))
 
 static const struct field elastic_fields[] = {
-	FIELD_OBJ(machine_elastic, claim, "claim", object_ref_fields, .required = true,
-		  .doc = "The NodeClaim that it was made for, and goes with."),
+	FIELD_OBJ(
+		machine_elastic, claim, "claim", object_ref_fields, .required = true,
+		.doc = "NodeClaim for which the instance was launched. The instance ends with this "
+		       "NodeClaim."),
 	FIELDS_END,
 };
 
 static const struct field spec_fields[] = {
-	FIELD_PTR(machine_spec, elastic, "elastic", elastic_fields,
-		  .doc = "Of an instance that drover launches and ends; written by drover."),
+	FIELD_PTR(
+		machine_spec, elastic, "elastic", elastic_fields,
+		.doc = "Set by drover for a cloud instance that drover launches and ends. Not set "
+		       "for owned machines."),
 	FIELD_OBJ(machine_spec, provider_ref, "providerRef", object_name_ref_fields,
-		  .required = true, .doc = "The Provider that it belongs to."),
+		  .required = true, .doc = "Provider that manages the machine."),
 	FIELD(machine_spec, instance_type, "instanceType", FIELD_STR, .max_len = 128,
-	      .doc = "Name of one of the Provider's instance types."),
+	      .doc = "Name of an entry of the Provider's spec.instanceTypes."),
 	FIELD(machine_spec, management_policy, "managementPolicy", FIELD_ENUM,
 	      .enums = policy_names, .def = "\"Observe\"",
-	      .doc = "Observe only reads; Manage acts; Retire takes it out for good."),
-	FIELD_PTR(
-		machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
-		.doc = "What a person decided about a machine that drover would not touch; written by drover approve."),
-	DRIVES_ROW(
-		machine_spec,
-		"Drives that must be there; written at the first inspection, then only by a person."),
+	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
+		     "operate it. Retire: drain and wipe it, then take it out of service."),
+	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
+		  .doc = "Decision of the operator about a machine that drover does not touch "
+			 "without approval. Written by \"drover approve\"."),
+	DRIVES_ROW(machine_spec,
+		   "Drives that must be present. Written at the first inspection; afterwards "
+		   "only the operator changes the list."),
 	CONTROLLERS_ROW(
 		machine_spec,
-		"Storage controllers that must be there; written at the first inspection, then only by a person."),
+		"Storage controllers that must be present. Written at the first inspection; "
+		"afterwards only the operator changes the list."),
 	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 160,
-	      .doc = "Drives that its BMC lists and its agent does not see, for which a person accounts: they are not wiped. Serial numbers, or what status.inventory.unseenDrives says; written by drover approve --drives."),
+	      .doc = "Drives that the BMC lists, the agent does not see and the operator has "
+		     "accounted for. They are not wiped. Each entry is a serial number or an ID "
+		     "from status.inventory.unseenDrives. Written by \"drover approve "
+		     "--drives\"."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
-		  .doc = "Checked at each BMC login; without it nothing is managed."),
+		  .doc = "Identity that the BMC must report at each login. If not set, drover does "
+			 "not manage the machine."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
-		  .doc = "How its BMC is reached."),
+		  .doc = "Access to the machine's BMC."),
 	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
-	      .doc = "With a Provider of type bcm: its hostname in BCM; absent: the Machine's name."),
+	      .doc = "Hostname of the node in BCM. Only with a Provider of type bcm. If not set, "
+		     "the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
 	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$", .valid = object_is_mac,
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
-	      .doc = "NIC in the provisioning network."),
+	      .doc = "MAC address of the NIC in the provisioning network."),
 	FIELD_PTR(machine_spec, provisioning, "provisioning", provisioning_fields,
-		  .doc = "Its address in the provisioning network; absent: DHCP."),
+		  .doc = "Static network settings in the provisioning network. If not set, the "
+			 "machine uses DHCP."),
 	FIELDS_END,
 };
 
 static const struct field instance_fields[] = {
 	FIELD(machine_instance, token, "token", FIELD_STR, .max_len = 64,
-	      .doc = "With it the instance was asked for: the same again launches nothing new; empty: nothing is asked for."),
+	      .doc = "Idempotency token of the launch request. A repeated request with the same "
+		     "token launches nothing new. Empty: no launch has been requested."),
 	FIELD(machine_instance, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Counts offers that were tried, from 1."),
-	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128, .doc = "Where."),
+	      .doc = "Number of the offer being tried, counted from 1."),
+	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128,
+	      .doc = "Region of the instance."),
 	FIELD(machine_instance, zone, "zone", FIELD_STR, .max_len = 128,
-	      .doc = "Where in the region; absent: the cloud has no zones."),
+	      .doc = "Zone of the instance. Not set if the cloud has no zones."),
 	FIELD(machine_instance, type, "type", FIELD_STR, .max_len = 128,
 	      .doc = "Instance type, as the cloud names it."),
 	FIELD(machine_instance, market, "market", FIELD_STR, .max_len = 16,
-	      .doc = "OnDemand, Spot or Reserved."),
+	      .doc = "Market of the instance: OnDemand, Spot or Reserved."),
 	FIELD(machine_instance, micros_per_hour, "microsPerHour", FIELD_I64, .min = 0,
-	      .max = INT64_MAX, .doc = "Price at the launch, in millionths of the currency."),
-	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3, .doc = "ISO 4217."),
+	      .max = INT64_MAX,
+	      .doc = "Price of one hour at the launch, in millionths of currency."),
+	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3,
+	      .doc = "Currency of microsPerHour, an ISO 4217 code."),
 	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,
-	      .doc = "When the cloud refused this token."),
-	FIELD(machine_instance, refusal, "refusal", FIELD_STR, .doc = "In its words."),
+	      .doc = "Time at which the cloud refused the launch request with this token. Not "
+		     "set if it did not."),
+	FIELD(machine_instance, refusal, "refusal", FIELD_STR,
+	      .doc = "Error message of the cloud for the refused request."),
 	FIELD(machine_instance, id, "id", FIELD_STR, .max_len = 128,
-	      .doc = "The instance, as the cloud names it."),
+	      .doc = "Instance ID, as the cloud names it."),
 	FIELD(machine_instance, provider_id, "providerID", FIELD_STR, .max_len = 2048,
-	      .doc = "As the cloud's own controller would name its Node."),
+	      .doc = "Provider ID of the Node, as the cloud's own controller would set it."),
 	FIELDS_END,
 };
 
 static const struct field attempt_previous_fields[] = {
 	FIELD_IN(machine_attempt, previous, name, "name", FIELD_STR, .max_len = 253,
-		 .doc = "Name of the WipeRecord before."),
+		 .doc = "Name of the previous WipeRecord of this machine."),
 	FIELD_IN(machine_attempt, previous, digest, "digest", FIELD_STR, .max_len = 128,
-		 .doc = "SHA-256 of its envelope."),
+		 .doc = "SHA-256 digest of the previous WipeRecord's envelope."),
 	FIELDS_END,
 };
 
 static const struct field reached_fields[] = {
 	FIELD(machine_reached, wwn, "wwn", FIELD_STR, .required = true, .max_len = 256,
-	      .doc = "The drive."),
+	      .doc = "World-wide name of the drive."),
 	FIELD(machine_reached, technique, "technique", FIELD_STR, .max_len = 64,
-	      .doc = "The last that was begun."),
+	      .doc = "Erase method that was started last."),
 	FIELD(machine_reached, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "How far that was, where it tells."),
+	      .doc = "Number of bytes that this method has erased, if the drive reports it."),
 	FIELDS_END,
 };
 
 static const struct field attempt_fields[] = {
 	FIELD(machine_attempt, record, "record", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "Name that its WipeRecord will have."),
+	      .doc = "Name of the WipeRecord that this attempt will create."),
 	FIELD(machine_attempt, attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,
-	      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),
+	      .required = true, .doc = "Number of the attempt within the tenancy, counted from 1."),
 	FIELD_OBJ(machine_attempt, previous, "previous", attempt_previous_fields,
-		  .doc = "The machine's newest record when it began."),
+		  .doc = "Newest WipeRecord of the machine when the attempt began."),
 	FIELD(machine_attempt, nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,
-	      .doc = "SHA-256 of the nonce."),
+	      .doc = "SHA-256 digest of the nonce from which the canaries are derived."),
 	FIELD(machine_attempt, policy_digest, "policyDigest", FIELD_STR, .max_len = 128,
-	      .doc = "SHA-256 of the wipe policy that was in force."),
-	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME, .doc = "When it began."),
-	FIELD_ITEMS(machine_attempt, devices, "devices", reached_fields, .max_items = 256,
-		    .doc = "How far each drive was when the agent was heard last.  No proof."),
+	      .doc = "SHA-256 digest of the wipe policy that applies to the attempt."),
+	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME,
+	      .doc = "Time at which the attempt began."),
+	FIELD_ITEMS(
+		machine_attempt, devices, "devices", reached_fields, .max_items = 256,
+		.doc = "Progress of each drive in the agent's last report. It does not prove that "
+		       "a drive is wiped."),
 	FIELDS_END,
 };
 
@@ -208,202 +246,233 @@ static const struct field last_wipe_fields[] = {
 	FIELD_IN(machine_status, last_wipe, record, "record", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the WipeRecord."),
 	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
-		 .max = INT64_MAX, .doc = "The tenancy that it ended."),
+		 .max = INT64_MAX, .doc = "Tenancy that this wipe ended."),
 	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
-		 .doc = "The operation that wiped: the drives are looked at again by its nonce."),
+		 .doc = "ID of the operation that wiped the machine. With bootNumber it yields the "
+			"nonce by which the drives are checked again."),
 	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
-		 .max = INT64_MAX, .doc = "The boot of the agent under it."),
+		 .max = INT64_MAX, .doc = "Boot number of the agent in that operation."),
 	FIELDS_END,
 };
 
 static const struct field power_fields[] = {
 	FIELD_IN(machine_status, power, state, "state", FIELD_STR, .max_len = 16,
-		 .doc = "On, Off, Changing or Unknown."),
+		 .doc = "Power state: On, Off, Changing or Unknown."),
 	FIELD_IN(machine_status, power, observed_time, "observedTime", FIELD_TIME,
-		 .doc = "When it was read."),
+		 .doc = "Time at which the state was read."),
 	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
-		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
+		 .doc = "ID of the operation for which an operator confirmed that the machine is "
+			"off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
-		 .doc = "The operation in which it was heard after its BMC had said Off."),
-	FIELD_IN(
-		machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
-		.doc = "Operation and boot of the agent that it was seen off for before it was switched on, and the keys that its medium was made with."),
-	FIELD_IN(
-		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
-		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),
+		 .doc = "ID of the operation in which the machine was heard on the network after "
+			"its BMC had reported Off."),
+	FIELD_IN(machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
+		 .doc = "Operation, boot and keys of the agent for whose boot the machine was seen "
+			"off and then switched on, as OPERATION/BOOT/KEYS."),
+	FIELD_IN(machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
+		 .doc = "Operation and boot of the agent for which the machine was switched on to "
+			"boot by HTTP, as OPERATION/BOOT. Removed after that boot."),
 	FIELDS_END,
 };
 
 static const struct field probe_fields[] = {
 	FIELD(machine_probe, order, "order", FIELD_STR, .max_len = 253,
-	      .doc = "What it was asked by: the order of its agent, or the claim of its Node."),
-	FIELD(machine_probe, time, "time", FIELD_TIME, .doc = "When it answered."),
+	      .doc = "What triggered the probe: ID of the agent's order, or UID of the NodeClaim "
+		     "whose Node reported it."),
+	FIELD(machine_probe, time, "time", FIELD_TIME,
+	      .doc = "Time at which the result was received."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
-	      .doc = "Why it proves no more; absent: all was as it has to be."),
+	      .doc = "Reason for which the probe proves nothing more. Not set if every probed "
+		     "address answered as expected."),
 	FIELD(machine_probe, api_server, "apiServer", FIELD_BOOL,
-	      .doc = "Before it joined, its image reached its tenant's API server."),
+	      .doc = "Whether the machine's image reached its tenant's API server before it "
+		     "joined."),
 	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
-	      .doc = "An address of another segment that answered."),
+	      .doc = "Address that answered although only another segment reaches it. Not set if "
+		     "none did."),
 	FIELDS_END,
 };
 
 static const struct field network_fields[] = {
 	FIELD_IN(machine_status, network, segment, "segment", FIELD_STR, .max_len = 253,
-		 .doc = "quarantine, provisioning or tenant/NAME."),
+		 .doc = "Segment of the machine's ports: quarantine, provisioning or tenant/NAME."),
 	FIELD_IN(machine_status, network, proof, "proof", FIELD_STR, .max_len = 16,
-		 .doc = "Strong, Weak or None."),
+		 .doc = "Strength of the proof that the ports are in this segment: Strong, Weak or "
+			"None."),
 	FIELD_IN(machine_status, network, observed_time, "observedTime", FIELD_TIME,
-		 .doc = "When it was read."),
+		 .doc = "Time at which the segment was read."),
 	FIELD_IN(machine_status, network, probe, "probe", FIELD_OBJECT_PTR, .sub = probe_fields,
 		 .size = sizeof(struct machine_probe),
-		 .doc = "What was asked from the machine itself there."),
+		 .doc = "Result of the last network probe by the machine itself in this segment."),
 	FIELDS_END,
 };
 
 static const struct field error_fields[] = {
 	FIELD(machine_error, reason, "reason", FIELD_STR, .max_len = 128,
-	      .doc = "One of a closed list."),
-	FIELD(machine_error, message, "message", FIELD_STR, .doc = "For people."),
-	FIELD(machine_error, time, "time", FIELD_TIME, .doc = "When it happened."),
+	      .doc = "Reason code, one of those in docs/reasons.md."),
+	FIELD(machine_error, message, "message", FIELD_STR,
+	      .doc = "Human-readable details of the error."),
+	FIELD(machine_error, time, "time", FIELD_TIME, .doc = "Time at which the error occurred."),
 	FIELDS_END,
 };
 
 static const struct field progress_fields[] = {
 	FIELD(machine_progress, phase, "phase", FIELD_STR, .max_len = 64,
-	      .doc = "What the agent does: canaries, overwrite, image ..."),
+	      .doc = "What the agent is doing, such as canaries, overwrite or image."),
 	FIELD(machine_progress, done_bytes, "doneBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Done, over all drives."),
+	      .doc = "Number of bytes done, over all drives."),
 	FIELD(machine_progress, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "To do in all; 0: not known."),
+	      .doc = "Number of bytes to do in total, over all drives. 0: unknown."),
 	FIELD(machine_progress, bytes_per_second, "bytesPerSecond", FIELD_I64, .min = 0,
-	      .max = INT64_MAX, .doc = "Rate, over all drives."),
+	      .max = INT64_MAX, .doc = "Data rate in bytes per second, over all drives."),
 	FIELD(machine_progress, expected_end, "expectedEnd", FIELD_TIME,
-	      .doc = "When it will be done at that rate."),
+	      .doc = "Time at which the agent is expected to finish at this rate."),
 	FIELDS_END,
 };
 
 static const struct field operation_fields[] = {
-	FIELD(machine_operation, id, "id", FIELD_STR, .max_len = 64, .doc = "Its id, everywhere."),
+	FIELD(machine_operation, id, "id", FIELD_STR, .max_len = 64,
+	      .doc = "ID of the operation, used in the journal, in orders to the agent and in "
+		     "WipeRecords."),
 	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64,
-	      .doc = "What is being done."),
+	      .doc = "Step of the operation that is in progress."),
 	FIELD(machine_operation, class_, "class", FIELD_STR, .max_len = 16,
-	      .doc = "idempotent, probe-first or once: how it goes on after a crash."),
+	      .doc = "How the step continues after a crash. idempotent: it is repeated. "
+		     "probe-first: its effect is read before it is repeated. once: it is never "
+		     "repeated."),
 	FIELD(machine_operation, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Counts from 1."),
+	      .doc = "Number of the attempt of this step, counted from 1."),
 	FIELD(machine_operation, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Rises with each new leader; lower ones are refused."),
+	      .doc = "Fencing number of the leader that started the step. It is higher for each "
+		     "new leader; the agent and the fabric refuse lower numbers."),
 	FIELD(machine_operation, boot_number, "bootNumber", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Which boot of the agent in this operation."),
+	      .doc = "Number of the agent's boot within this operation, counted from 1."),
 	FIELD(machine_operation, handle, "handle", FIELD_STR,
-	      .doc = "What the backend gave for a call that is under way."),
-	FIELD(machine_operation, started, "started", FIELD_TIME, .doc = "When it began."),
-	FIELD(machine_operation, deadline, "deadline", FIELD_TIME, .doc = "When it is given up."),
+	      .doc = "Handle that the backend returned for a call in progress."),
+	FIELD(machine_operation, started, "started", FIELD_TIME,
+	      .doc = "Time at which the step began."),
+	FIELD(machine_operation, deadline, "deadline", FIELD_TIME,
+	      .doc = "Time at which drover gives the step up."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
-	      .doc = "The device, or drover itself: then the deadline is moved."),
+	      .doc = "What the step waits for: the device or another system (Device), a rate "
+		     "limit of drover (Rate), a PodDisruptionBudget (Budget) or an operator "
+		     "(Approval). The deadline is extended while the cause is a rate limit of "
+		     "drover."),
 	FIELD(machine_operation, next_attempt, "nextAttempt", FIELD_TIME,
-	      .doc = "When it is tried again."),
+	      .doc = "Time at which the step is tried next."),
 	FIELD_OBJ(machine_operation, last_error, "lastError", error_fields,
-		  .doc = "Why it was not done the last time."),
+		  .doc = "Error of the last attempt."),
 	FIELD_PTR(machine_operation, progress, "progress", progress_fields,
-		  .doc = "How far the agent is."),
+		  .doc = "Progress of the agent."),
 	FIELDS_END,
 };
 
 static const struct field agent_fields[] = {
 	FIELD(machine_agent, boot_id, "bootID", FIELD_STR, .max_len = 64,
-	      .doc = "Boot id of the agent's kernel."),
+	      .doc = "Boot ID of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
-	      .doc = "Key that it signs with."),
+	      .doc = "Public key with which the agent's reports are verified."),
 	FIELD(machine_agent, probes, "probes", FIELD_BOOL,
-	      .doc = "It can ask which addresses answer."),
+	      .doc = "Whether the agent supports network probes."),
 	FIELD(machine_agent, dismissed, "dismissed", FIELD_BOOL,
-	      .doc = "Its orders are done: nothing of it is listened to any more."),
+	      .doc = "Whether the agent has finished its orders. Later messages from it are "
+		     "ignored."),
 	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
-	      .doc = "System UUID as it reads it: its Node has to say the same."),
+	      .doc = "System UUID that the agent read. The Node must report the same UUID."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
-	      .doc = "When it was heard last."),
+	      .doc = "Time of the agent's last message."),
 	FIELDS_END,
 };
 
 static const struct field nic_fields[] = {
-	FIELD(machine_nic, mac, "mac", FIELD_STR, .max_len = 64, .doc = "MAC address."),
+	FIELD(machine_nic, mac, "mac", FIELD_STR, .max_len = 64, .doc = "MAC address of the NIC."),
 	FIELD(machine_nic, name, "name", FIELD_STR, .max_len = 32,
-	      .doc = "Name in the agent's kernel."),
-	FIELD(machine_nic, driver, "driver", FIELD_STR, .max_len = 32, .doc = "Its driver."),
+	      .doc = "Interface name in the agent's kernel."),
+	FIELD(machine_nic, driver, "driver", FIELD_STR, .max_len = 32,
+	      .doc = "Kernel driver of the NIC."),
 	FIELDS_END,
 };
 
 static const struct field unseen_fields[] = {
 	FIELD(machine_unseen, id, "id", FIELD_STR, .required = true, .max_len = 160,
-	      .doc = "Serial number or durable name, or MODEL#N for the Nth of a model without."),
-	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
-	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	      .doc = "ID of the drive: its serial number or durable name, or MODEL#N for the Nth "
+		     "drive of a model that has neither."),
+	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256,
+	      .doc = "Model, as reported by the BMC."),
+	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256,
+	      .doc = "Slot, as reported by the BMC."),
 	FIELD(machine_unseen, volume, "volume", FIELD_STR, .max_len = 256,
-	      .doc = "Virtual disk that it is a part of."),
+	      .doc = "Virtual disk that the drive is part of, as reported by the BMC."),
 	FIELD(machine_unseen, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "As the BMC says."),
+	      .doc = "Capacity in bytes, as reported by the BMC."),
 	FIELDS_END,
 };
 
 static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
-	      .doc = "How many GPUs."),
+	      .doc = "Number of GPUs."),
 	FIELD(machine_inventory, cpus, "cpus", FIELD_I64, .min = 0, .max = 65536,
-	      .doc = "How many logical CPUs."),
+	      .doc = "Number of logical CPUs."),
 	FIELD(machine_inventory, memory_bytes, "memoryBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "RAM."),
-	DRIVES_ROW(machine_inventory, "Drives that were seen."),
-	CONTROLLERS_ROW(machine_inventory, "Storage controllers that were seen."),
+	      .doc = "Size of the memory in bytes."),
+	DRIVES_ROW(machine_inventory, "Drives that the agent saw."),
+	CONTROLLERS_ROW(machine_inventory, "Storage controllers that the agent saw."),
 	FIELD_ITEMS(machine_inventory, unseen_drives, "unseenDrives", unseen_fields,
 		    .max_items = 256, .list_key = "id",
-		    .doc = "Drives that its BMC lists and the agent did not see."),
+		    .doc = "Drives that the BMC lists and the agent did not see."),
 	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
-		    .doc = "NICs that were seen."),
+		    .doc = "Network interfaces that the agent saw."),
 	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,
-	      .doc = "When the agent looked."),
+	      .doc = "Time of the agent's inspection."),
 	FIELDS_END,
 };
 
 static const struct field failure_fields[] = {
-	FIELD(machine_failure, time, "time", FIELD_TIME, .doc = "When."),
-	FIELD(machine_failure, step, "step", FIELD_STR, .max_len = 64, .doc = "In which step."),
+	FIELD(machine_failure, time, "time", FIELD_TIME, .doc = "Time of the failure."),
+	FIELD(machine_failure, step, "step", FIELD_STR, .max_len = 64, .doc = "Step that failed."),
 	FIELD(machine_failure, reason, "reason", FIELD_STR, .max_len = 128,
-	      .doc = "One of a closed list."),
-	FIELD(machine_failure, message, "message", FIELD_STR, .doc = "For people."),
+	      .doc = "Reason code, one of those in docs/reasons.md."),
+	FIELD(machine_failure, message, "message", FIELD_STR,
+	      .doc = "Human-readable details of the failure."),
 	FIELD(machine_failure, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "The claim that it served then."),
-	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253, .doc = "Its pool."),
+	      .doc = "Name of the NodeClaim that the machine served."),
+	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253,
+	      .doc = "NodePool of that NodeClaim."),
 	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
-	      .doc = "Its image, by digest."),
+	      .doc = "Image of that NodeClaim, by digest."),
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
-	      .doc = "Its VirtualCluster."),
+	      .doc = "VirtualCluster of that NodeClaim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Of what its pool's template said then, the name: for drift."),
+	      .doc = "Hash of the pool template from which that NodeClaim was made, used to "
+		     "detect drift."),
 	FIELDS_END,
 };
 
 static const struct field quarantine_fields[] = {
 	FIELD(machine_quarantine, reason, "reason", FIELD_STR, .max_len = 128,
-	      .doc = "One of a closed list."),
-	FIELD(machine_quarantine, message, "message", FIELD_STR, .doc = "For people."),
+	      .doc = "Reason code, one of those in docs/reasons.md."),
+	FIELD(machine_quarantine, message, "message", FIELD_STR,
+	      .doc = "Human-readable details of the reason."),
 	FIELD(machine_quarantine, exit, "exit", FIELD_ENUM, .enums = exit_names,
-	      .doc = "auto: tried again by itself. operator: a person has to decide."),
-	FIELD(machine_quarantine, since, "since", FIELD_TIME, .doc = "Since when."),
+	      .doc = "How the machine leaves quarantine. auto: drover tries again by itself. "
+		     "operator: an operator must decide."),
+	FIELD(machine_quarantine, since, "since", FIELD_TIME,
+	      .doc = "Time at which the machine was quarantined."),
 	FIELD(machine_quarantine, next_attempt, "nextAttempt", FIELD_TIME,
-	      .doc = "When it is tried again."),
+	      .doc = "Time of the next automatic attempt."),
 	FIELD(machine_quarantine, attempts, "attempts", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "How often it was."),
+	      .doc = "Number of automatic attempts so far."),
 	FIELDS_END,
 };
 
 static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
-	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	      .doc = "Drain that holds the machine. Not set if an operator cordoned the Node."),
+	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Time at which the hold began."),
 	FIELD(machine_hold, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Pods that had not left when the Drain's hold began."),
+	      .doc = "Number of pods that had not left when the Drain's hold began."),
 	FIELD(machine_hold, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What kept the first of them."),
+	      .doc = "What prevented the first of these pods from leaving."),
 	FIELDS_END,
 };
 
@@ -411,39 +480,50 @@ static const char *const install_phase_names[] = {"Installing", "Installed", "Co
 						  "Restarting", NULL};
 static const struct field install_fields[] = {
 	FIELD(machine_install, handle, "handle", FIELD_STR, .required = true, .max_len = 128,
-	      .doc = "The operation that asked for it, and that the node carries in BCM."),
+	      .doc = "ID of the operation that requested the installation. The node in BCM "
+		     "carries the same ID."),
 	FIELD(machine_install, category, "category", FIELD_STR, .max_len = 63,
-	      .doc = "The category that it is installed in."),
+	      .doc = "BCM category in which the node is installed."),
 	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
 	      .def = "\"Installing\"",
-	      .doc = "Configuring: done, and the agent writes the config drive; Restarting: switched off, since its boot met no head node, to boot once more."),
-	FIELD(machine_install, text, "text", FIELD_STR, .doc = "What BCM said last."),
+	      .doc = "Phase of the installation. Installing: BCM installs the node. Installed: "
+		     "BCM reports it up. Configuring: the agent writes the config drive. "
+		     "Restarting: the machine is switched off to boot again, because no head "
+		     "node answered its first boot."),
+	FIELD(machine_install, text, "text", FIELD_STR, .doc = "Last status text reported by BCM."),
 	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
-	      .doc = "When that was another one."),
+	      .doc = "Time at which the status text last changed."),
 	FIELD(machine_install, back_time, "backTime", FIELD_TIME,
-	      .doc = "When BCM answered again after it was away while the machine was on."),
+	      .doc = "Time at which BCM answered again after an outage during which the machine "
+		     "was on."),
 	FIELD(machine_install, restart_time, "restartTime", FIELD_TIME,
-	      .doc = "When it was switched off for that, once for each install."),
+	      .doc = "Time at which the machine was switched off to boot again. Done at most "
+		     "once per installation."),
 	FIELDS_END,
 };
 
 static const struct field leave_fields[] = {
 	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Why it leaves its tenant."),
+	      .doc = "Reason for which the machine leaves its tenant: docs/drain.md lists them."),
 	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "The Drain that asked."),
+	      .doc = "Drain that requested it. Not set if none did."),
 	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
-	      .def = "\"Release\"", .doc = "What comes after the wipe."),
+	      .def = "\"Release\"",
+	      .doc = "What happens after the machine has left: Release (wiped and free), Hold "
+		     "(stays with its tenant), Quarantine or Retire (wiped, then out of use)."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "The Drain that wants what then says, if another than drain."),
+	      .doc = "Drain that determines then. Not set if it is the one in drain."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
-	      .doc = "When its pods are not waited for any more."),
+	      .doc = "Time after which drover no longer waits for pods to leave. Not set: it "
+		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "The Drain whose deadline it is, if another than drain: it escalates, and acts from then on."),
+	      .doc = "Drain whose deadline applies and which acts from then on. Not set if it is "
+		     "the one in drain, or if the deadline is the NodeClaim's."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Pods that have not left."),
+	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What keeps the first of them."),
+	      .doc = "What prevents the first of these pods from leaving, such as \"pdb "
+		     "team-x/web\"."),
 	FIELDS_END,
 };
 
@@ -456,79 +536,94 @@ static const struct field requests_fields[] = {
 };
 
 static const struct field_rule tenancy_rules[] = {
-	{"self >= oldSelf", "tenancy never falls"},
+	{"self >= oldSelf", "tenancy must not decrease"},
 	{NULL, NULL},
 };
 
 static const struct field status_fields[] = {
 	FIELD(machine_status, state, "state", FIELD_STR, .max_len = 32,
-	      .doc = "Where it is in its life."),
-	FIELD(machine_status, state_since, "stateSince", FIELD_TIME, .doc = "Since when."),
+	      .doc = "State in the life cycle of the machine: docs/states.md lists them."),
+	FIELD(machine_status, state_since, "stateSince", FIELD_TIME,
+	      .doc = "Time at which the machine entered this state."),
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .rules = tenancy_rules,
-	      .doc = "Counts tenants; rises before the first byte of one, never falls."),
+	      .doc = "Number of the tenancy. It increases before anything of a new tenant is "
+		     "written to the machine, and never decreases."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL,
-	      .doc = "Wiped since the last tenant, and proved."),
-	FIELD_OBJ(
-		machine_status, identity, "identity", identity_fields,
-		.doc = "What the BMC said at the last login; `drover approve` copies it to spec.identity."),
+	      .doc = "Whether the machine has been wiped since its last tenant, and the wipe is "
+		     "proved."),
+	FIELD_OBJ(machine_status, identity, "identity", identity_fields,
+		  .doc = "Identity that the BMC reported at the last login. \"drover approve\" "
+			 "copies it to spec.identity."),
 	FIELD_PTR(machine_status, claim_ref, "claimRef", object_ref_fields,
-		  .doc = "The claim that holds it: the lock."),
+		  .doc = "NodeClaim that owns the machine. It serves as a lock: a machine has at "
+			 "most one."),
 	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields,
-		  .doc = "The newest record that passed."),
+		  .doc = "Newest WipeRecord that passed."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
-		  .doc = "A wipe that was begun and has no WipeRecord yet."),
-	FIELD_PTR(machine_status, instance, "instance", instance_fields,
-		  .doc = "What was launched for it, or is being."),
-	FIELD_PTR(machine_status, install, "install", install_fields,
-		  .doc = "What BCM installs or has installed; it ends when BCM has the node back."),
-	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
-	FIELD_OBJ(machine_status, network, "network", network_fields,
-		  .doc = "Where its network is."),
-	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
-		  .doc = "What is remembered about its BMC."),
+		  .doc = "Wipe attempt that has begun and has no WipeRecord yet."),
 	FIELD_PTR(
-		machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
-		.doc = "The BMC that the password may go to, whose password, and by what CA: of spec.bmc when that was first seen, or as approved since."),
-	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
+		machine_status, instance, "instance", instance_fields,
+		.doc = "Cloud instance that was launched, or is being launched, for this Machine."),
+	FIELD_PTR(
+		machine_status, install, "install", install_fields,
+		.doc = "Installation by BCM. Removed when the node in BCM is back in its original "
+		       "state."),
+	FIELD_OBJ(machine_status, power, "power", power_fields,
+		  .doc = "Power state last reported by the BMC."),
+	FIELD_OBJ(machine_status, network, "network", network_fields,
+		  .doc = "Network segment of the machine's ports, and its proof."),
+	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
+		  .doc = "What drover has learned about the BMC."),
+	FIELD_PTR(machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
+		  .doc = "BMC to which the password may be sent: address, TLS settings, Secret and "
+			 "CA. Recorded from spec.bmc when first seen; later changes need an "
+			 "approval."),
+	FIELD_PTR(machine_status, operation, "operation", operation_fields,
+		  .doc = "Journal of the operation in progress. Written before each act, so that "
+			 "another leader can continue."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
-		  .doc = "The virtual cluster that it serves or served last."),
+		  .doc = "VirtualCluster that the machine serves or served last."),
 	FIELD(machine_status, pool, "pool", FIELD_STR, .max_len = 253,
-	      .doc = "The NodePool by which it came to that virtual cluster: whose bill its wipe is on."),
+	      .doc = "NodePool through which the machine came to that VirtualCluster. The time "
+		     "of its wipe is charged there."),
 	FIELD_PTR(machine_status, warm_for, "warmFor", object_ref_fields,
-		  .doc = "The pool that keeps it on while it is free."),
-	FIELD_PTR(machine_status, agent, "agent", agent_fields, .doc = "The agent's session."),
+		  .doc = "NodePool for which the machine is kept powered on while it is free."),
+	FIELD_PTR(machine_status, agent, "agent", agent_fields,
+		  .doc = "Session of the agent that runs, or last ran, on the machine."),
 	FIELD_PTR(machine_status, inventory, "inventory", inventory_fields,
-		  .doc = "What the agent saw."),
+		  .doc = "Hardware that the agent found at the last inspection."),
 	FIELD_ITEMS(machine_status, failures, "failures", failure_fields, .max_items = 20,
-		    .doc = "The newest 20."),
+		    .doc = "Failures of the machine, the newest 20."),
 	FIELD_PTR(machine_status, quarantine, "quarantine", quarantine_fields,
-		  .doc = "Why it is in quarantine."),
+		  .doc = "Reason and exit of the quarantine. Set while the state is quarantined."),
 	FIELD_PTR(machine_status, leave, "leave", leave_fields,
-		  .doc = "Why it leaves its tenant, and what comes after the wipe."),
+		  .doc = "Why the machine leaves its tenant, and what happens after the wipe."),
 	FIELD_PTR(machine_status, hold, "hold", hold_fields,
-		  .doc = "No placing and no giving back."),
+		  .doc = "Hold: nothing is scheduled to the machine, and it is not given back."),
 	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
-		  .doc = "Requests by annotation that were acted on."),
+		  .doc = "Operator requests by annotation that were acted on."),
 	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,
-	      .doc = "The approval acted on last."),
+	      .doc = "ID of the approval (spec.approval.id) that was acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
-	      .doc = "Boot id of its newest Node."),
-	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed, BootProtected, Healthy."),
+	      .doc = "Boot ID of the newest Node that ran on the machine."),
+	CONDITIONS_ROW(machine_status,
+		       "Conditions: Ready, Reachable, Managed, BootProtected, Healthy."),
 	FIELDS_END,
 };
 
 static const struct field_rule spec_rules[] = {
 	{"!has(self.elastic) || !(has(self.bmc) || has(self.identity) || has(self.node))",
-	 "elastic stands not beside bmc, identity or node"},
+	 "elastic must not be set together with bmc, identity or node"},
 	{"has(self.elastic) == has(oldSelf.elastic)", "elastic is immutable"},
 	{NULL, NULL},
 };
 const struct field machine_fields[] = {
 	META_ROW(machine),
 	FIELD_OBJ(machine, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
-		  .doc = "What is wanted."),
-	FIELD_OBJ(machine, status, "status", status_fields, .doc = "What is."),
+		  .doc = "Desired state of the Machine."),
+	FIELD_OBJ(machine, status, "status", status_fields,
+		  .doc = "Observed state of the Machine."),
 	FIELDS_END,
 };
 
@@ -555,23 +650,26 @@ int machine_check(const void *object, const void *old, struct err *e)
 
 	if (object_name_check(&m->meta, 63, e) < 0)
 		return -1;
-	/* What is launched is neither proved off nor cut nor wiped: no machine of one's own may
-	 * become that. */
+	/* An elastic machine is never proved off, isolated or wiped, so an owned machine must not
+	 * become elastic. */
 	if (s->elastic && (s->bmc || s->identity || s->node))
-		return err_set(e, ERR_INVALID, 0, "spec.elastic: not beside bmc, identity or node");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.elastic: must not be set together with bmc, identity or node");
 	if (o && !o->spec.elastic != !s->elastic)
 		return err_set(e, ERR_INVALID, 0, "spec.elastic: is immutable");
 	if (s->approval && s->approval->action == APPROVE_ADOPT && !s->approval->claim)
-		return err_set(e, ERR_INVALID, 0, "spec.approval.claim: required by action Adopt");
+		return err_set(e, ERR_INVALID, 0, "spec.approval.claim: required for action Adopt");
 	if (s->approval && s->approval->action == APPROVE_TRUST_BMC && !s->approval->bmc)
-		return err_set(e, ERR_INVALID, 0, "spec.approval.bmc: required by action TrustBMC");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.approval.bmc: required for action TrustBMC");
 	if (s->identity && !s->identity->system_uuid && !s->identity->serial_number)
 		return err_set(e, ERR_INVALID, 0, "spec.identity: want systemUUID or serialNumber");
 	if (s->bmc && object_tls_check(&s->bmc->tls, str_starts(s->bmc->address, "https://"),
 				       "spec.bmc.tls", e) < 0)
 		return -1;
 	if (o && m->status.tenancy < o->status.tenancy)
-		return err_set(e, ERR_INVALID, 0, "status.tenancy: never falls, was %jd, got %jd",
+		return err_set(e, ERR_INVALID, 0,
+			       "status.tenancy: must not decrease, was %jd, got %jd",
 			       (intmax_t)o->status.tenancy, (intmax_t)m->status.tenancy);
 	return 0;
 }

@@ -1,64 +1,72 @@
 #include "api/tables.h"
 
 /*
- * machine_bmc: field table of status.bmc of a Machine: what is remembered of its BMC, and what is
- * known of it, for people.
+ * machine_bmc: field table of status.bmc of a Machine: what drover has learned about the BMC.
  * Tests: tests/unit/api/test_kinds.c, tests/world/test_bmc_facts.c
  */
 static const struct field unlisted_fields[] = {
 	FIELD(machine_unlisted, firmware_version, "firmwareVersion", FIELD_STR, .max_len = 256,
-	      .doc = "Firmware version that the BMC had."),
+	      .doc = "Firmware version of the BMC when it was asked."),
 	FIELD(machine_unlisted, message, "message", FIELD_STR, .max_len = 1024,
-	      .doc = "What the BMC answered."),
+	      .doc = "Answer of the BMC."),
 	FIELD(machine_unlisted, observed_time, "observedTime", FIELD_TIME,
-	      .doc = "When it was asked last."),
+	      .doc = "Time at which the BMC was last asked."),
 	FIELDS_END,
 };
 
 const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
-		 .doc = "The open session; a new leader deletes it first."),
+		 .doc = "URI of the open Redfish session. A new leader deletes it before it logs "
+			"in."),
 	FIELD_IN(machine_status, bmc, secret_version, "secretVersion", FIELD_STR, .max_len = 64,
-		 .doc = "resourceVersion of the Secret that the BMC last accepted."),
+		 .doc = "resourceVersion of the Secret with which the BMC last accepted a login."),
 	FIELD_IN(machine_status, bmc, refused_secret_version, "refusedSecretVersion", FIELD_STR,
 		 .max_len = 64,
-		 .doc = "resourceVersion of the Secret whose login was refused: not tried again."),
+		 .doc = "resourceVersion of the Secret with which the BMC refused a login. drover "
+			"does not try this version again."),
 	FIELD_IN(machine_status, bmc, fingerprint, "fingerprint", FIELD_STR, .max_len = 128,
-		 .doc = "Certificate pinned at first use."),
+		 .doc = "SHA-256 digest of the certificate that was pinned at first use."),
 	FIELD_IN(
 		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
-		.doc = "SHA-256 of an HTTP boot address of drover that the BMC does not let go; it boots nothing."),
+		.doc = "SHA-256 digest of an HTTP boot URL of drover that the BMC does not remove. "
+		       "Nothing boots from it any more."),
 	FIELD_IN(
 		machine_status, bmc, media_over, "mediaOver", FIELD_STR, .max_len = 16,
-		.doc = "HTTPS: the BMC refused a medium over plain HTTP, and gets spec.boot.httpsMediaURL since; `drover retry` forgets it."),
+		.doc = "Transport for boot media. HTTPS: the BMC refused a medium over plain HTTP, "
+		       "so it now gets spec.boot.httpsMediaURL. \"drover retry\" resets it."),
 	FIELD_IN(machine_status, bmc, vendor, "vendor", FIELD_STR, .max_len = 256,
-		 .doc = "Who made it, as it says."),
+		 .doc = "Vendor, as reported by the BMC."),
 	FIELD_IN(machine_status, bmc, product, "product", FIELD_STR, .max_len = 256,
-		 .doc = "What it is, as it says."),
+		 .doc = "Product name, as reported by the BMC."),
 	FIELD_IN(machine_status, bmc, firmware_version, "firmwareVersion", FIELD_STR,
 		 .max_len = 256,
-		 .doc = "Of the BMC; read with the list of drives, for each tenancy."),
+		 .doc = "Firmware version of the BMC. Read with the list of drives, once for each "
+			"tenancy."),
 	FIELD_IN(machine_status, bmc, redfish_version, "redfishVersion", FIELD_STR, .max_len = 256,
-		 .doc = "Of its service."),
+		 .doc = "Version of the Redfish service."),
 	FIELD_IN(machine_status, bmc, quirks, "quirks", FIELD_STRINGS, .max_items = 16,
 		 .max_len = 64,
-		 .doc = "What drover does otherwise with it, by the ids of docs/bmc.md."),
-	FIELD_IN(
-		machine_status, bmc, media, "media", FIELD_STR, .max_len = 16,
-		.doc = "How boot media go in: HTTPS (its slot lists it), HTTP, Disabled (drover enables its slots before the first medium), None."),
+		 .doc = "Deviations of this BMC that drover works around. docs/bmc.md describes "
+			"each ID."),
+	FIELD_IN(machine_status, bmc, media, "media", FIELD_STR, .max_len = 16,
+		 .doc = "How boot media are attached. HTTPS: over HTTPS, which the slot lists. "
+			"HTTP: over plain HTTP. Disabled: the slots are disabled; drover enables "
+			"them before the first medium. None: not possible."),
 	FIELD_IN(machine_status, bmc, media_slot, "mediaSlot", FIELD_STR, .max_len = 1024,
-		 .doc = "Path of the slot that takes them."),
+		 .doc = "Path of the virtual media slot that drover uses."),
 	FIELD_IN(machine_status, bmc, login, "login", FIELD_STR, .max_len = 16,
-		 .doc = "Session or Basic."),
+		 .doc = "Login method: Session or Basic."),
 	FIELD_IN(
 		machine_status, bmc, latency_ms, "latencyMilliseconds", FIELD_I64, .min = 0,
-		.doc = "What an answer of it takes, smoothed; written again when it is another by a quarter."),
-	FIELD_IN(
-		machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
-		.doc = "Requests that its last trip took, from free to free; of one that one leader saw whole."),
-	FIELD_IN(
-		machine_status, bmc, drives_not_listed, "drivesNotListed", FIELD_OBJECT_PTR,
-		.sub = unlisted_fields, .size = sizeof(struct machine_unlisted),
-		.doc = "Set if the BMC answered that it does not serve its list of drives (Storage). It is asked again a day later, when its firmware version is another, and by `drover retry`."),
+		.doc = "Smoothed response time of the BMC in milliseconds. Updated when it changes "
+		       "by a quarter."),
+	FIELD_IN(machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
+		 .doc = "Number of BMC requests during the machine's last cycle from free to free. "
+			"Set if one leader saw the whole cycle."),
+	FIELD_IN(machine_status, bmc, drives_not_listed, "drivesNotListed", FIELD_OBJECT_PTR,
+		 .sub = unlisted_fields, .size = sizeof(struct machine_unlisted),
+		 .doc = "Set if the BMC does not serve its list of drives (Storage). drover asks "
+			"again after a day, after a change of firmware version, and at \"drover "
+			"retry\"."),
 	FIELDS_END,
 };

@@ -1,6 +1,6 @@
 /*
- * machine_states: the table of machine_states.def as C: names, limits and where each state may go.
- * What is done in a state is in controller/steps/.
+ * machine_states: the table of machine_states.def as C: names, time limits and possible next
+ * states. controller/steps/ implements what happens in each state.
  * Tests: tests/unit/api/test_machine_states.c
  */
 #include "api/machine_states.h"

@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 /*
- * machine_states: the states of status.state of a Machine, from machine_states.def: their names,
- * how long each may take and where it may lead. What is done in a state is in controller/steps/.
+ * machine_states: the values of status.state of a Machine, from machine_states.def: their names,
+ * time limits and possible next states. controller/steps/ implements what happens in each state.
  */
 enum machine_state {
 #define MACHINE_STATE(id, ...) MACHINE_##id,
@@ -14,8 +14,8 @@ enum machine_state {
 	MACHINE_STATE_NONE = -1
 };
 
-/* Which machines pass through a state: those with a BMC, those of a manager such as BCM, those of a
- * cloud. */
+/* Classes of machines that pass through a state: machines with a BMC, machines of a manager such as
+ * BCM, cloud instances. */
 enum machine_class {
 	MACHINE_CLASS_HARDWARE = 1,
 	MACHINE_CLASS_MANAGED = 2,
@@ -26,14 +26,14 @@ struct machine_state_info {
 	const char *name;
 	/* bits of enum machine_class */
 	unsigned classes;
-	/* 0: none */
+	/* 0: no limit */
 	int64_t limit_s;
 	enum machine_state on_limit;
-	/* bits: where it may go */
+	/* set of possible next states: bit 1 << enum machine_state */
 	uint32_t next;
 };
 extern const struct machine_state_info machine_state_info[MACHINE_STATES];
-/* MACHINE_STATE_NONE */
+/* MACHINE_STATE_NONE: no state has that name */
 enum machine_state machine_state_find(const char *name);
 
 #endif

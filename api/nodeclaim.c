@@ -3,49 +3,58 @@
 #include "base/money.h"
 
 /*
- * nodeclaim: field table and checks of the kind NodeClaim: one node for one virtual cluster.
+ * nodeclaim: field table and checks of the kind NodeClaim: a request for one node of one virtual
+ * cluster.
  * Tests: tests/unit/api/test_kinds.c
  */
 
 static const struct field requests_fields[] = {
 	FIELD_IN(node_claim_spec, resources, requests, "requests", FIELD_RESOURCES, .max_items = 64,
-		 .doc = "What the pods that it was made for need in all."),
+		 .doc = "Sum of the resource requests of the pods for which the claim was made."),
 	FIELDS_END,
 };
 
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Same for all claims of the gang; with spec.burst, of one decision for it."),
+	      .doc = "ID of the gang, the same for all its NodeClaims. With spec.burst, the ID "
+		     "of one launch decision for the gang."),
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
-	      .doc = "Of spec.burst: how many claims the gang has."),
+	      .doc = "Number of NodeClaims of the gang. Set with spec.burst. 0: unknown."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Of spec.burst: until then an instance waits for the others; then all are given back."),
+	      .doc = "Time until which instances wait for the others of the gang. Afterwards all "
+		     "are given back. Set with spec.burst."),
 	FIELDS_END,
 };
 
 static const struct field burst_fields[] = {
 	FIELD_OBJ(node_claim_burst, policy_ref, "policyRef", object_ref_fields, .required = true,
-		  .doc = "The BurstPolicy that decided."),
+		  .doc = "BurstPolicy that decided the launch."),
 	FIELD(node_claim_burst, work, "work", FIELD_STR, .required = true, .max_len = 512,
-	      .doc = "For which work: NAMESPACE/NAME of a pod, or the gang."),
+	      .doc = "Work for which the instance is launched: NAMESPACE/NAME of a pod, or the "
+		     "gang."),
 	FIELD(node_claim_burst, workload, "workload", FIELD_STR, .max_len = 512,
-	      .doc = "Workload for budgets of scope Workload; absent: same as work."),
+	      .doc = "Workload to which budgets of scope Workload charge the launch. If not set, "
+		     "the value of work."),
 	FIELD(node_claim_burst, region, "region", FIELD_STR, .required = true, .max_len = 128,
-	      .doc = "Where it is launched, and nowhere else."),
+	      .doc = "Region in which the instance must be launched."),
 	FIELD(node_claim_burst, zone, "zone", FIELD_STR, .max_len = 128,
-	      .doc = "Where in the region; absent: the Provider has no zones."),
+	      .doc = "Zone in which the instance must be launched. Not set if the Provider has "
+		     "no zones."),
 	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "How it is paid for."),
+	      .enums = burst_policy_market_names, .doc = "Market in which the instance is bought."),
 	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "By which it was decided, for an hour."),
+	      .doc = "Price of one hour on which the decision was based."),
 	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
-	      .doc = "What the Provider told for an hour when it was decided: nothing dearer is launched."),
+	      .doc = "Price of one hour that the Provider reported at the decision. The instance "
+		     "is not launched if it costs more."),
 	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .pattern = "^[A-Z]{3}$", .doc = "Of both amounts."),
+	      .pattern = "^[A-Z]{3}$",
+	      .doc = "Currency of all amounts in burst, an ISO 4217 code."),
 	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "What it may cost at most: charged from decidedTime on, until it has ended."),
+	      .doc = "Highest possible cost of the instance. It is charged to the budgets from "
+		     "decidedTime until the instance has ended."),
 	FIELD(node_claim_burst, decided_time, "decidedTime", FIELD_TIME, .required = true,
-	      .doc = "When it was decided."),
+	      .doc = "Time of the decision."),
 	FIELDS_END,
 };
 
@@ -56,75 +65,81 @@ static const struct field_rule image_rules[] = {
 
 static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, virtual_cluster_ref, "virtualClusterRef", object_ref_fields,
-		  .required = true, .doc = "The tenant."),
+		  .required = true, .doc = "VirtualCluster for which the node is made."),
 	FIELD_OBJ(node_claim_spec, node_pool_ref, "nodePoolRef", object_ref_fields,
-		  .required = true, .doc = "The pool that this was copied from."),
+		  .required = true, .doc = "NodePool from whose template this spec was copied."),
 	FIELD_PTR(node_claim_spec, machine_ref, "machineRef", object_ref_fields,
-		  .doc = "The machine that the plan chose."),
+		  .doc = "Machine that the planner chose. If not set, the controller chooses one."),
 	FIELD_PTR(
 		node_claim_spec, provider_ref, "providerRef", object_name_ref_fields,
-		.doc = "The Provider that launches an instance for it, whose Machine has the claim's name; absent: machineRef is of a machine that there is."),
+		.doc = "Provider that launches a new instance for the claim; its Machine gets the "
+		       "claim's name. If not set, machineRef names an existing machine."),
 	FIELD_OBJ(node_claim_spec, resources, "resources", requests_fields,
-		  .doc = "What is needed."),
+		  .doc = "Resources that the pods of the claim need."),
 	FIELD(node_claim_spec, pods, "pods", FIELD_STRINGS, .max_items = 256, .max_len = 128,
-	      .doc = "UIDs of the pods that it was made for: until it is Ready its room is kept for them."),
+	      .doc = "UIDs of the pods for which the claim was made. The node's capacity is "
+		     "reserved for them until it is Ready."),
 	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields, .rules = image_rules,
-		  .doc = "What is written to the disk."),
+		  .doc = "Image that is written to the machine's disk."),
 	FIELD(node_claim_spec, labels, "labels", FIELD_MAP, .max_items = 64, .max_len = 63,
-	      .doc = "Labels of the node."),
+	      .doc = "Labels of the Node."),
 	FIELD(node_claim_spec, annotations, "annotations", FIELD_MAP, .max_items = 64,
-	      .doc = "Annotations of the node."),
+	      .doc = "Annotations of the Node."),
 	NODE_ROWS(node_claim_spec),
 	FIELD_OBJ(node_claim_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",
-		  .doc = "Longest time of each phase of coming."),
+		  .doc = "Longest time for each phase until the node serves."),
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "What the machine's last wipe must have reached."),
+		  .doc = "Lowest result that the machine's last wipe must have reached."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
-		  .doc = "The gang that it was made for; its pods may be others by now."),
-	FIELD_PTR(
-		node_claim_spec, burst, "burst", burst_fields,
-		.doc = "The decision of a BurstPolicy that it carries out; absent: it was made within NodePool limits."),
+		  .doc = "Gang for which the claim was made. Its pods may have changed since."),
+	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,
+		  .doc = "Decision of a BurstPolicy that this claim carries out. If not set, the "
+			 "claim counts within the NodePool's limits."),
 	FIELDS_END,
 };
 static const struct field_rule claim_spec_rules[] = {
-	{"self == oldSelf", "spec is immutable: a claim is a promise, make a new one"},
+	{"self == oldSelf", "spec is immutable; create a new NodeClaim"},
 	{NULL, NULL},
 };
 
 static const struct field eta_fields[] = {
 	FIELD_IN(node_claim_status, eta, p50, "p50", FIELD_TIME,
-		 .doc = "As likely before as after."),
+		 .doc = "50th percentile: the node is ready by then with probability 1/2."),
 	FIELD_IN(node_claim_status, eta, p90, "p90", FIELD_TIME,
-		 .doc = "Nine of ten are ready by then."),
+		 .doc = "90th percentile: the node is ready by then with probability 9/10."),
 	FIELDS_END,
 };
 
 static const struct field claim_status_fields[] = {
 	FIELD_PTR(node_claim_status, machine_ref, "machineRef", object_ref_fields,
-		  .doc = "The machine that serves it."),
+		  .doc = "Machine that serves the claim."),
 	FIELD(node_claim_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Which tenancy of the machine this is."),
+	      .doc = "Tenancy number of the machine for this claim."),
 	FIELD(node_claim_status, phase, "phase", FIELD_STR, .max_len = 32,
-	      .doc = "Where it is, for people; derived."),
+	      .doc = "Summary of the claim's progress, for human readers: a machine state, "
+		     "Pending, Failed or Ended."),
 	FIELD(node_claim_status, node_name, "nodeName", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the Node."),
 	FIELD(node_claim_status, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the Node."),
 	FIELD(node_claim_status, provider_id, "providerID", FIELD_STR,
-	      .doc = "drover://PROVIDER/MACHINE"),
+	      .doc = "Provider ID of the Node, drover://PROVIDER/MACHINE."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
-		  .doc = "When the node is expected to be ready."),
-	CONDITIONS_ROW(
-		node_claim_status,
-		"Launched, Registered, Initialized, Ready, Drifted, Drained, VolumesDetached, PoweredOff, Isolated."),
+		  .doc = "Expected time at which the node becomes ready."),
+	CONDITIONS_ROW(node_claim_status,
+		       "Conditions: Launched, Registered, Initialized, Ready, Drifted, Drained, "
+		       "VolumesDetached, PoweredOff, Isolated."),
 	FIELDS_END,
 };
 
 const struct field node_claim_fields[] = {
 	META_ROW(node_claim),
 	FIELD_OBJ(node_claim, spec, "spec", claim_spec_fields, .required = true,
-		  .rules = claim_spec_rules, .doc = "What was promised; immutable."),
-	FIELD_OBJ(node_claim, status, "status", claim_status_fields, .doc = "What is."),
+		  .rules = claim_spec_rules,
+		  .doc = "Desired state of the NodeClaim, copied from the NodePool's template when "
+			 "the claim was made. Immutable."),
+	FIELD_OBJ(node_claim, status, "status", claim_status_fields,
+		  .doc = "Observed state of the NodeClaim."),
 	FIELDS_END,
 };
 

@@ -7,48 +7,50 @@
 #include "wipe/evidence.h"
 
 /*
- * nodeclaim: the kind NodeClaim: one node for one virtual cluster: a frozen copy of what it was
- * promised. Field tables and checks: api/nodeclaim.c.
+ * nodeclaim: the kind NodeClaim: a request for one node of one virtual cluster, with a fixed copy
+ * of its pool's template. Field tables and checks: api/nodeclaim.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct node_claim_gang {
 	const char *uid;
-	/* 0: nobody counts them */
+	/* number of claims of the gang; 0: unknown */
 	int64_t size;
-	/* 0: none */
+	/* Wall clock, Unix ms; 0: no limit */
 	int64_t hold_until;
 };
-/* The decision of a BurstPolicy that it carries out: exactly that offer, and no dearer. */
+/* The decision of a BurstPolicy that a claim carries out: exactly this offer is launched, at no
+ * higher price. */
 struct node_claim_burst {
 	struct object_ref policy_ref;
-	/* NAMESPACE/NAME of the pod, or the gang */
+	/* NAMESPACE/NAME of a pod, or the gang */
 	const char *work;
-	/* workload for budgets of scope Workload; NULL: same as work */
+	/* workload to which budgets of scope Workload charge the launch; NULL: work */
 	const char *workload;
-	/* zone NULL: the Provider has none */
+	/* zone NULL: the Provider has no zones */
 	const char *region, *zone;
 	/* index of burst_policy_market_names */
 	int market;
-	/* for an hour */
+	/* price of one hour */
 	const char *price, *currency;
-	/* that the Provider told then; NULL: it told none */
+	/* price of one hour that the Provider reported at the decision; NULL: none */
 	const char *offered;
-	/* what it may cost at most */
+	/* highest possible cost */
 	const char *committed;
 	int64_t decided_time;
 };
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
-	/* the plan's choice; NULL: the controller chooses */
+	/* the planner's choice; NULL: the controller chooses a machine */
 	struct object_ref *machine_ref;
-	/* elastic: its Machine is made; NULL: machine_ref is there */
+	/* Provider that launches a new instance for the claim; NULL: machine_ref names an existing
+	 * machine */
 	struct object_name_ref *provider_ref;
 	struct object_requirements requirements;
 	struct {
 		struct resources requests;
 	} resources;
-	/* UIDs of the pods that it was made for */
+	/* UIDs of the pods for which the claim was made */
 	struct strings pods;
 	struct object_image image;
 	struct labels labels, annotations;
@@ -60,7 +62,7 @@ struct node_claim_spec {
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
 	const struct node_claim_gang *gang;
-	/* NULL: nobody's decision but the plan's */
+	/* NULL: not launched by a BurstPolicy */
 	const struct node_claim_burst *burst;
 	int64_t expire_after, termination_grace_period;
 };
@@ -68,7 +70,7 @@ struct node_claim_status {
 	int64_t observed_generation;
 	struct object_ref *machine_ref;
 	int64_t tenancy;
-	/* a machine state, Pending, Failed or Ended; for people */
+	/* for human readers: a machine state, Pending, Failed or Ended */
 	const char *phase;
 	const char *node_name, *node_uid, *provider_id;
 	struct {

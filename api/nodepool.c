@@ -3,13 +3,13 @@
 #include "base/str.h"
 
 /*
- * nodepool: field table and checks of the kind NodePool: what nodes shall be, for whom, and how
- * many.
+ * nodepool: field table and checks of the kind NodePool: a set of nodes for selected virtual
+ * clusters.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const struct field provider_ref_fields[] = {
 	FIELD(object_name_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "A Provider's name."),
+	      .doc = "Name of the Provider."),
 	FIELDS_END,
 };
 
@@ -21,26 +21,31 @@ static const struct field_rule image_rules[] = {
 static const struct field template_spec_fields[] = {
 	FIELD_ITEMS(node_pool_template_spec, provider_refs, "providerRefs", provider_ref_fields,
 		    .required = true, .max_items = 16, .list_key = "name",
-		    .doc = "Providers, tried in this order."),
-	FIELD_ITEMS(
-		node_pool_template_spec, images, "images", object_image_fields, .required = true,
-		.max_items = 16, .list_key = "kubernetesVersion", .rules = image_rules,
-		.doc = "One image for each minor of Kubernetes; the newest that the tenant's API server allows is taken."),
+		    .doc = "Providers of the machines, tried in this order."),
+	FIELD_ITEMS(node_pool_template_spec, images, "images", object_image_fields,
+		    .required = true, .max_items = 16, .list_key = "kubernetesVersion",
+		    .rules = image_rules,
+		    .doc = "Images, one for each Kubernetes minor version. The newest that the "
+			   "tenant's API server supports is used."),
 	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 253,
-	      .doc = "RuntimeClasses whose handlers the images have, such as vnode: a pod with another runtimeClassName gets no machine of the pool. Absent: all of them."),
+	      .doc = "RuntimeClass handlers that the images contain, such as vnode. A pod with "
+		     "another runtimeClassName gets no machine of the pool. If not set, all "
+		     "RuntimeClasses are allowed."),
 	FIELD(node_pool_template_spec, nodes, "nodes", FIELD_STRINGS,
 	      .enums = virtual_cluster_nodes_names, .max_items = 2, .def = "[\"Private\"]",
-	      .doc = "Whose Nodes machines of the pool may become: a virtual cluster whose spec.nodes is not among these gets none."),
+	      .doc = "Kinds of Nodes that machines of the pool may become: Private (of the "
+		     "virtual cluster itself) or Host (of the host cluster). A VirtualCluster "
+		     "whose spec.nodes is not listed gets no machine of the pool."),
 	NODE_ROWS(node_pool_template_spec),
 	FIELDS_END,
 };
 
 static const struct field template_metadata_fields[] = {
 	FIELD_IN(node_pool_template, metadata, labels, "labels", FIELD_MAP, .max_items = 64,
-		 .max_len = 63, .doc = "Labels of the node."),
+		 .max_len = 63, .doc = "Labels of the nodes."),
 	FIELD_IN(node_pool_template, metadata, annotations, "annotations", FIELD_MAP,
-		 .max_items = 64, .doc = "Annotations of the node."),
+		 .max_items = 64, .doc = "Annotations of the nodes."),
 	FIELDS_END,
 };
 
@@ -48,7 +53,7 @@ static const struct field template_fields[] = {
 	FIELD_OBJ(node_pool_template, metadata, "metadata", template_metadata_fields,
 		  .doc = "Labels and annotations of the nodes."),
 	FIELD_OBJ(node_pool_template, spec, "spec", template_spec_fields, .required = true,
-		  .doc = "What the nodes are."),
+		  .doc = "Machines, image and settings of the nodes."),
 	FIELDS_END,
 };
 
@@ -61,17 +66,26 @@ static const struct field budget_fields[] = {
 	FIELD(node_pool_budget, nodes, "nodes", FIELD_STR, .required = true, .max_len = 7,
 	      .number = true, .pattern = "^((100|[0-9]{1,2})%|[0-9]{1,6})$",
 	      .want = "a count or a percentage such as \"10%\"",
-	      .doc = "Most nodes of the pool that may leave at once; percentages round up."),
+	      .doc = "Highest number of nodes of the pool that may be leaving at one time: a "
+		     "count such as \"3\", or a percentage of the pool's nodes such as \"10%\", "
+		     "rounded up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
-	      .max_items = 5, .doc = "For which reasons; absent: for all."),
+	      .max_items = 5,
+	      .doc = "Reasons for leaving to which this budget applies. If not set, all of the "
+		     "possible values."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
-	      .doc = "When it begins to count, in UTC."),
+	      .doc = "Start of the time in which this budget applies, in cron syntax (minute "
+		     "hour day month weekday), UTC. Set together with duration. If not set, the "
+		     "budget always applies."),
 	FIELD(node_pool_budget, duration, "duration", FIELD_DURATION, .min = MINUTE,
-	      .max = 31 * DAY, .doc = "How long it counts from then on."),
+	      .max = 31 * DAY,
+	      .doc = "Length of the time in which this budget applies, from each start in "
+		     "schedule."),
 	FIELDS_END,
 };
 static const struct field_rule budget_rules[] = {
-	{"self.all(x, has(x.schedule) == has(x.duration))", "schedule and duration only together"},
+	{"self.all(x, has(x.schedule) == has(x.duration))",
+	 "schedule and duration must be set together"},
 	{NULL, NULL},
 };
 
@@ -80,67 +94,85 @@ const char *const node_pool_reclaim_names[] = {"Never", "Borrowed", "LowerPriori
 static const struct field disruption_fields[] = {
 	FIELD(node_pool_disruption, consolidation_policy, "consolidationPolicy", FIELD_ENUM,
 	      .enums = consolidation_names, .def = "\"WhenEmpty\"",
-	      .doc = "Which nodes may be given back to save machines: empty ones alone, or also those whose pods have room on other nodes of their tenant."),
+	      .doc = "Nodes that may be given back to save machines. WhenEmpty: only nodes "
+		     "without pods. WhenEmptyOrUnderutilized: also nodes whose pods fit on other "
+		     "nodes of the same tenant."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
-	      .doc = "Quiet time before that; absent: the greater of 10 min and twice the measured recycle time."),
+	      .doc = "Time for which a node must be empty or underutilized before it is given "
+		     "back. If not set, the greater of 10 minutes and twice the measured recycle "
+		     "time. Never: nodes are not given back."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
-	      .doc = "When a node that is not any more what the template says is given back: when no pod is on it, or drained, as budgets allow."),
+	      .doc = "When nodes are replaced that differ from the current template. Never: not "
+		     "at all. WhenEmpty: when no pod is on them. WithinBudgets: they are drained "
+		     "as budgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
-	      .doc = "Whose nodes may be taken back for a tenant that waits. Borrowed: of who is beyond its quota, for who is within its own, in one cohort. LowerPriority: also of a tenant with a lower spec.priority."),
-	FIELD_ITEMS(node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
-		    .rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
-		    .doc = "How many may leave at once; the smallest that counts now wins."),
+	      .doc = "Nodes that may be taken back for a waiting tenant. Never: none. Borrowed: "
+		     "those of a tenant that exceeds its quota, for a tenant of the same cohort "
+		     "that does not. LowerPriority: also those of a tenant with a lower "
+		     "spec.priority."),
+	FIELD_ITEMS(
+		node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
+		.rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
+		.doc = "Limits on the number of nodes that leave at one time. If several apply, "
+		       "the smallest counts."),
 	FIELDS_END,
 };
 
 static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
-		 .doc = "How many free machines are kept on with the agent running."),
-	FIELD_IN(
-		node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
-		.doc = "The same as a part of the nodes that the pool has, rounded up; of both the greater counts."),
+		 .doc = "Number of free machines that are kept powered on with the agent running."),
+	FIELD_IN(node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
+		 .doc = "Number of such machines as a percentage of the pool's nodes, rounded up. "
+			"The greater of nodes and percent counts."),
 	FIELDS_END,
 };
 
 static const struct field pool_spec_fields[] = {
 	FIELD_OBJ(node_pool_spec, virtual_cluster_selector, "virtualClusterSelector",
 		  object_selector_fields, .required = true,
-		  .doc = "Which virtual clusters may use the pool; {}: all."),
+		  .doc = "Label selector for the VirtualClusters that may use the pool. {}: all."),
 	FIELD(node_pool_spec, weight, "weight", FIELD_I64, .min = 0, .max = 100,
-	      .doc = "Higher pools are tried first."),
+	      .doc = "Precedence of the pool. Pools with a higher weight are tried first."),
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Most of each resource, and of nodes, that the pool may have at once."),
+	      .doc = "Highest total of each resource, and of nodes, that the pool may have. A "
+		     "resource that is not listed has no limit."),
 	FIELD(node_pool_spec, paused, "paused", FIELD_BOOL,
-	      .doc = "No new claims and no voluntary disruption."),
+	      .doc = "Whether the pool is paused: it makes no new NodeClaims and does not "
+		     "disrupt nodes voluntarily."),
 	FIELD_OBJ(node_pool_spec, template_, "template", template_fields, .required = true,
-		  .doc = "What is promised to each claim; copied into it."),
+		  .doc = "Template of the nodes. It is copied into each NodeClaim."),
 	FIELD_OBJ(node_pool_spec, disruption, "disruption", disruption_fields, .def = "{}",
-		  .doc = "When nodes may be given back."),
-	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "What a machine's last wipe must have reached to be claimed."),
-	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields, .doc = "Capacity kept warm."),
+		  .doc = "When and how many nodes may be given back."),
+	FIELD_OBJ(
+		node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
+		.doc = "Lowest result that a machine's last wipe must have reached before the pool "
+		       "may claim it."),
+	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields,
+		  .doc = "Free machines that are kept powered on, so that nodes start faster."),
 	FIELD_OBJ(node_pool_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",
-		  .doc = "Longest time of each phase of coming."),
+		  .doc = "Longest time for each phase until a node serves."),
 	FIELDS_END,
 };
 
 static const struct field pool_status_fields[] = {
 	FIELD(node_pool_status, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Nodes that the pool has."),
+	      .doc = "Number of nodes in the pool."),
 	FIELD(node_pool_status, resources, "resources", FIELD_RESOURCES, .max_items = 64,
-	      .doc = "What they have in all."),
-	CONDITIONS_ROW(node_pool_status, "Ready, ProvidersReady, LineStopped, WarmReady."),
+	      .doc = "Total resources of the pool's nodes."),
+	CONDITIONS_ROW(node_pool_status,
+		       "Conditions: Ready, ProvidersReady, LineStopped, WarmReady."),
 	FIELDS_END,
 };
 
 const struct field node_pool_fields[] = {
 	META_ROW(node_pool),
 	FIELD_OBJ(node_pool, spec, "spec", pool_spec_fields, .required = true,
-		  .doc = "What is wanted."),
-	FIELD_OBJ(node_pool, status, "status", pool_status_fields, .doc = "What is."),
+		  .doc = "Desired state of the NodePool."),
+	FIELD_OBJ(node_pool, status, "status", pool_status_fields,
+		  .doc = "Observed state of the NodePool."),
 	FIELDS_END,
 };
 
@@ -178,7 +210,8 @@ int node_pool_check(const void *object, const void *old, struct err *e)
 		if (!b[i].schedule != !b[i].duration)
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.disruption.budgets[%zu]: want schedule and duration only together",
+				"spec.disruption.budgets[%zu]: schedule and duration must be set "
+				"together",
 				i);
 	return 0;
 }

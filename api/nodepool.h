@@ -7,30 +7,32 @@
 #include "wipe/evidence.h"
 
 /*
- * nodepool: the kind NodePool: for which virtual clusters, from which providers, with what
- * template, within which limits machines are given. Field tables and checks: api/nodepool.c.
+ * nodepool: the kind NodePool: for which virtual clusters, from which Providers, with what template
+ * and within which limits nodes are made. Field tables and checks: api/nodepool.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct node_pool_template_spec {
+	/* tried in this order */
 	struct {
 		struct object_name_ref *v;
 		size_t n;
-	} provider_refs; /* tried in order */
+	} provider_refs;
 	struct object_requirements requirements;
 	struct object_taints taints, startup_taints;
+	/* one per Kubernetes minor version */
 	struct {
 		struct object_image *v;
 		size_t n;
-	} images; /* one for each Kubernetes minor */
-	/* that the images carry; none: not said */
+	} images;
+	/* RuntimeClass handlers that the images contain; empty: not restricted */
 	struct strings runtime_classes;
-	/* of virtual_cluster_nodes_names: which it allows */
+	/* allowed values of VirtualCluster.spec.nodes (virtual_cluster_nodes_names) */
 	struct strings nodes;
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
-	/* NULL: nobody is told before a drain but pods that ask */
+	/* NULL: before a drain drover notifies only pods that ask for it */
 	struct object_checkpoint *checkpoint;
 	int64_t expire_after, termination_grace_period;
 };
@@ -41,17 +43,17 @@ struct node_pool_template {
 	struct node_pool_template_spec spec;
 };
 struct node_pool_budget {
-	/* "3" or "10%" */
+	/* count "3" or percentage "10%" */
 	const char *nodes;
-	/* Underutilized, Empty, Drifted ...; none: all */
+	/* Underutilized, Empty, Drifted ...; empty: all reasons */
 	struct strings reasons;
-	/* cron, UTC; with duration or not at all */
+	/* cron expression in UTC; set together with duration, or NULL */
 	const char *schedule;
 	int64_t duration;
 };
 enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
 enum drift_policy { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
-/* In the order of enum world_reclaim (planner/world.h). */
+/* Same order as enum world_reclaim (planner/world.h). */
 extern const char *const node_pool_reclaim_names[];
 struct node_pool_disruption {
 	/* enum consolidation_policy */
@@ -60,7 +62,7 @@ struct node_pool_disruption {
 	int drift;
 	/* index into node_pool_reclaim_names */
 	int reclaim;
-	/* 0: max(10 min, 2 x the measured recycle time) */
+	/* in ms; 0: the greater of 10 min and twice the measured recycle time; -1: never */
 	int64_t consolidate_after;
 	struct {
 		struct node_pool_budget *v;
@@ -68,17 +70,17 @@ struct node_pool_disruption {
 	} budgets;
 };
 struct node_pool_spec {
-	/* {}: all */
+	/* {}: all VirtualClusters */
 	struct object_label_selector virtual_cluster_selector;
 	int64_t weight;
-	/* "nodes" and any resource */
+	/* limits of "nodes" and of any resource */
 	struct resources limits;
 	bool paused;
 	struct node_pool_template template_;
 	struct node_pool_disruption disruption;
 	struct object_wipe_floor wipe;
 	struct {
-		/* percent: of the pool's nodes; the greater of both counts */
+		/* percent: of the pool's nodes; the greater of nodes and percent counts */
 		int64_t nodes, percent;
 	} warm;
 	struct object_deadlines deadlines;

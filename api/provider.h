@@ -26,10 +26,11 @@ enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
-	/* it launches instances and ends them: no Machine of it is a person's */
+	/* true: the program launches and ends instances; no Machine of the Provider is made by
+	 * hand */
 	bool elastic;
 };
-/* A Netris controller: providers/fabric.h has the same. */
+/* A Netris controller; providers/fabric.h has the same members. */
 struct provider_object_netris {
 	const char *endpoint;
 	struct object_name_ref credentials_secret_ref;
@@ -48,11 +49,12 @@ struct provider_object_network {
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
+	/* addresses that answer only in the segment */
 	struct {
 		struct strings quarantine, provisioning;
-	} probe; /* addresses that answer there alone */
+	} probe;
 };
-/* Type bcm: the head node. */
+/* For type bcm: the head node. */
 struct provider_object_bcm {
 	const char *endpoint;
 	struct object_tls tls;
@@ -69,7 +71,7 @@ struct provider_object_limits {
 	} per_domain;
 };
 struct provider_object_pci {
-	/* "10de:2330" */
+	/* PCI vendor and device ID, such as "10de:2330" */
 	const char *id;
 	int64_t count;
 };
@@ -88,25 +90,25 @@ struct provider_object_instance_type {
 		int64_t min_bytes, max_bytes;
 	} root_device;
 	int64_t minimum_off_time;
-	/* how long nine of ten take, as the operator has it; 0: not said */
+	/* expected 90th percentiles in ms, set by the operator; 0: not set */
 	struct {
 		int64_t serving, free;
 	} expected;
-	/* of a machine of it, as base/money.h reads it; NULL: not known */
+	/* price of one machine for one hour, as base/money.h reads it; NULL: unknown */
 	const char *price_per_hour;
-	/* type ec2; NULL: not so */
+	/* only for type ec2; NULL: not offered in that market */
 	const char *spot_price_per_hour, *reserved_price_per_hour;
 	const char *currency;
-	/* type ec2: 0: one ordinary interface */
+	/* only for type ec2; 0: one ordinary interface */
 	int64_t efa_interfaces;
 };
 struct provider_object_wipe {
-	/* in place: wipe.minimumLevel, wipe.minimumTrust */
+	/* minimumLevel, minimumTrust and mustCover, encoded directly in wipe */
 	struct object_wipe_floor floor;
 	int64_t deadline;
 };
 enum provider_object_accelerator { ACCELERATOR_KVM, ACCELERATOR_NONE };
-enum provider_object_bus { DRIVE_SATA, DRIVE_NVME }; /* in the order of enum provider_bus */
+enum provider_object_bus { DRIVE_SATA, DRIVE_NVME }; /* same order as enum provider_bus */
 struct provider_object_drive {
 	struct quantity size;
 	/* enum provider_object_bus */
@@ -121,19 +123,19 @@ struct provider_object_machines {
 		size_t n;
 	} drives;
 	const char *network, *bridge;
-	/* enum provider_object_accelerator; -1: the best that there is */
+	/* enum provider_object_accelerator; -1: the best that the host supports */
 	int accelerator;
 };
 struct provider_object_libvirt {
 	const char *uri, *storage_pool;
-	/* NULL: none are made */
+	/* NULL: drover defines none */
 	struct provider_object_machines *machines;
 };
-/* Type ec2: where instances are launched, and as what. */
+/* For type ec2: where and how instances are launched. */
 struct provider_object_zone {
 	const char *region, *zone, *subnet;
 	struct strings security_groups;
-	/* NULL: the Provider's */
+	/* AMI ID; NULL: the Provider's ec2.image */
 	const char *image;
 };
 struct provider_object_volume {
@@ -141,7 +143,7 @@ struct provider_object_volume {
 	int64_t size_gib;
 };
 struct provider_object_ec2 {
-	/* NULL: of AWS */
+	/* NULL: the API of AWS */
 	const char *endpoint;
 	struct object_secret_ref *ca_secret_ref;
 	struct {
@@ -149,10 +151,10 @@ struct provider_object_ec2 {
 		size_t n;
 	} zones;
 	const char *image, *instance_profile, *key_name, *placement_group;
-	/* NULL: as the image has it */
+	/* NULL: as the AMI defines it */
 	struct provider_object_volume *root_device;
 	bool reservations;
-	/* ms */
+	/* in ms, before the end of a reservation */
 	int64_t drain_before_end;
 };
 struct provider_object_spec {
@@ -161,7 +163,7 @@ struct provider_object_spec {
 	bool paused;
 	struct object_secret_ref *credentials_secret_ref;
 	struct {
-		/* UefiHttp, VirtualMedia */
+		/* "UefiHttp", "VirtualMedia" */
 		struct strings methods;
 		const char *media_url, *https_media_url;
 		struct strings proxies;
@@ -172,11 +174,11 @@ struct provider_object_spec {
 	} agent;
 	struct provider_object_network network;
 	struct provider_object_bcm *bcm;
-	/* of type libvirt alone */
+	/* set only for type libvirt */
 	struct provider_object_libvirt *libvirt;
-	/* of type exec alone */
+	/* set only for type exec */
 	struct provider_object_exec *exec;
-	/* of type ec2 alone */
+	/* set only for type ec2 */
 	struct provider_object_ec2 *ec2;
 	struct provider_object_limits limits;
 	struct {
@@ -185,13 +187,13 @@ struct provider_object_spec {
 	} instance_types;
 	struct provider_object_wipe wipe;
 };
-/* What type bcm found at its head node. */
+/* What drover found on the head node of a Provider of type bcm. */
 struct provider_object_refused {
 	const char *node, *message;
 };
 struct provider_object_found {
 	const char *version;
-	/* that drover may manage */
+	/* number of nodes that drover may manage */
 	int64_t nodes;
 	struct strings categories, images, networks;
 	struct {
@@ -201,23 +203,23 @@ struct provider_object_found {
 	const char *error;
 };
 enum provider_object_path_source { PATH_MEASURED, PATH_DECLARED, PATH_TOO_FEW };
-/* How long machines of a type took, from their entry into a state to the end of their way
- * (controller/claims/eta.h). */
+/* Measured durations of machines of one type, from the entry into a state until the machine serves
+ * or is free (controller/claims/eta.h). */
 struct provider_object_path {
 	const char *instance_type, *from;
 	/* enum provider_object_path_source */
 	int source;
-	/* ms; 0: not known */
+	/* in ms; 0: unknown */
 	int64_t p50, p90;
-	/* ways that ended, ever */
+	/* number of machines measured in total */
 	int64_t seen;
-	/* seconds, the newest last */
+	/* in seconds, newest last */
 	struct ints recent;
 };
 struct provider_object_status {
 	int64_t observed_generation;
 	struct provider_object_found *bcm;
-	/* how many in each state */
+	/* number of machines in each state */
 	struct resources machines;
 	struct {
 		struct provider_object_path *v;

@@ -6,16 +6,16 @@
 
 static const struct field zone_fields[] = {
 	FIELD(provider_object_zone, region, "region", FIELD_STR, .required = true, AS_LABEL,
-	      .doc = "Region, such as eu-west-1."),
+	      .doc = "AWS region, such as eu-west-1."),
 	FIELD(provider_object_zone, zone, "zone", FIELD_STR, .required = true, AS_LABEL,
-	      .doc = "Availability zone in it, such as eu-west-1a."),
+	      .doc = "Availability zone in the region, such as eu-west-1a."),
 	FIELD(provider_object_zone, subnet, "subnet", FIELD_STR, .max_len = 63,
-	      .doc = "Id of the subnet in that zone; absent: the zone's default subnet."),
+	      .doc = "Subnet ID in this zone. If not set, the zone's default subnet."),
 	FIELD(provider_object_zone, security_groups, "securityGroups", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 63,
-	      .doc = "Ids of security groups; absent: the VPC's default group."),
+	      .doc = "Security group IDs. If not set, the VPC's default group."),
 	FIELD(provider_object_zone, image, "image", FIELD_STR, .max_len = 63,
-	      .doc = "AMI in that region; absent: ec2.image."),
+	      .doc = "AMI ID in this region. If not set, ec2.image."),
 	FIELDS_END,
 };
 
@@ -23,39 +23,45 @@ static const struct field volume_fields[] = {
 	FIELD(provider_object_volume, name, "name", FIELD_STR, .required = true, .max_len = 63,
 	      .doc = "Device name of the AMI's root volume, such as /dev/sda1."),
 	FIELD(provider_object_volume, size_gib, "sizeGiB", FIELD_I64, .required = true, .min = 1,
-	      .max = 65536, .doc = "Its size; it is encrypted."),
+	      .max = 65536, .doc = "Size of the volume in GiB. The volume is encrypted."),
 	FIELDS_END,
 };
 
 const struct field_rule provider_object_ec2_rules[] = {
 	{"size(self.zones) > 0 && (has(self.image) || self.zones.all(z, has(z.image)))",
-	 "want zones, and an image for each"},
+	 "zones must not be empty, and each zone needs an image, its own or "
+	 "ec2.image"},
 	{NULL, NULL},
 };
 
 const struct field provider_object_ec2_fields[] = {
 	FIELD(provider_object_ec2, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
-	      .doc = "EC2's API where it is not AWS's own: {region} in it is replaced. The Secret of credentialsSecretRef names it too, under endpoint."),
-	FIELD_PTR(
-		provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		.doc = "Secret with the CA of the endpoint's certificate under ca.crt; absent: the system's CAs."),
+	      .doc = "URL of an EC2 API other than that of AWS; {region} in it is replaced by "
+		     "the region. The Secret in credentialsSecretRef must contain the same URL "
+		     "under endpoint. If not set, the API of AWS."),
+	FIELD_PTR(provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		  .doc = "Secret with the CA certificate of the endpoint under ca.crt. If not set, "
+			 "the system's CAs are trusted."),
 	FIELD_ITEMS(provider_object_ec2, zones, "zones", zone_fields, .required = true,
-		    .max_items = 64, .list_key = "zone", .doc = "Where instances are launched."),
+		    .max_items = 64, .list_key = "zone",
+		    .doc = "Zones in which instances may be launched."),
 	FIELD(provider_object_ec2, image, "image", FIELD_STR, .max_len = 63,
-	      .doc = "AMI of zones that name none."),
+	      .doc = "AMI ID for zones that set none."),
 	FIELD(provider_object_ec2, instance_profile, "instanceProfile", FIELD_STR, .max_len = 128,
-	      .doc = "Name of the instance profile; absent: instances have no role."),
+	      .doc = "Name of the IAM instance profile. If not set, instances have no role."),
 	FIELD(provider_object_ec2, key_name, "keyName", FIELD_STR, .max_len = 255,
-	      .doc = "Name of the key pair for people's SSH; absent: none."),
+	      .doc = "Name of the key pair for SSH access by operators. If not set, none."),
 	FIELD(provider_object_ec2, placement_group, "placementGroup", FIELD_STR, .max_len = 255,
-	      .doc = "Name of the placement group; absent: none."),
+	      .doc = "Name of the placement group. If not set, none."),
 	FIELD_PTR(provider_object_ec2, root_device, "rootDevice", volume_fields,
-		  .doc = "The root volume; absent: as the AMI has it."),
+		  .doc = "Root volume of the instances. If not set, as the AMI defines it."),
 	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
-	      .doc = "Capacity that the account has reserved is an offer to BurstPolicies; needs the right to DescribeCapacityReservations."),
+	      .doc = "Whether capacity reserved by the account is offered to BurstPolicies. "
+		     "Needs the permission DescribeCapacityReservations."),
 	FIELD(provider_object_ec2, drain_before_end, "drainBeforeEnd", FIELD_DURATION, .min = 0,
 	      .max = INT64_C(86400000), .def = "\"15m\"",
-	      .doc = "So long before EC2 ends what runs in a reservation or capacity block it is drained."),
+	      .doc = "Time before the end of a reservation or capacity block at which instances "
+		     "in it are drained."),
 	FIELDS_END,
 };
 
@@ -67,10 +73,10 @@ static int check_currency(const struct provider_object_spec *s, struct err *e)
 		const char *currency = s->instance_types.v[i].currency;
 
 		if (first && currency && !str_eq(first, currency))
-			return err_set(
-				e, ERR_INVALID, 0,
-				"spec.instanceTypes[%zu].currency: type ec2 has one for all, got %s beside %s",
-				i, currency, first);
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].currency: must be the same for all "
+				       "instance types of type ec2, got %s and %s",
+				       i, currency, first);
 		first = first ? first : currency;
 	}
 	return 0;
@@ -84,8 +90,10 @@ static int check_parts(const struct provider_object_spec *s, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.ec2.zones: required");
 	for (size_t i = 0; i < c->zones.n; i++)
 		if (str_empty(c->zones.v[i].image) && str_empty(c->image))
-			return err_set(e, ERR_INVALID, 0,
-				       "spec.ec2.zones[%zu].image: required where ec2 has none", i);
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.ec2.zones[%zu].image: required if spec.ec2.image is not set",
+				i);
 	return check_currency(s, e);
 }
 
@@ -93,33 +101,37 @@ int provider_object_ec2_check(const struct provider_object_spec *s, struct err *
 {
 	if ((s->type == PROVIDER_TYPE_EC2) != !!s->ec2)
 		return err_set(e, ERR_INVALID, 0, "spec.ec2: %s type ec2",
-			       s->ec2 ? "is for" : "required by");
+			       s->ec2 ? "allowed only for" : "required for");
 	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
 		if (s->instance_types.v[i].spot_price_per_hour ||
 		    s->instance_types.v[i].reserved_price_per_hour)
 			return err_set(e, ERR_INVALID, 0,
-				       "spec.instanceTypes[%zu].%s: is for type ec2", i,
+				       "spec.instanceTypes[%zu].%s: allowed only for type ec2", i,
 				       s->instance_types.v[i].spot_price_per_hour
 					       ? "spotPricePerHour"
 					       : "reservedPricePerHour");
 	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
 		if (s->instance_types.v[i].efa_interfaces)
-			return err_set(e, ERR_INVALID, 0,
-				       "spec.instanceTypes[%zu].efaInterfaces: is for type ec2", i);
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.instanceTypes[%zu].efaInterfaces: allowed only for type ec2",
+				i);
 	if (!s->ec2)
 		return 0;
 	if (s->ec2->endpoint && !s->credentials_secret_ref)
-		return err_set(
-			e, ERR_INVALID, 0,
-			"spec.credentialsSecretRef: required by ec2.endpoint; its Secret says where the login may be sent");
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.credentialsSecretRef: required for ec2.endpoint; its Secret "
+			       "names the URL to which the credentials may be sent");
 	if (s->boot.methods.n || s->boot.media_url || s->boot.https_media_url || s->boot.proxies.n)
 		return err_set(e, ERR_INVALID, 0,
-			       "spec.boot: type ec2 has none; instances boot their AMI");
+			       "spec.boot: not allowed for type ec2; instances boot their AMI");
 	if (s->agent.endpoint || s->agent.networks.n || s->agent.proxies.n)
 		return err_set(e, ERR_INVALID, 0,
-			       "spec.agent: type ec2 has none; no agent runs on instances");
+			       "spec.agent: not allowed for type ec2; no agent runs on instances");
 	if (s->network.type != FABRIC_NONE)
-		return err_set(e, ERR_INVALID, 0,
-			       "spec.network.type: type ec2 has none; want security groups");
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.network.type: want none for type ec2; security groups isolate its "
+			"instances");
 	return check_parts(s, e);
 }

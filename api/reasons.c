@@ -1,4 +1,4 @@
-/* reasons: the table of reasons.def as C: for whoever writes one, and for whoever explains it. */
+/* reasons: the table of reasons.def as C. */
 #include "api/reasons.h"
 
 #include "base/str.h"

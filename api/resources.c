@@ -1,6 +1,6 @@
 /*
- * resources: the table of our kinds as resources of the Kubernetes API.  A file of its own: who
- * only decodes objects needs no client.
+ * resources: the kinds of drover as resources of the Kubernetes API. Separate from kinds.c, because
+ * programs that only decode objects need no Kubernetes client.
  */
 #include "api/resources.h"
 

@@ -5,7 +5,7 @@
 #include "kube/client.h"
 
 /*
- * resources: our kinds as resources of the Kubernetes API, for calls of kube/.
+ * resources: the kinds of drover as resources of the Kubernetes API, for calls of kube/.
  * Tests: tests/unit/cli/test_client.c
  */
 extern const struct kube_resource object_resources[OBJECT_KINDS];

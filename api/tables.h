@@ -7,10 +7,11 @@
 #include "base/str.h"
 
 /*
- * tables: what the files of api/ that define kinds share.  No other room includes it.
+ * tables: what the files of api/ that define kinds share. Not included outside api/.
  */
 
-/* RE2 and POSIX ERE at once; CEL and the controller refuse the same texts. */
+/* Patterns must be valid as RE2 and as POSIX ERE, because CEL and the controller must refuse the
+ * same texts. */
 #define NAME_PATTERN "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 #define AS_NAME                                                                                    \
 	.max_len = 253, .pattern = NAME_PATTERN, .valid = str_is_dns_subdomain, .want = "a DNS name"
@@ -23,23 +24,24 @@
 	.valid = str_is_qualified_name, .want = "a name such as example.com/key"
 #define AS_DIGEST                                                                                  \
 	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .valid = object_is_digest,              \
-	.want = "sha256: and 64 hexadecimal digits"
-/* Addresses to be asked; object_probes_check() says the rest. */
+	.want = "sha256: followed by 64 hexadecimal digits"
+/* Addresses that machines probe; object_probes_check() checks the rest. */
 #define AS_PROBES                                                                                  \
 	.max_items = 64, .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+$", .valid = object_is_probe, \
 	.want = "an address such as 10.20.0.1 or 10.20.0.10:6443"
 #define AS_HTTPS                                                                                   \
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
 	.want = "an https URL"
-/* URL of a BMC or of a System.  Allows plain HTTP to loopback addresses alone, which simulations
- * use. */
+/* URL of a BMC or of one of its Systems. Plain HTTP is allowed only for loopback addresses, which
+ * simulations use. */
 #define AS_BMC                                                                                     \
 	.max_len = 2048,                                                                           \
 	.pattern = "^((https://[^/?#@[:space:]]+|http://127[.][0-9.]+(:[0-9]+)?)"                  \
 		   "(/[^?#[:space:]]*)?|"                                                          \
 		   "(ipmi|libvirt|exec)://[^[:space:]]+)$",                                        \
 	.valid = object_is_bmc,                                                                    \
-	.want = "https://HOST[/redfish/v1/Systems/ID] without user or query, ipmi://, libvirt:// or exec://"
+	.want = "https://HOST[/redfish/v1/Systems/ID] without user or query, ipmi://, "            \
+		"libvirt:// or exec://"
 #define AS_HTTP                                                                                    \
 	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
 	.want = "an http or https URL"
@@ -48,16 +50,16 @@
 	.valid = money_is_amount, .want = "an amount such as \"6.50\""
 #define AS_CURRENCY                                                                                \
 	.max_len = 3, .pattern = "^[A-Z]{3}$", .valid = object_is_currency,                        \
-	.want = "a currency such as EUR"
+	.want = "an ISO 4217 currency code such as EUR"
 #define AS_CRON                                                                                    \
 	.max_len = 100, .check = schedule_check, .rules = object_schedule_rules,                   \
-	.want = "five fields of cron or @daily and its like"
+	.want = "five cron fields or a macro such as @daily"
 
-/* What the rules of a pool's images say, of one. */
+/* CEL rule and message for one image of a pool. */
 #define IMAGE_RULES(self_)                                                                         \
 	"has(" self_ ".url) == has(" self_ ".digest) && (has(" self_ ".url) || has(" self_         \
 	".category)) && (!has(" self_ ".softwareImage) || has(" self_ ".category))"
-#define IMAGE_RULES_SAY "want url and digest, or category, with which softwareImage may come"
+#define IMAGE_RULES_SAY "want url and digest, or category; softwareImage requires category"
 
 bool object_is_digest(const char *s);
 bool object_is_mac(const char *s);
@@ -66,14 +68,14 @@ bool object_is_http(const char *s);
 bool object_is_https(const char *s);
 bool object_is_bmc(const char *s);
 bool object_is_gate(const char *s);
-/* by its characters alone */
+/* True if s contains only characters of an IP address. */
 bool object_is_address(const char *s);
-/* the same, a slash and up to three digits */
+/* True if s is an address as in object_is_address(), a slash and up to three digits. */
 bool object_is_network(const char *s);
-/* an address, by its characters, that may have brackets */
+/* True if s contains only characters of an IP address, colons, dots and brackets. */
 bool object_is_probe(const char *s);
 bool object_is_host_port(const char *s);
-/* by its letters alone */
+/* True if s has three capital letters. */
 bool object_is_currency(const char *s);
 
 #define SECOND INT64_C(1000)
@@ -91,7 +93,7 @@ extern const struct field_rule object_requirement_rules[], object_tls_rules[],
 	object_schedule_rules[], provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
 
-/* The whole object of each kind. */
+/* Field tables and columns of the whole object of each kind. */
 extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
 	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
 	burst_policy_fields[], burst_ledger_fields[];
@@ -99,7 +101,7 @@ extern const struct object_column node_pool_columns[], node_claim_columns[], mac
 	provider_object_columns[], virtual_cluster_columns[], drain_columns[],
 	wipe_record_columns[], burst_policy_columns[], burst_ledger_columns[];
 
-/* Rules that cross fields; see struct object_kind.  old may be NULL. */
+/* Check rules that involve several fields; see struct object_kind. old may be NULL. */
 int node_pool_check(const void *object, const void *old, struct err *e);
 int node_claim_check(const void *object, const void *old, struct err *e);
 int machine_check(const void *object, const void *old, struct err *e);
@@ -110,25 +112,27 @@ int wipe_record_check(const void *object, const void *old, struct err *e);
 int burst_policy_check(const void *object, const void *old, struct err *e);
 int burst_ledger_check(const void *object, const void *old, struct err *e);
 
-/* Parts of them.  path: "spec.template.spec.requirements". */
+/* Check parts of an object. path: path of the part for the error, such as
+ * "spec.template.spec.requirements". */
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
 int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e);
-/* Each is one address, with a port or without; field: for the error. */
+/* Checks that each text is one address with or without a port. field: path for the error. */
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
-/* a DNS label */
+/* Checks that the object's name is a DNS label of at most max bytes. */
 int object_name_check(const struct object_meta *m, size_t max, struct err *e);
-/* ERR_INVALID unless both encode to the same. */
+/* ERR_INVALID unless a and b encode to the same JSON. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path,
 		struct err *e);
 
-/* object_meta_of() and object_decode() take the address of an object for that of its metadata. */
+/* meta must be the first member: object_meta_of() and object_decode() use the object's address as
+ * that of its metadata. */
 #define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
-/* observedGeneration is of the whole status, as kstatus reads it: what a client waits for after it
- * changed spec. */
+/* observedGeneration applies to the whole status, as kstatus reads it: clients wait for it after a
+ * change of spec. */
 #define CONDITIONS_ROW(type_, doc_)                                                                \
 	FIELD(type_, observed_generation, "observedGeneration", FIELD_I64, .min = 0,               \
-	      .max = INT64_MAX, .doc = "The generation of spec that the conditions speak of."),    \
+	      .max = INT64_MAX, .doc = "metadata.generation for which status was last updated."),  \
 		FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,    \
 			    .list_key = "type", .doc = (doc_))
 

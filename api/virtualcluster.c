@@ -7,11 +7,11 @@
  */
 static const struct field kubeconfig_fields[] = {
 	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,
-	      .doc = "Namespace of the Secret; absent: drover's own."),
+	      .doc = "Namespace of the Secret. If not set, the namespace in which drover runs."),
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of the Secret."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253, .def = "\"config\"",
-	      .doc = "Which of its entries is the kubeconfig."),
+	      .doc = "Key of the kubeconfig in the Secret's data."),
 	FIELDS_END,
 };
 
@@ -19,35 +19,43 @@ const char *const control_plane_kind_names[] = {"StatefulSet", "Deployment", NUL
 static const struct field control_plane_fields[] = {
 	FIELD(virtual_cluster_control_plane, kind, "kind", FIELD_ENUM,
 	      .enums = control_plane_kind_names, .def = "\"StatefulSet\"",
-	      .doc = "What it runs as, of group apps."),
+	      .doc = "Kind of the workload, in API group apps."),
 	FIELD(virtual_cluster_control_plane, namespace, "namespace", FIELD_STR, .required = true,
-	      AS_LABEL, .doc = "Its namespace in the host cluster."),
+	      AS_LABEL, .doc = "Namespace of the workload in the host cluster."),
 	FIELD(virtual_cluster_control_plane, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Its name."),
+	      .doc = "Name of the workload."),
 	FIELDS_END,
 };
 
 const char *const virtual_cluster_via_names[] = {"vip", "l4lb", "address", NULL};
 static const struct field_rule api_server_rules[] = {
-	{"self.via == 'l4lb' || has(self.address)", "via vip and address need address"},
+	{"self.via == 'l4lb' || has(self.address)", "address is required for via vip and address"},
 	{"self.via == 'l4lb' ? has(self.backends) && size(self.backends) > 0 : !has(self.backends)",
-	 "via l4lb needs backends, which no other way has"},
+	 "backends is required for via l4lb, and not allowed otherwise"},
 	{"self.via == 'address' ? !has(self.providerRef) : has(self.providerRef)",
-	 "via vip and l4lb need providerRef, which address has not"},
+	 "providerRef is required for via vip and l4lb, and not allowed for via "
+	 "address"},
 	{NULL, NULL},
 };
 static const struct field api_server_fields[] = {
 	FIELD(virtual_cluster_api_server, via, "via", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_via_names,
-	      .doc = "vip: kube-vip of the control plane announces the address, and what that needs is checked; l4lb: drover makes an L4 load balancer at the network's controller; address: as it is."),
+	      .doc = "How machines reach the API server. vip: an address that kube-vip of the "
+		     "control plane announces; drover checks the requirements. l4lb: an L4 load "
+		     "balancer that drover creates at the fabric's controller. address: an "
+		     "existing address."),
 	FIELD(virtual_cluster_api_server, address, "address", FIELD_STR, .max_len = 64,
 	      .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
-	      .doc = "Where nodes reach it, from the tenant's network. Absent: l4lb takes a free one and port 6443."),
+	      .doc = "Address and port at which nodes reach the API server from the tenant's "
+		     "network. If not set with l4lb, a free address and port 6443 are chosen."),
 	FIELD(virtual_cluster_api_server, backends, "backends", FIELD_STRINGS, .max_items = 16,
 	      .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
-	      .doc = "Via l4lb: the API servers themselves, as the network's load balancers reach them."),
-	FIELD_PTR(virtual_cluster_api_server, provider_ref, "providerRef", object_name_ref_fields,
-		  .doc = "Via vip and l4lb: the Provider whose network the tenant's is in."),
+	      .doc = "Addresses and ports of the API servers, as the load balancer reaches them. "
+		     "Only with via l4lb."),
+	FIELD_PTR(
+		virtual_cluster_api_server, provider_ref, "providerRef", object_name_ref_fields,
+		.doc = "Provider whose fabric contains the tenant's network. Only with via vip and "
+		       "l4lb."),
 	FIELDS_END,
 };
 
@@ -55,21 +63,25 @@ static const char *const addressing_acted_upon[] = {"DHCP", NULL};
 const char *const virtual_cluster_proof_names[] = {"None", "Weak", "Strong", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
-		 .doc = "The tenant's segment; absent: its name."),
-	FIELD_IN(
-		virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
-		.doc = "Addresses that answer this tenant's machines alone: its gateway, its API server. A machine elsewhere that one of them answers is taken out of use."),
-	FIELD_IN(
-		virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
-		.enums = virtual_cluster_proof_names, .def = "\"None\"",
-		.doc = "The least proof of where a machine's ports are with which it becomes a Node here: before anything is written to it, and again in the tenant's segment. Machines that serve stay."),
-	FIELD_IN(
-		virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
-		.sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
-		.rules = api_server_rules,
-		.doc = "The way from the tenant's machines to its API server; goes in the place of joinEndpoint. A machine serves only when its image proved it."),
+		 .doc = "Name of the tenant's network segment. If not set, the name of the "
+			"VirtualCluster."),
+	FIELD_IN(virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
+		 .doc = "Addresses that answer only this tenant's machines, such as its gateway or "
+			"API server. A machine elsewhere that gets an answer from one of them is "
+			"quarantined."),
+	FIELD_IN(virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
+		 .enums = virtual_cluster_proof_names, .def = "\"None\"",
+		 .doc = "Weakest proof of a machine's segment that is accepted before the machine "
+			"becomes a Node: both before anything is written to it, and again in the "
+			"tenant's segment. Serving machines are not affected."),
+	FIELD_IN(virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
+		 .sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
+		 .rules = api_server_rules,
+		 .doc = "Network path from the tenant's machines to its API server. Replaces "
+			"joinEndpoint. A machine serves only after its image has proved that it "
+			"reaches this address."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
-		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
+		     .def = "\"DHCP\"", .doc = "How nodes get their address in the segment."),
 	FIELDS_END,
 };
 
@@ -77,95 +89,121 @@ const char *const virtual_cluster_nodes_names[] = {"Private", "Host", NULL};
 const char *const virtual_cluster_join_names[] = {"Kubeadm", "Script", "Auto", NULL};
 static const struct field_rule spec_rules[] = {
 	{"self.nodes == 'Private' || self.join == 'Kubeadm'",
-	 "nodes of the host cluster join by kubeadm alone"},
+	 "join must be Kubeadm if nodes is Host"},
 	{NULL, NULL},
 };
 
 static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
-		  kubeconfig_fields, .required = true, .doc = "The tenant's kubeconfig."),
+		  kubeconfig_fields, .required = true,
+		  .doc = "Secret with the tenant's kubeconfig."),
 	FIELD(virtual_cluster_spec, server, "server", FIELD_STR, AS_HTTPS,
-	      .doc = "The API server as drover reaches it, when the kubeconfig says localhost."),
+	      .doc = "URL at which drover reaches the API server. If not set, the server in the "
+		     "kubeconfig. Needed if the kubeconfig names localhost."),
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .valid = object_is_host_port,
 	      .want = "HOST:PORT",
-	      .doc = "The API server as nodes reach it, from the tenant's network; absent: what kubeadm-config there says."),
+	      .doc = "Host and port at which nodes reach the API server from the tenant's "
+		     "network. If not set, the endpoint in the tenant's ConfigMap "
+		     "kubeadm-config."),
 	FIELD(virtual_cluster_spec, nodes, "nodes", FIELD_ENUM,
 	      .enums = virtual_cluster_nodes_names, .def = "\"Private\"", .immutable = true,
-	      .doc = "Whose Nodes its machines become: Private: its own; Host: those of the host cluster, whose nodes it shares, under label and NoExecute taint drover.dev/virtual-cluster=NAME."),
+	      .doc = "Cluster whose Nodes the machines become. Private: the virtual cluster "
+		     "itself. Host: the host cluster, with the label and NoExecute taint "
+		     "drover.dev/virtual-cluster=NAME."),
 	FIELD(virtual_cluster_spec, join, "join", FIELD_ENUM, .enums = virtual_cluster_join_names,
 	      .def = "\"Kubeadm\"",
-	      .doc = "How its machines join: Kubeadm: by kubeadm of their image; Script: they run as root what its API server serves as /node/join, as a vCluster does; Auto: by kubeadm where ConfigMap kube-system/kubeadm-config can be read, else by the script."),
+	      .doc = "How machines join. Kubeadm: by kubeadm in their image. Script: they run, "
+		     "as root, the script that the API server serves at /node/join, as vCluster "
+		     "does. Auto: by kubeadm if ConfigMap kube-system/kubeadm-config can be "
+		     "read, otherwise by the script."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
-		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
+		.doc = "Workload in the host cluster that runs the tenant's API server. The tenant "
+		       "is asleep while it is scaled to 0. If not set, the tenant never counts as "
+		       "asleep."),
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
-	      .doc = "Most of each resource that its nodes may have; a resource that is not named has no limit."),
+	      .doc = "Highest amount of each resource that the tenant's nodes may have in total. "
+		     "A resource that is not listed has no limit."),
 	FIELD(virtual_cluster_spec, cohort, "cohort", FIELD_STR, AS_NAME,
-	      .doc = "Tenants that name the same one may use what others of them do not use of their quotas."),
+	      .doc = "Name of the cohort. Tenants of one cohort may use each other's unused "
+		     "quota."),
 	FIELD(virtual_cluster_spec, borrowing_limit, "borrowingLimit", FIELD_RESOURCES,
 	      .max_items = 32,
-	      .doc = "Most of each resource that it may have beyond its quota, of what its cohort does not use; a resource that is not named has no limit. Needs cohort."),
+	      .doc = "Highest amount of each resource that the tenant may borrow from its cohort "
+		     "beyond its own quota. A resource that is not listed has no limit. Needs "
+		     "cohort."),
 	FIELD(virtual_cluster_spec, lending_limit, "lendingLimit", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Most of each resource of its quota that others of its cohort may have while it does not use it; a resource that is not named has no limit. Needs cohort."),
+	      .doc = "Highest amount of each resource of its quota that the tenant lends to its "
+		     "cohort while unused. A resource that is not listed has no limit. Needs "
+		     "cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
-	      .doc = "Its part of a fair share."),
+	      .doc = "Weight of the tenant in the fair share of GPUs."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
 	      .max = 1000000000,
-	      .doc = "Its pods stand before those of all tenants with a lower one, whatever the priorities of the pods."),
+	      .doc = "Priority of the tenant. Its pods are planned before those of all tenants "
+		     "with a lower priority, whatever the pods' own priorities."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
-		  .doc = "The tenant's network."),
+		  .doc = "Network of the tenant."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
-	      .doc = "How long it may sleep until its machines go back, without its API; needs controlPlane. Never: they stay."),
+	      .doc = "Time for which the tenant may be asleep, with its API server unreachable, "
+		     "before its machines are taken back. Never: they stay. Needs controlPlane."),
 	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
-	      .doc = "No new nodes and nothing taken away."),
+	      .doc = "Whether the tenant is paused: it gets no new nodes, and none are taken "
+		     "away."),
 	FIELDS_END,
 };
 
 static const struct field debt_fields[] = {
 	FIELD(virtual_cluster_debt, node_name, "nodeName", FIELD_STR, .max_len = 253,
-	      .doc = "A Node still to be deleted."),
+	      .doc = "Name of a Node that drover must still delete."),
 	FIELD(virtual_cluster_debt, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
-	      .doc = "Its UID."),
+	      .doc = "UID of that Node."),
 	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
-	      .doc = "A bootstrap token still to be deleted."),
+	      .doc = "ID of a bootstrap token that drover must still delete."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
-	      .doc = "Since when; given up after 24 h in which it did not sleep."),
+	      .doc = "Time of the first attempt. drover gives up after 24 hours in which the "
+		     "tenant was not asleep."),
 	FIELDS_END,
 };
 
 static const struct field way_fields[] = {
 	FIELD(virtual_cluster_way, address, "address", FIELD_STR, .max_len = 64,
-	      .doc = "Where its machines reach its API server, as was found."),
+	      .doc = "Address and port at which machines reach the API server, as far as drover "
+		     "knows."),
 	FIELD(virtual_cluster_way, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "The Provider whose network may have a load balancer that drover made."),
+	      .doc = "Provider whose fabric may contain a load balancer that drover created."),
 	FIELDS_END,
 };
 
 static const struct field waiting_fields[] = {
 	FIELD(virtual_cluster_waiting, pod, "pod", FIELD_STR, .required = true,
-	      .max_len = VIRTUAL_CLUSTER_POD_MAX, .doc = "NAMESPACE/NAME."),
+	      .max_len = VIRTUAL_CLUSTER_POD_MAX, .doc = "Pod as NAMESPACE/NAME."),
 	FIELD(virtual_cluster_waiting, place, "place", FIELD_I64, .min = 1, .max = INT64_MAX,
-	      .doc = "Its place in the queue of all tenants; absent: a machine comes for it, or no machine would do."),
+	      .doc = "Position in the queue of all tenants. Not set if a machine is being "
+		     "prepared for the pod, or if no machine could run it."),
 	FIELD(virtual_cluster_waiting, reason, "reason", FIELD_STR, .required = true,
-	      .max_len = 128, .doc = "Why it waits, as in its event: docs/pods.md."),
+	      .max_len = 128,
+	      .doc = "Reason for which the pod waits, as in its event. docs/pods.md lists them."),
 	FIELD(virtual_cluster_waiting, message, "message", FIELD_STR,
-	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX, .doc = "The same in words."),
+	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX, .doc = "Human-readable details of reason."),
 	FIELD(virtual_cluster_waiting, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "The NodeClaim on which it has a seat."),
+	      .doc = "NodeClaim on which capacity is reserved for the pod."),
 	FIELD(virtual_cluster_waiting, since, "since", FIELD_TIME,
-	      .doc = "Since when reason and claim are these."),
+	      .doc = "Time since which reason and claim have not changed."),
 	FIELDS_END,
 };
 
 static const struct field usage_fields[] = {
 	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
-	      .doc = "GPUs times seconds; what is older by a half-life (drover run --usage-half-life) counts half."),
+	      .doc = "GPU time in GPU-seconds. Its value halves with each half-life that passes "
+		     "(drover run --usage-half-life)."),
 	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
-	      .doc = "At this time: when allocated became what it is. It holds that since."),
+	      .doc = "Time at which status.allocated last changed. Usage since then is not "
+		     "included in gpuSeconds."),
 	FIELDS_END,
 };
 
@@ -174,73 +212,87 @@ const char *const virtual_cluster_phase_names[] = {"Allocated", "Ready", "Draini
 
 static const struct field charge_fields[] = {
 	FIELD(virtual_cluster_charge, month, "month", FIELD_STR, .required = true, .max_len = 7,
-	      .doc = "The calendar month, UTC, such as 2026-11."),
+	      .doc = "Calendar month in UTC, such as 2026-11."),
 	FIELD(virtual_cluster_charge, pool, "pool", FIELD_STR, .max_len = 253,
-	      .doc = "NodePool by which the machines came."),
+	      .doc = "NodePool of the machines."),
 	FIELD(virtual_cluster_charge, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Their Provider."),
+	      .doc = "Provider of the machines."),
 	FIELD(virtual_cluster_charge, instance_type, "instanceType", FIELD_STR, .max_len = 128,
-	      .doc = "Their instance type."),
+	      .doc = "Instance type of the machines."),
 	FIELD(virtual_cluster_charge, phase, "phase", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_phase_names,
-	      .doc = "Allocated: claimed to gating; Ready: serving; Draining: draining to leaving; Wiping: dirty to verifying."),
+	      .doc = "Phase of the machines. Allocated: states claimed to gating. Ready: "
+		     "serving. Draining: draining to leaving. Wiping: dirty to verifying."),
 	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "What one machine cost in an hour then; absent: that was not known."),
+	      .doc = "Price of one machine for one hour in that time. Not set if it was unknown."),
 	FIELD(virtual_cluster_charge, currency, "currency", FIELD_STR, AS_CURRENCY,
-	      .doc = "Of pricePerHour."),
+	      .doc = "Currency of pricePerHour, an ISO 4217 code."),
 	FIELD(virtual_cluster_charge, gpus, "gpus", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "GPUs of one machine."),
+	      .doc = "Number of GPUs of one machine."),
 	FIELD(virtual_cluster_charge, seconds, "seconds", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Machine time, of all such machines together."),
+	      .doc = "Machine time in seconds, of all these machines together, until cost.time."),
 	FIELD(virtual_cluster_charge, machines, "machines", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "How many are at it since cost.time: what came of that is reckoned."),
+	      .doc = "Number of machines that are in this phase since cost.time. Their time "
+		     "since then is not included in seconds."),
 	FIELDS_END,
 };
 
 const struct field virtual_cluster_cost_fields[] = {
 	FIELD(virtual_cluster_cost, time, "time", FIELD_TIME,
-	      .doc = "Up to this time all is in the sums."),
-	FIELD_ITEMS(virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
-		    .doc = "By month, pool, machine class, phase and price; 14 months."),
+	      .doc = "Time up to which the sums are complete."),
+	FIELD_ITEMS(
+		virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
+		.doc = "Machine time and price by month, pool, instance type, phase and price, for "
+		       "the last 14 months."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
-	      .doc = "UID of its kube-system; a change stops everything."),
+	      .doc = "UID of the tenant's namespace kube-system. If it changes, drover stops all "
+		     "work for the tenant."),
 	FIELD(virtual_cluster_status, version, "version", FIELD_STR, .max_len = 64,
-	      .doc = "Version of its API server."),
+	      .doc = "Version of the tenant's API server."),
 	FIELD(virtual_cluster_status, last_contact_time, "lastContactTime", FIELD_TIME,
-	      .doc = "When it answered last; while it answers, not older than 5 min."),
+	      .doc = "Time of the last answer of the tenant's API server. Updated at least every "
+		     "5 minutes while it answers."),
 	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
-	      .doc = "Since when its control plane is seen paused or scaled to 0; absent: awake."),
+	      .doc = "Time since which the control plane has been seen paused or scaled to 0. "
+		     "Not set while the tenant is awake."),
 	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
-	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
+	      .doc = "UID and generation of the control plane's workload when it fell asleep. If "
+		     "they change, asleepSince starts anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
-	      .doc = "What its nodes have in all, those on their way included."),
+	      .doc = "Total resources of the tenant's nodes, including nodes that are being "
+		     "prepared."),
 	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
-		  .doc = "What it has had of GPUs, for its share in the queue."),
+		  .doc = "GPU time that the tenant has used, which determines its share in the "
+			 "queue."),
 	FIELD_PTR(virtual_cluster_status, cost, "cost", virtual_cluster_cost_fields,
-		  .doc = "What its machines have cost, month by month: drover cost."),
+		  .doc = "Cost of the tenant's machines by month. \"drover cost\" prints it."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
-		  .doc = "What is known of spec.network.apiServer, and made for it."),
+		  .doc = "State of spec.network.apiServer: the known address, and what drover has "
+			 "created for it."),
+	FIELD_ITEMS(virtual_cluster_status, waiting, "waiting", waiting_fields,
+		    .max_items = VIRTUAL_CLUSTER_WAITING_MAX,
+		    .doc = "First waiting pods in the order of the queue, according to the latest "
+			   "plan. Updated with a delay of at most 10 s."),
 	FIELD_ITEMS(
-		virtual_cluster_status, waiting, "waiting", waiting_fields,
-		.max_items = VIRTUAL_CLUSTER_WAITING_MAX,
-		.doc = "Its first pods that wait, in the order of the queue, as the newest plan has them; at most 10 s behind it."),
-	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
-		    .doc = "What drover still owes it after machines left."),
-	CONDITIONS_ROW(
-		virtual_cluster_status,
-		"KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; APIServerWay where network.apiServer is given; Asleep where controlPlane is given."),
+		virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
+		.doc = "Nodes and bootstrap tokens that drover must still delete in the tenant's "
+		       "cluster after machines have left."),
+	CONDITIONS_ROW(virtual_cluster_status,
+		       "Conditions: KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; "
+		       "APIServerWay if network.apiServer is set; Asleep if controlPlane is set."),
 	FIELDS_END,
 };
 
 const struct field virtual_cluster_fields[] = {
 	META_ROW(virtual_cluster),
 	FIELD_OBJ(virtual_cluster, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
-		  .doc = "What is wanted."),
-	FIELD_OBJ(virtual_cluster, status, "status", status_fields, .doc = "What is."),
+		  .doc = "Desired state of the VirtualCluster."),
+	FIELD_OBJ(virtual_cluster, status, "status", status_fields,
+		  .doc = "Observed state of the VirtualCluster."),
 	FIELDS_END,
 };
 
@@ -257,7 +309,7 @@ const struct object_column virtual_cluster_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-/* Who asks and who makes needs an IP address with its port. */
+/* Probes and load balancers need an IP address with a port, not a host name. */
 static int service_check(const char *text, const char *field, struct err *e)
 {
 	char host[ADDRESS_TEXT];
@@ -278,18 +330,20 @@ static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
 	if (!w)
 		return 0;
 	if (s->join_endpoint)
-		return err_set(e, ERR_INVALID, 0, "%s: not beside spec.joinEndpoint", at);
+		return err_set(e, ERR_INVALID, 0,
+			       "%s: must not be set together with spec.joinEndpoint", at);
 	if (s->nodes == VIRTUAL_CLUSTER_HOST)
-		return err_set(e, ERR_INVALID, 0, "%s: only with spec.nodes Private", at);
+		return err_set(e, ERR_INVALID, 0, "%s: requires spec.nodes Private", at);
 	if (w->via != VIA_L4LB && !w->address)
-		return err_set(e, ERR_INVALID, 0, "%s.address: required by via %s", at,
+		return err_set(e, ERR_INVALID, 0, "%s.address: required for via %s", at,
 			       virtual_cluster_via_names[w->via]);
 	if ((w->via == VIA_L4LB) != (w->backends.n > 0))
 		return err_set(e, ERR_INVALID, 0, "%s.backends: %s", at,
-			       w->backends.n ? "of via l4lb alone" : "required by via l4lb");
+			       w->backends.n ? "allowed only for via l4lb"
+					     : "required for via l4lb");
 	if ((w->via == VIA_ADDRESS) != !w->provider_ref)
 		return err_set(e, ERR_INVALID, 0, "%s.providerRef: %s via %s", at,
-			       w->provider_ref ? "not with" : "required by",
+			       w->provider_ref ? "not allowed for" : "required for",
 			       virtual_cluster_via_names[w->via]);
 	for (size_t i = 0; i < w->backends.n; i++) {
 		str_format(field, sizeof(field), "%s.backends[%zu]", at, i);
@@ -300,12 +354,12 @@ static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
 	return w->address ? service_check(w->address, field, e) : 0;
 }
 
-/* Only what a quota names is lent and borrowed. */
+/* Only resources that the quota names can be lent and borrowed. */
 static int limit_check(const struct virtual_cluster_spec *s, const struct resources *limit,
 		       const char *field, struct err *e)
 {
 	if (limit->n && !s->cohort)
-		return err_set(e, ERR_INVALID, 0, "%s: only with spec.cohort", field);
+		return err_set(e, ERR_INVALID, 0, "%s: requires spec.cohort", field);
 	for (size_t i = 0; i < limit->n; i++)
 		if (!resources_get(&s->quota, limit->v[i].name))
 			return err_set(e, ERR_INVALID, 0, "%s: spec.quota has no %s", field,
@@ -322,7 +376,7 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 			       virtual_cluster_nodes_names[o->spec.nodes],
 			       virtual_cluster_nodes_names[v->spec.nodes]);
 	if (v->spec.nodes == VIRTUAL_CLUSTER_HOST && v->spec.join != VIRTUAL_CLUSTER_BY_KUBEADM)
-		return err_set(e, ERR_INVALID, 0, "spec.join: %s: only with spec.nodes Private",
+		return err_set(e, ERR_INVALID, 0, "spec.join: %s requires spec.nodes Private",
 			       virtual_cluster_join_names[v->spec.join]);
 	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0 ||
 			       limit_check(&v->spec, &v->spec.borrowing_limit,

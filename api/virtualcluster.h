@@ -6,8 +6,9 @@
 #include "api/common.h"
 
 /*
- * virtualcluster: the kind VirtualCluster: a tenant: its kubeconfig, quota, weight, priority, and
- * what is owed to it. Field tables and checks: api/virtualcluster.c.
+ * virtualcluster: the kind VirtualCluster: a tenant: its kubeconfig, quota, weight and priority,
+ * and what drover must still clean up in its cluster. Field tables and checks:
+ * api/virtualcluster.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -15,28 +16,29 @@ struct virtual_cluster_debt {
 	const char *node_name, *node_uid, *token_id;
 	int64_t since;
 };
-/* GPU seconds, the older, the less. */
+/* GPU-seconds with exponential decay, and the time from which later usage must be added. */
 struct virtual_cluster_usage {
 	int64_t gpu_seconds, time;
 };
-/* What a tenant's machines are at: in coming, serving, in going, and until they are clean again. */
+/* Phases by which machine time is billed: until the node serves, serving, leaving, and until the
+ * machine is wiped. */
 enum virtual_cluster_phase { PHASE_ALLOCATED, PHASE_READY, PHASE_DRAINING, PHASE_WIPING };
 extern const char *const virtual_cluster_phase_names[];
-/* Machine time of one month (UTC) that is alike, and how many machines it goes on for
- * (controller/rules/ledger.h). */
+/* Machine time of one month (UTC) with equal pool, instance type, phase and price, and the number
+ * of machines for which it continues (controller/rules/ledger.h). */
 struct virtual_cluster_charge {
-	/* "2026-11" */
+	/* such as "2026-11" */
 	const char *month;
 	const char *pool, *provider, *instance_type;
 	/* enum virtual_cluster_phase */
 	int phase;
-	/* of one machine; NULL: not known */
+	/* price of one machine for one hour; NULL: unknown */
 	const char *price_per_hour, *currency;
-	/* of one machine */
+	/* GPUs of one machine */
 	int64_t gpus;
-	/* of all its machines, up to virtual_cluster_cost.time */
+	/* machine time in seconds of all these machines, until virtual_cluster_cost.time */
 	int64_t seconds;
-	/* that it goes on for since then */
+	/* machines whose time since virtual_cluster_cost.time must be added */
 	int64_t machines;
 };
 struct virtual_cluster_charges {
@@ -47,7 +49,7 @@ struct virtual_cluster_cost {
 	int64_t time;
 	struct virtual_cluster_charges charges;
 };
-/* of one alone: what a bill is kept as */
+/* Fields of a struct virtual_cluster_cost alone, as kept bills are stored. */
 extern const struct field virtual_cluster_cost_fields[];
 enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
 extern const char *const control_plane_kind_names[];
@@ -58,55 +60,55 @@ struct virtual_cluster_control_plane {
 };
 enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
 extern const char *const virtual_cluster_nodes_names[];
-/* How its machines join: kubeadm of their image, or what its API server serves as /node/join, run
- * as root. */
+/* How machines join: by kubeadm in their image, by the script that the API server serves at
+ * /node/join (run as root), or by either. */
 enum virtual_cluster_join {
 	VIRTUAL_CLUSTER_BY_KUBEADM,
 	VIRTUAL_CLUSTER_BY_SCRIPT,
 	VIRTUAL_CLUSTER_BY_EITHER
 };
 extern const char *const virtual_cluster_join_names[];
-/* In the order of enum fabric_proof (providers/fabric.h). */
+/* Same order as enum fabric_proof (providers/fabric.h). */
 enum virtual_cluster_proof {
 	VIRTUAL_CLUSTER_PROOF_NONE,
 	VIRTUAL_CLUSTER_PROOF_WEAK,
 	VIRTUAL_CLUSTER_PROOF_STRONG
 };
 extern const char *const virtual_cluster_proof_names[];
-/* How machines reach its API server. */
+/* How machines reach the tenant's API server. */
 enum virtual_cluster_via { VIA_VIP, VIA_L4LB, VIA_ADDRESS };
 extern const char *const virtual_cluster_via_names[];
 struct virtual_cluster_api_server {
 	/* enum virtual_cluster_via */
 	int via;
-	/* IP:PORT; NULL: l4lb takes a free one */
+	/* IP:PORT; NULL: with l4lb a free address is chosen */
 	const char *address;
-	/* of l4lb: IP:PORT */
+	/* IP:PORT of the API servers; only with l4lb */
 	struct strings backends;
-	/* of vip and l4lb */
+	/* only with vip and l4lb */
 	struct object_name_ref *provider_ref;
 };
-/* What drover knows of that way, and has made for it. */
+/* State of spec.network.apiServer: the known address, and what drover has created for it. */
 struct virtual_cluster_way {
-	/* IP:PORT; NULL: not known yet */
+	/* IP:PORT; NULL: unknown yet */
 	const char *address;
-	/* whose fabric may have a load balancer of ours; NULL: none */
+	/* Provider whose fabric may contain a load balancer created by drover; NULL: none */
 	const char *provider;
 };
-/* A pod that waits, as the newest plan has it. */
-#define VIRTUAL_CLUSTER_POD_MAX 317 /* bytes of NAMESPACE/NAME */
+/* A waiting pod, according to the latest plan. */
+#define VIRTUAL_CLUSTER_POD_MAX 317 /* longest NAMESPACE/NAME in bytes */
 #define VIRTUAL_CLUSTER_MESSAGE_MAX 1024
 #define VIRTUAL_CLUSTER_WAITING_MAX 64
 struct virtual_cluster_waiting {
 	/* NAMESPACE/NAME */
 	const char *pod;
-	/* in the queue, from 1; 0: it has none */
+	/* position in the queue, counted from 1; 0: none */
 	int64_t place;
-	/* as in the event on it */
+	/* same as in the pod's event */
 	const char *reason, *message;
-	/* the NodeClaim on which it has a seat; NULL: none */
+	/* NodeClaim on which capacity is reserved for the pod; NULL: none */
 	const char *claim;
-	/* wall ms: reason and claim are these since then */
+	/* wall ms since which reason and claim have not changed */
 	int64_t since;
 };
 struct virtual_cluster_waits {
@@ -115,7 +117,7 @@ struct virtual_cluster_waits {
 };
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
-	/* in the host cluster; NULL: nobody can say whether it sleeps */
+	/* workload in the host cluster; NULL: whether the tenant sleeps is unknown */
 	struct virtual_cluster_control_plane *control_plane;
 	const char *server, *join_endpoint;
 	/* enum virtual_cluster_nodes */
@@ -123,20 +125,20 @@ struct virtual_cluster_spec {
 	/* enum virtual_cluster_join */
 	int join;
 	struct resources quota;
-	/* NULL: of none */
+	/* NULL: no cohort */
 	const char *cohort;
 	struct resources borrowing_limit, lending_limit;
 	int64_t weight, priority;
 	struct {
 		const char *segment;
-		/* addresses that answer there alone */
+		/* addresses that answer only in the segment */
 		struct strings probe;
 		/* enum virtual_cluster_proof */
 		int require_proof;
-		/* NULL: join_endpoint, or its own word */
+		/* NULL: join_endpoint, or the endpoint that the tenant's ConfigMap names */
 		struct virtual_cluster_api_server *api_server;
 	} network;
-	/* ms; -1: never */
+	/* in ms; -1: never */
 	int64_t sleep_grace;
 	bool paused;
 };
@@ -144,14 +146,14 @@ struct virtual_cluster_status {
 	int64_t observed_generation;
 	const char *cluster_uid, *version;
 	int64_t last_contact_time, asleep_since;
-	/* "UID/GENERATION" of its control plane then */
+	/* "UID/GENERATION" of the control plane's workload when it fell asleep */
 	const char *asleep_object;
 	struct resources allocated;
 	struct virtual_cluster_usage *usage;
-	/* NULL: it never had a machine */
+	/* NULL: the tenant never had a machine */
 	struct virtual_cluster_cost *cost;
 	struct virtual_cluster_way *api_server;
-	/* its first pods in the queue */
+	/* first waiting pods of the queue */
 	struct virtual_cluster_waits waiting;
 	struct {
 		struct virtual_cluster_debt *v;

@@ -10,11 +10,12 @@ static const struct field record_spec_fields[] = {
 	EVIDENCE_ROWS(wipe_record_spec, evidence),
 	FIELD(wipe_record_spec, envelope, "envelope", FIELD_STR, .required = true,
 	      .max_len = 524288,
-	      .doc = "The signed truth (DSSE, base64), with which the fields above are compared."),
+	      .doc = "Signed evidence (DSSE envelope, base64). It is authoritative; the other "
+		     "fields are a copy for reading and are compared with it."),
 	FIELDS_END,
 };
 static const struct field_rule record_spec_rules[] = {
-	{"self == oldSelf", "a record never changes"},
+	{"self == oldSelf", "a WipeRecord is immutable"},
 	{"!has(self.startTime) || !has(self.endTime) || self.startTime <= self.endTime",
 	 "endTime must not be before startTime"},
 	{NULL, NULL},
@@ -23,7 +24,8 @@ static const struct field_rule record_spec_rules[] = {
 const struct field wipe_record_fields[] = {
 	META_ROW(wipe_record),
 	FIELD_OBJ(wipe_record, spec, "spec", record_spec_fields, .required = true,
-		  .rules = record_spec_rules, .doc = "What was done and found; immutable."),
+		  .rules = record_spec_rules,
+		  .doc = "What was wiped and how, and the result. Immutable."),
 	FIELDS_END,
 };
 

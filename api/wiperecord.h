@@ -7,18 +7,18 @@
 #include "wipe/evidence.h"
 
 /*
- * wiperecord: the kind WipeRecord: the signed evidence of one wipe attempt. It never changes, so it
- * has no status. Field tables and checks: api/wiperecord.c.
+ * wiperecord: the kind WipeRecord: the signed evidence of one wipe attempt. A WipeRecord is
+ * immutable and has no status. Field tables and checks: api/wiperecord.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct wipe_record_spec {
-	/* in place: spec.machine, spec.tenancy, ... */
+	/* members are encoded directly in spec: spec.machine, spec.tenancy, ... */
 	struct evidence evidence;
-	/* DSSE; the truth */
+	/* signed evidence as a DSSE envelope; authoritative, the members of evidence are a copy of
+	 * it */
 	const char *envelope;
 };
-/* no status: a record never changes */
 struct wipe_record {
 	struct object_meta meta;
 	struct wipe_record_spec spec;

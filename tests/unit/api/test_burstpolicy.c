@@ -33,28 +33,28 @@ static void what_names_no_trigger_or_something_that_is_not_there_is_refused(void
 	(void)state;
 	refused("{}", "");
 	refused("{spec: {trigger: {onPremImpossible: null}}}",
-		"spec.trigger: want maxQueueWait, predictedWaitOver, deadlineSlackUnder, queuedGPUsOver or onPremImpossible");
+		"spec.trigger: want at least one of maxQueueWait, predictedWaitOver, deadlineSlackUnder, queuedGPUsOver and onPremImpossible");
 	refused("{spec: {tiers: [{market: Spot, offers: [b]}]}}",
 		"spec.tiers[0].offers[0]: want a name among spec.offers, got \"b\"");
 	refused("{spec: {cost: {prices: [{offer: b, instanceType: t, market: Spot, perHour: '1', asOf: '2026-11-20T00:00:00Z'}]}}}",
 		"spec.cost.prices[0].offer: want a name among spec.offers, got \"b\"");
 	refused("{spec: {limits: {perTenantShare: '0.5'}}}",
-		"spec.limits.perTenantShare: want limits.nodes, too");
+		"spec.limits.perTenantShare: requires spec.limits.nodes");
 	refused("{spec: {match: {gangSize: {min: 3, max: 2}}}}",
-		"spec.match.gangSize: want min up to max");
+		"spec.match.gangSize: min must not be greater than max");
 	refused("{spec: {match: {priority: {min: 3, max: 2}}}}",
-		"spec.match.priority: want min up to max");
+		"spec.match.priority: min must not be greater than max");
 }
 
 static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
 	refused("{spec: {trigger: {guards: {onPremUtilisationOver: '1.1'}}}}",
-		"spec.trigger.guards.onPremUtilisationOver: want a part from 0 to 1, got \"1.1\"");
+		"spec.trigger.guards.onPremUtilisationOver: want a fraction from 0 to 1, got \"1.1\"");
 	refused("{spec: {runtime: {maxOverheadFraction: '2'}}}",
-		"spec.runtime.maxOverheadFraction: want a part from 0 to 1, got \"2\"");
+		"spec.runtime.maxOverheadFraction: want a fraction from 0 to 1, got \"2\"");
 	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, alertAt: ['0.5', '1.5']}]}}",
-		"spec.budget[0].alertAt[1]: want a part from 0 to 1, got \"1.5\"");
+		"spec.budget[0].alertAt[1]: want a fraction from 0 to 1, got \"1.5\"");
 	refused("{spec: {offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t], gpuEquivalence: {H100: '0'}}]}}",
 		"spec.offers[0].gpuEquivalence.H100: want more than 0 and at most 1000, got \"0\"");
 	refused("{spec: {cost: {currency: XXX}}}",

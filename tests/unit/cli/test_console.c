@@ -199,7 +199,7 @@ static void another_secret_than_was_approved_is_not_sent(void **state)
 	    ", 'credentialsSecretRef': {'name': 'another'}");
 	bench_secret(now, "another", "username", "drover", "password", PASSWORD);
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said("the Secret of its password");
+	verb_assert_said("the Secret with its password");
 	assert_string_equal(said, "");
 }
 

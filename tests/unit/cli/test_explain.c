@@ -105,18 +105,17 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 
 	(void)state;
 	assert_string_equal(
-		text,
-		"Machine gpu-1\n"
-		"  state         stopping, for 2m5s\n"
-		"  meaning       being switched off; waiting for proof that it is off\n"
-		"  step          power-off, attempt 3\n"
-		"  waits for     the device\n"
-		"  next try      in 20s\n"
-		"  deadline      in 1m30s, then isolating\n"
-		"  last error    BmcUnreachable: connection refused, 5s ago\n"
-		"  power         On, read 1m1s ago\n"
-		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself, "
-		"and at once by drover retry gpu-1\n");
+		text, "Machine gpu-1\n"
+		      "  state         stopping, for 2m5s\n"
+		      "  meaning       being switched off; waiting for proof that it is off\n"
+		      "  step          power-off, attempt 3\n"
+		      "  waits for     the device\n"
+		      "  next try      in 20s\n"
+		      "  deadline      in 1m30s, then isolating\n"
+		      "  last error    BmcUnreachable: connection refused, 5s ago\n"
+		      "  power         On, read 1m1s ago\n"
+		      "  what helps    check the BMC at spec.bmc.address; drover tries again by "
+		      "itself, or at once with drover retry gpu-1\n");
 	free(text);
 }
 
@@ -461,14 +460,14 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 	static const struct {
 		const char *reason, *blocked, *helps, *not ;
 	} cases[] = {
-		{"EvictionBlocked", "pdb x/web", "see its PodDisruptionBudget in the tenant",
-		 "finalizers"},
+		{"EvictionBlocked", "pdb x/web",
+		 "check its PodDisruptionBudget in the tenant's cluster", "finalizers"},
 		{"EvictionBlocked", "pod x/y: deleted, and does not end",
 		 "check its finalizers and the kubelet of its Node", "PodDisruptionBudget"},
 		{"EvictionBlocked", "pod x/y: admission webhook says no",
 		 "find out what refuses the eviction in the tenant's cluster",
 		 "PodDisruptionBudget"},
-		{"CheckpointPending", "checkpoint x/y", "not waited for longer than its timeout",
+		{"CheckpointPending", "checkpoint x/y", "the wait ends at its timeout",
 		 "this drain has no deadline"},
 	};
 	OWN(arena) a = arena_new();

@@ -126,7 +126,8 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 	assert_int_equal(DROVER("explain"), 0);
 	verb_assert_said("\nEraseUnverified          the wipe was not proved\n");
 	assert_int_equal(DROVER("explain", "-o", "json", "NotApproved"), 0);
-	verb_assert_said("\"means\": \"spec.identity is empty\"");
+	verb_assert_said(
+		"\"means\": \"spec.identity is not set, so drover does not manage the machine\"");
 	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
 	verb_assert_said("`drover explain` lists all reasons");
 }
