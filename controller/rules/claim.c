@@ -1,5 +1,5 @@
 /*
- * claim: image, instance type and phase of a claim, from the objects alone.
+ * claim: image, instance type and phase of a NodeClaim, computed from the objects alone.
  */
 #include "controller/rules/claim.h"
 

@@ -1,5 +1,5 @@
 /*
- * disruption_budget: counts what the budgets of a pool leave.
+ * disruption_budget: computes how many nodes a pool's budgets allow to leave.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ bool disruption_is_ours(const char *reason)
 	       str_eq(reason, LEAVE_ASLEEP) || str_eq(reason, LEAVE_RECLAIMED);
 }
 
-/* What drover took out itself counts until it is out: whether it is off is not known of a
- * quarantined one. */
+/* True if drover itself took the machine out. Such a machine counts as leaving even while
+ * quarantined, because it may still be on. */
 static bool for_our_sake(const struct machine *m)
 {
 	return m->status.leave && disruption_is_ours(m->status.leave->reason);

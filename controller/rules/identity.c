@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
-/* What firmware says where nobody wrote a serial number. */
+/* False for the serial numbers that firmware reports when none was set. */
 bool identity_is_serial(const char *serial)
 {
 	static const char *const defaults[] = {
@@ -57,22 +57,24 @@ static const char *named(const char *text)
 	return str_or(text, "nothing");
 }
 
-/* The UUID alone: as wanted; the other way round; not the one. By a serial number where there is
- * none to compare. */
+/* Compares the UUID: an exact match proves the identity; a match in the other byte order only if
+ * `beside` or the serial number matches too. Without a usable UUID the serial number decides. who:
+ * source of the values, for messages; or_else: the second proof that `beside` stands for. */
 static int proves(const struct machine_identity *want, const char *uuid, const char *serial,
 		  bool beside, const char *who, const char *or_else, struct err *e)
 {
 	char text[UUID_TEXT];
 
 	if (uuid_read(want->system_uuid, text) == UUID_NOT)
-		return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: %s is no UUID",
+		return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: %s is not a UUID",
 			       want->system_uuid);
 	if (!uuid_is(want->system_uuid)) {
 		if (same_serial(want->serial_number, serial))
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"spec.identity has no UUID that tells machines apart: want serialNumber %s, %s says %s",
+			"spec.identity has no UUID that distinguishes machines: want serialNumber "
+			"%s, %s reports %s",
 			str_or(want->serial_number, "(none)"), who, named(serial));
 	}
 	switch (uuid_compare(want->system_uuid, uuid)) {
@@ -83,16 +85,19 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"spec.identity.systemUUID: want %s, %s says %s: the other byte order, which counts beside spec.identity.serialNumber%s alone (%s says %s)",
+			"spec.identity.systemUUID: want %s, %s reports %s: the same UUID in the "
+			"other byte order, which is accepted only if spec.identity.serialNumber%s "
+			"matches (%s reports %s)",
 			want->system_uuid, who, uuid, or_else, who, named(serial));
 	case UUID_DIFFERENT:
 		break;
 	}
-	return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: want %s, %s says %s",
+	return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: want %s, %s reports %s",
 		       want->system_uuid, who, named(uuid));
 }
 
-/* It may still say the one thing that is missing: what it does say is not another machine's. */
+/* True if the BMC does not report what is needed, and what it does report does not belong to
+ * another machine. */
 static bool untold(const struct machine_identity *want, const char *uuid, const char *serial)
 {
 	bool by_uuid = uuid_is(want->system_uuid);
@@ -101,7 +106,7 @@ static bool untold(const struct machine_identity *want, const char *uuid, const 
 		return false;
 	if (by_uuid && !uuid_is(uuid))
 		return true;
-	/* By the serial number alone, or beside a UUID in the other order. */
+	/* The serial number is needed alone, or in addition to a UUID in the other byte order. */
 	return identity_is_serial(want->serial_number) && str_empty(serial) &&
 	       (!by_uuid || uuid_compare(want->system_uuid, uuid) == UUID_SWAPPED);
 }
@@ -110,16 +115,17 @@ int identity_bmc(const struct machine_identity *want, const char *uuid, const ch
 		 struct err *e)
 {
 	if (!want || (str_empty(want->system_uuid) && str_empty(want->serial_number)))
-		return err_set(e, ERR_NOT_FOUND, 0, "spec.identity is empty");
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.identity is not set");
 	if (!str_empty(want->serial_number) && !str_empty(serial) &&
 	    !str_eq(want->serial_number, serial))
 		return err_set(e, ERR_CONFLICT, 0,
-			       "spec.identity.serialNumber: want %s, the BMC says %s",
+			       "spec.identity.serialNumber: want %s, the BMC reports %s",
 			       want->serial_number, serial);
 	if (untold(want, uuid, serial))
 		return err_set(
 			e, ERR_UNAVAILABLE, IDENTITY_UNTOLD,
-			"the BMC does not say which machine it is of: system UUID %s, serial number %s",
+			"the BMC does not report the identity of its machine: system UUID %s, "
+			"serial number %s",
 			named(uuid), named(serial));
 	return proves(want, uuid, serial, false, "the BMC", "", e);
 }

@@ -1,5 +1,5 @@
 /*
- * inventory: holds what the agent inspected against Machine, instance type and drives.
+ * inventory: compares what the agent inspected with the Machine, its instance type and its drives.
  */
 #include "controller/rules/inventory.h"
 
@@ -9,7 +9,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/provider.h"
 
-/* --- its storage controllers ------------------------------------------------------------------ */
+/* --- storage controllers ---------------------------------------------------------------------- */
 
 static struct object_controller *of_id(struct object_controllers *l, const char *id)
 {
@@ -39,7 +39,7 @@ struct object_controllers inventory_controllers(const struct proto_inventory *in
 	return l;
 }
 
-/* One that does not show all that it holds. */
+/* -1: a controller or drive does not show all that it contains. */
 static int storage_shows(const struct proto_inventory *inv, struct err *e)
 {
 	for (size_t i = 0; i < inv->controllers.n; i++)
@@ -54,7 +54,8 @@ static int storage_shows(const struct proto_inventory *inv, struct err *e)
 	return 0;
 }
 
-/* A drive that died takes its controller with it, or leaves it without a driver. */
+/* Compares the storage controllers: a dead drive may take its controller with it, or leave the
+ * controller without a driver. */
 static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
 			   struct err *e)
 {
@@ -76,7 +77,8 @@ static int controllers_fit(const struct machine *m, const struct proto_inventory
 		if (seen.v[i].dark > (w ? w->dark : 0))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.controllers: %lld of %s without a driver, the agent found %lld",
+				"spec.controllers: %lld of %s without a driver, the agent found "
+				"%lld",
 				(long long)(w ? w->dark : 0), seen.v[i].id,
 				(long long)seen.v[i].dark);
 	}
@@ -93,14 +95,15 @@ static int machine_fits(const struct machine *m, const struct provider_object *p
 	const struct machine_agent *ag = m->status.agent;
 
 	if (!t)
-		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
+		return err_set(e, ERR_NOT_FOUND, 0,
+			       "spec.instanceType: the Provider has no instance type %s",
 			       str_or(m->spec.instance_type, "(none)"));
 	if (identity_agent(m->spec.identity, m->spec.boot_mac_address, inv, e) < 0)
 		return -1;
-	/* What it said when it called: Node and evidence are held against that. */
+	/* The Node and the evidence are compared with the UUID of the agent's first call. */
 	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
 		return err_set(e, ERR_CONFLICT, 0,
-			       "the agent called from system UUID %s, and inspected %s",
+			       "the agent called with system UUID %s, but inspected system UUID %s",
 			       ag->system_uuid, str_or(inv->dmi.system_uuid, "(none)"));
 	for (size_t i = 0; i < t->match.pci.n; i++) {
 		int64_t seen = 0;
@@ -108,17 +111,18 @@ static int machine_fits(const struct machine *m, const struct provider_object *p
 		for (size_t k = 0; k < inv->gpus.n; k++)
 			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
 		if (seen != t->match.pci.v[i].count)
-			return err_set(e, ERR_INVALID, 0,
-				       "instance type %s wants %lld of PCI %s, found %lld", t->name,
-				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
-				       (long long)seen);
+			return err_set(
+				e, ERR_INVALID, 0,
+				"instance type %s requires %lld devices with PCI ID %s, found %lld",
+				t->name, (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
+				(long long)seen);
 	}
 	return 0;
 }
 
-/* --- its drives ------------------------------------------------------------------------------- */
+/* --- drives ----------------------------------------------------------------------------------- */
 
-/* serial, slot: NULL or "": not known. */
+/* Formats a drive for operators. serial, slot: NULL or "" if unknown. */
 static const char *drive_text(const char *wwn, const char *serial, const char *slot,
 			      char out[static INVENTORY_DRIVE_TEXT])
 {
@@ -153,9 +157,8 @@ const char *inventory_drive_text(const struct machine *m, const char *wwn,
 			  str_or(slot, want ? want->slot : NULL), out);
 }
 
-/* Drives one after the other, as many as there is room for. */
+/* A list of drives for a message: as many as `room` allows, then the number of the rest. */
 struct naming {
-	/* of the rest, only the number */
 	char text[INVENTORY_DRIVE_TEXT + 32];
 	size_t room, n, told;
 };
@@ -220,12 +223,13 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 		return REASON_NONE;
 	if (resized)
 		(void)!err_set(e, ERR_INVALID, 0,
-			       "drive %s: spec.drives says %lld bytes, it has %lld",
+			       "drive %s: spec.drives has %lld bytes, the agent found %lld",
 			       inventory_drive_text(m, resized->wwn, words),
 			       (long long)resized->bytes, (long long)found_bytes);
-	else /* one of them is named twice */
-		(void)!err_set(e, ERR_INVALID, 0, "spec.drives names %zu, the agent found %zu",
-			       want->n, inv->drives.n);
+	else /* a drive is listed twice */
+		(void)!err_set(e, ERR_INVALID, 0,
+			       "spec.drives lists %zu drives, the agent found %zu", want->n,
+			       inv->drives.n);
 	return REASON_InventoryMismatch;
 }
 

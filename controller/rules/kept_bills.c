@@ -24,7 +24,7 @@ int kept_bills_of(const char *uid)
 	return (int)(sum % KEPT_BILLS);
 }
 
-/* Up to when it counts; what cannot be read is oldest. */
+/* Returns the time until which the bill counts; an unreadable bill counts as oldest. */
 static int64_t time_of(const char *bill)
 {
 	OWN_JSON o = json_loads(bill, 0, NULL);
@@ -139,6 +139,6 @@ int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out,
 
 	*out = (struct kept_bill){.name = arena_strdup(a, name)};
 	if (!name)
-		return err_set(e, ERR_INVALID, 0, "it is no bill");
+		return err_set(e, ERR_INVALID, 0, "not a bill");
 	return kept_bill_cost(json_at(o, "status", "cost"), a, &out->cost, on_unread, arg, e);
 }

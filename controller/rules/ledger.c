@@ -64,7 +64,7 @@ bool ledger_month_times(const char *month, int64_t *begin, int64_t *end)
 	return str_to_time(t, end);
 }
 
-/* The first month that is kept. */
+/* Sets out to the oldest month that is kept. */
 static void oldest_kept(int64_t now, char out[static LEDGER_MONTH_SIZE])
 {
 	int64_t begin = now, end;
@@ -110,7 +110,7 @@ static struct virtual_cluster_charge *append(struct virtual_cluster_charges *lis
 	return &v[list->n++];
 }
 
-/* Its machines go on for so long; what leaves the range stays at its end. */
+/* Adds `seconds` for each machine of the sum; stops at INT64_MAX. */
 static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 {
 	int64_t more;
@@ -119,8 +119,8 @@ static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 		c->seconds = INT64_MAX;
 }
 
-/* Up to the end of the month in which c->time is, or to `to`; in the next month its machines go
- * on. */
+/* Extends all sums to `to`, but at most to the end of the month of c->time. Sums that continue into
+ * the next month begin anew there. */
 static void go_on(struct virtual_cluster_cost *c, int64_t to, struct arena *a)
 {
 	char month[LEDGER_MONTH_SIZE], next[LEDGER_MONTH_SIZE];

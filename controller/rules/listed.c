@@ -1,5 +1,5 @@
 /*
- * listed: holds what the BMC lists against what the agent saw.
+ * listed: compares the drives that the BMC lists with those that the agent saw.
  */
 #include "controller/rules/listed.h"
 
@@ -8,10 +8,10 @@
 
 #include "base/str.h"
 
-#define LEAST 8 /* letters that tell one serial number from another */
+#define LEAST 8 /* shortest prefix that identifies a serial number */
 #define WORD 128
 
-/* Letters and digits alone, small. */
+/* Copies the letters and digits of s to out, in lower case. */
 static const char *bare(const char *s, char out[static WORD])
 {
 	size_t n = 0;
@@ -31,7 +31,7 @@ static bool same_begin(const char *a, const char *b)
 	return n && k && (n == k || least >= LEAST) && !memcmp(x, y, least);
 }
 
-/* The digits behind "eui.", "naa.", "nguid.", "wwn-0x" and such. */
+/* Compares durable names without prefixes such as "eui.", "naa.", "nguid." and "wwn-0x". */
 static bool same_name(const char *a, const char *b)
 {
 	static const char *const kinds[] = {"eui", "naa", "nguid", "uuid", "wwn0x", "wwn", "0x"};
@@ -68,7 +68,8 @@ static bool is_listed(const struct listed_drive *v, size_t n, const struct proto
 	return false;
 }
 
-/* By its name, or by a size that no drive has that the BMC lists itself. */
+/* True if the agent saw the volume: by its name, or by its size if the BMC lists no drive that
+ * matches the seen one. */
 static bool volume_is_seen(const struct listed_drive *v, size_t n, const struct listed_drive *d,
 			   const struct proto_inventory *inv)
 {
@@ -96,8 +97,8 @@ static bool is_nameless(const struct listed_drive *d)
 	return !d->serial && !d->durable;
 }
 
-/* The Nth of its model that the BMC lists, and the agent saw at least one of that model and fewer
- * than N. */
+/* True if v[i] is the Nth drive of its model in the BMC's list, and the agent saw fewer than N of
+ * that model, but at least one. */
 static bool is_one_too_many(const struct listed_drive *v, size_t i,
 			    const struct proto_inventory *inv, size_t *nth)
 {

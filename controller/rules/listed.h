@@ -6,41 +6,46 @@
 #include "wipe/proto.h"
 
 /*
- * listed: which drives does the BMC list that the agent did not see? Pure.
+ * listed: determines which drives the BMC lists and the agent did not see. Pure.
  *
- * A drive is the same when serial number or durable name are: letter case, blanks, "eui." and such
- * do not count, and one that ends earlier than the other (BMCs and SCSI cut serial numbers) is the
- * same from 8 letters on. A part of a volume is accounted for when the agent saw the volume: what
- * it overwrites is on its parts. Where the BMC gives neither serial nor name, drives of one model
- * are counted, if the agent saw one of that model at all: spellings differ, and a model that only
- * the BMC knows proves nothing. That the BMC lists fewer than the agent saw, or none, says nothing:
- * many do.
+ * A listed drive and a seen drive are the same if serial numbers or durable names match. Letter
+ * case, blanks and prefixes such as "eui." do not count. If one serial number is a prefix of the
+ * other (BMCs and SCSI truncate serial numbers), they match from 8 characters on.
+ *
+ * A drive that is part of a volume is accounted for if the agent saw the volume, because
+ * overwriting the volume overwrites its parts.
+ *
+ * Drives for which the BMC reports neither serial number nor name are counted by model, but only if
+ * the agent saw a drive of that model: spellings differ, so a model that only the BMC knows proves
+ * nothing. It means nothing if the BMC lists fewer drives than the agent saw, or none, as many BMCs
+ * do.
  * Tests: tests/unit/controller/rules/test_listed.c, tests/world/test_listed.c
  */
 struct listed_drive {
-	/* NULL: not said */
+	/* NULL: not reported */
 	const char *serial, *model, *durable, *slot;
 	int64_t bytes;
-	/* that it is a part of; NULL: none */
+	/* volume that the drive is part of; NULL: none */
 	const char *volume, *volume_durable;
 	int64_t volume_bytes;
 };
 
 struct listed_unseen {
-	/* its serial number, its durable name, or MODEL#N: the Nth of that model is missing */
+	/* serial number, durable name, or MODEL#N: the Nth drive of that model was not seen */
 	const char *id;
 	const struct listed_drive *drive;
 };
 
-/* Those that nothing of what was seen accounts for, each once; into out, which has room for n, in
- * the arena. Gives how many. */
+/* Writes the listed drives that nothing seen accounts for to out, each once; out must have space
+ * for n. Strings belong to the arena. Returns their number. */
 size_t listed_unseen(const struct listed_drive *v, size_t n, const struct proto_inventory *inv,
 		     struct arena *a, struct listed_unseen *out);
 
-/* spec.unseenDrives names it: a person accounts for it. */
+/* True if spec.unseenDrives names the drive: the operator has accounted for it. */
 bool listed_accounted(const struct machine *m, const char *id);
 
-/* "S6C1 (bay 3, part of virtual disk OS)": how a person finds it; in the arena. */
+/* Returns a text by which an operator finds the drive: "S6C1 (bay 3, part of virtual disk OS)"; in
+ * the arena. */
 const char *listed_text(const struct listed_unseen *u, struct arena *a);
 
 #endif

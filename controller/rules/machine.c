@@ -1,5 +1,5 @@
 /*
- * machine: short questions that several rooms ask of the status of one Machine.
+ * machine: queries on the spec and status of one Machine.
  */
 #include "controller/rules/machine.h"
 
@@ -10,7 +10,7 @@
 #include "api/reasons.h"
 #include "base/str.h"
 
-#define VALUE_MAX 253 /* of status.requests */
+#define VALUE_MAX 253 /* longest value of status.requests */
 #define QUARANTINE_FIRST_MS (10 * 60 * 1000)
 #define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 
@@ -133,8 +133,8 @@ const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
 		return "spec.bmc.tls";
 	/* mutant: login-of-another */
 	if (trusted->credentials && !same(login, trusted->credentials))
-		return "the Secret of its password (credentialsSecretRef)";
+		return "the Secret with its password (credentialsSecretRef)";
 	if (trusted->ca_digest && ca_digest && !str_eq(ca_digest, trusted->ca_digest))
-		return "what the Secret of spec.bmc.tls.caSecretRef holds";
+		return "the contents of the Secret in spec.bmc.tls.caSecretRef";
 	return NULL;
 }

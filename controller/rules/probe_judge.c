@@ -64,35 +64,35 @@ void probe_judge(const struct probe_targets *t, const char *nonce, const struct 
 
 	*v = (struct probe_verdict){0};
 	if (r->state != PROTO_DONE) {
-		str_format(v->why, sizeof(v->why), "the agent could not ask: %.150s",
+		str_format(v->why, sizeof(v->why), "the agent could not probe: %.150s",
 			   str_or(r->message, "no reason given"));
 	} else if (/* mutant: probe-old-answer */ !str_eq(r->nonce, nonce)) {
-		str_format(v->why, sizeof(v->why), "the answers are of another question");
+		str_format(v->why, sizeof(v->why), "the answers belong to another probe order");
 	} else if ((x = find(t, r, false, true, PROTO_ANSWERED))) {
 		v->leak = x->address;
-		str_format(v->why, sizeof(v->why), "%.64s answered, which %.100s alone reaches",
+		str_format(v->why, sizeof(v->why), "%.64s answered, which only %.100s should reach",
 			   x->address, x->segment);
 	} else if ((x = find(t, r, true, false, PROTO_ANSWERED))) {
 		str_format(v->why, sizeof(v->why), "%.64s of %.100s did not answer", x->address,
 			   x->segment);
 	} else if (!t->n || !t->v[0].own) {
 		str_format(v->why, sizeof(v->why),
-			   "no address is named that has to answer in this segment");
+			   "no address is configured that must answer in this segment");
 	} else if (!find(t, r, false, true, PROTO_SILENT)) {
 		str_format(v->why, sizeof(v->why),
-			   "no address of another segment is named, or none could be asked");
+			   "no address of another segment is configured, or none could be probed");
 	} else if ((x = find(t, r, false, false, PROTO_SILENT))) {
-		str_format(v->why, sizeof(v->why), "%.64s of %.100s could not be asked", x->address,
-			   x->segment);
+		str_format(v->why, sizeof(v->why), "%.64s of %.100s could not be probed",
+			   x->address, x->segment);
 	} else if (t->more) {
-		str_format(v->why, sizeof(v->why), "more than %d addresses are named",
+		str_format(v->why, sizeof(v->why), "more than %d addresses are configured",
 			   PROTO_PROBES_MAX);
 	} else {
 		v->proved = true;
 	}
 }
 
-/* As a label has it. */
+/* Writes an address as it appears in a label. */
 static void label_text(const char *address, char out[static 64])
 {
 	size_t n = 0;
@@ -103,7 +103,7 @@ static void label_text(const char *address, char out[static 64])
 	out[n] = '\0';
 }
 
-/* A label is cut where it is too long, so the text that is there has to match. */
+/* Long labels are truncated, so `said` may be only the beginning of the address. */
 static void name_leak(const struct probe_targets *t, const char *said, struct probe_verdict *v)
 {
 	char text[64];
@@ -115,7 +115,7 @@ static void name_leak(const struct probe_targets *t, const char *said, struct pr
 		if (t->v[i].own || !*said || strncmp(text, said, strlen(said)) != 0)
 			continue;
 		v->leak = t->v[i].address;
-		str_format(v->why, sizeof(v->why), "%.64s answered, which %.100s alone reaches",
+		str_format(v->why, sizeof(v->why), "%.64s answered, which only %.100s should reach",
 			   t->v[i].address, t->v[i].segment);
 		return;
 	}
@@ -150,25 +150,26 @@ void probe_judge_label(const struct probe_targets *t, const char *key, const cha
 	*v = (struct probe_verdict){0};
 	if (!value)
 		str_format(v->why, sizeof(v->why),
-			   "its image does not say what answered (docs/image-contract.md)");
+			   "its image does not report probe results (docs/image-contract.md)");
 	else if (!said)
 		str_format(v->why, sizeof(v->why),
-			   "what its Node says was not said by its image in this boot");
+			   "the Node's label drover.dev/probe was not written by its image in this "
+			   "boot");
 	else if (str_starts(said, "leak."))
 		name_leak(t, said + strlen("leak."), v);
 	else if (str_eq(said, "silent"))
 		str_format(v->why, sizeof(v->why), "an address of its own segment did not answer");
 	else if (!str_eq(said, "proved"))
-		str_format(v->why, sizeof(v->why), "its image could not ask all addresses");
+		str_format(v->why, sizeof(v->why), "its image could not probe all addresses");
 	else
 		v->reached = true;
 	if (!v->reached)
 		return;
 	if (t->more)
-		str_format(v->why, sizeof(v->why), "more than %d addresses are named",
+		str_format(v->why, sizeof(v->why), "more than %d addresses are configured",
 			   PROTO_PROBES_MAX);
-	else if (!t->n || t->v[t->n - 1].own) /* the others stand last */
-		str_format(v->why, sizeof(v->why), "no address of another segment is named");
+	else if (!t->n || t->v[t->n - 1].own) /* other addresses come last */
+		str_format(v->why, sizeof(v->why), "no address of another segment is configured");
 	else
 		v->proved = true;
 }

@@ -4,13 +4,13 @@
 #include "wipe/proto.h"
 
 /*
- * probe_judge: what a machine is asked to ask from where it is, and what the answers prove.
+ * probe_judge: selects the addresses that a machine probes in a segment, and judges the answers.
  *
- * A segment's own addresses have to answer, and those of every other segment must not. One of these
- * that answers is a leak, whatever else was heard. Without a leak it is proved only if every own
- * address answered and every other one was asked and silent: an answer that is missing proves
- * nothing. An address whose host is one of the segment's own too (tenants may number their networks
- * alike) tells nothing, and is not asked.
+ * Addresses of the segment itself must answer, and those of every other segment must not. If one of
+ * these answers, that is a leak, whatever the other results. Without a leak, the segment is proved
+ * only if every own address answered and every other address was probed and silent: a missing
+ * result proves nothing. An address of another segment whose host is also one of the segment's own
+ * (tenants may use the same address range) tells nothing, and is not probed.
  *
  * Pure. Tests: tests/unit/controller/rules/test_probe_judge.c
  */
@@ -21,11 +21,12 @@ struct probe_target {
 struct probe_targets {
 	struct probe_target v[PROTO_PROBES_MAX];
 	size_t n;
-	/* than fit */
+	/* true: there were more addresses than fit */
 	bool more;
 };
 
-/* First the own ones.  Nothing is copied. */
+/* Adds the own addresses, or those of one other segment. The own ones must be added first. Nothing
+ * is copied. */
 void probe_targets_own(struct probe_targets *t, const struct strings *addresses,
 		       const char *segment);
 void probe_targets_others(struct probe_targets *t, const struct strings *addresses,
@@ -33,25 +34,25 @@ void probe_targets_others(struct probe_targets *t, const struct strings *address
 
 struct probe_verdict {
 	bool proved;
-	/* the address; NULL: none */
+	/* address of another segment that answered; NULL: none */
 	const char *leak;
-	/* of a Node's word: all own addresses answered, and no other did */
+	/* from a Node's label only: all own addresses answered, and no other did */
 	bool reached;
-	/* it is not proved, or what leaks */
+	/* why the segment is not proved, or what leaks */
 	char why[256];
 };
-/* What a Node that drover-join made says in its label drover.dev/probe (docs/image-contract.md):
- * MAC.VERDICT. The verdict is "proved", "silent" (an own address did not answer), "unknown", or
- * "leak." and the address that answered, ':' as '_' and without brackets. The MAC is of who has the
- * key, which stands on the config drive alone: the tenant's API server, through which the label
- * comes, has not. */
+/* Label drover.dev/probe of a Node that drover-join made (docs/image-contract.md): MAC.VERDICT. The
+ * verdict is "proved", "silent" (an own address did not answer), "unknown", or "leak." and the
+ * address that answered, with '_' for ':' and without brackets. The MAC proves that the writer has
+ * the key, which only the config drive contains. The tenant's API server, which transmits the
+ * label, does not have the key. */
 #define PROBE_MAC 16 /* hex digits */
 void probe_label_mac(const char *key, const char *verdict, char out[static PROBE_MAC + 1]);
-/* value NULL: there is no label. */
+/* Judges the label. value NULL: there is no label. */
 void probe_judge_label(const struct probe_targets *t, const char *key, const char *value,
 		       struct probe_verdict *v);
 
-/* r: the report of an order with this nonce. */
+/* Judges the report r of an order with this nonce. */
 void probe_judge(const struct probe_targets *t, const char *nonce, const struct proto_report *r,
 		 struct probe_verdict *v);
 

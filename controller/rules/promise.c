@@ -1,5 +1,4 @@
-/* promise: both sides as the API has them, so that an absent member and its default are the
- * same. */
+/* promise: compares encoded specs, so that an absent member equals its default. */
 #include "controller/rules/promise.h"
 
 #include <jansson.h>
@@ -36,7 +35,7 @@ struct node_claim_spec promise_of(const struct node_pool *p, const struct object
 	};
 }
 
-/* What counts of it. */
+/* Encodes the compared members. */
 static json_t *encode(const struct node_claim_spec *s)
 {
 	const struct node_claim n = {.spec = *s};

@@ -5,30 +5,32 @@
 #include "base/arena.h"
 
 /*
- * promise: what a NodePool's template says of a NodeClaim, and in what a claim that was made before
- * differs from it. Pure.
+ * promise: determines in what a NodeClaim differs from the current template of its NodePool
+ * (drift). Pure.
  *
- * A claim's spec is the copy of what was promised, so it is compared itself, member by member: no
- * hash on the object has to be trusted, and no new field of a later drover makes all that there is
- * differ.
+ * A claim's spec is a copy of the template, so it is compared itself, member by member. No hash on
+ * the object has to be trusted, and a new field in a later release of drover does not make all
+ * existing claims differ.
  *
- * What the node is counts: image, labels, annotations, taints, startupTaints, userDataSecretRef,
- * kubelet, network. Lists of taints are sets. How drover treats it does not (deadlines, wipe,
- * checkpoint, expireAfter, terminationGracePeriod): no machine is installed anew for these. What is
- * in a Secret is not looked at, its name is.
+ * Only members that define the node are compared: image, labels, annotations, taints,
+ * startupTaints, userDataSecretRef, kubelet, network. Lists of taints are compared as sets. Members
+ * that define how drover treats the node (deadlines, wipe, checkpoint, expireAfter,
+ * terminationGracePeriod) are not compared, because no machine is reinstalled for them. Secrets are
+ * compared by name, not by content.
  * Tests: tests/unit/controller/rules/test_promise.c
  */
 
-/* The members of a claim's spec that the template says, with this image of it; all point into the
- * pool. */
+/* Returns the members of a claim's spec that the template defines, with this image; all point into
+ * p. */
 struct node_claim_spec promise_of(const struct node_pool *p, const struct object_image *image);
 
-/* "image, labels", in the arena: the members of `is` that are not as said; NULL: none. */
+/* Returns the names of the members in which `is` differs from `said`, such as "image, labels", in
+ * the arena. NULL: none. */
 const char *promise_differs(const struct node_claim_spec *is, const struct node_claim_spec *said,
 			    struct arena *a);
 
-/* A name for what counts of it: the same for all claims that do not differ, order of lists
- * apart. */
+/* Writes a hash of the compared members to out, and returns out. Claims have the same hash if
+ * promise_differs() finds no difference, except for the order of lists. */
 #define PROMISE_NAME_SIZE 17
 const char *promise_name(const struct node_claim_spec *s, char out[static PROMISE_NAME_SIZE]);
 

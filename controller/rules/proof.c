@@ -9,9 +9,10 @@ int proof_of_network(const struct provider_object *p)
 	switch ((enum provider_object_fabric)p->spec.network.type) {
 	case FABRIC_NONE:
 		return VIRTUAL_CLUSTER_PROOF_NONE;
-	case FABRIC_NETRIS: /* what its controller told the switches, and that these are alive */
+	/* Weak: the controller reports configuration, and that the switches are alive */
+	case FABRIC_NETRIS:
 		return VIRTUAL_CLUSTER_PROOF_WEAK;
-	case FABRIC_EXEC: /* its program may say so */
+	case FABRIC_EXEC: /* Strong: the program may report one */
 		return VIRTUAL_CLUSTER_PROOF_STRONG;
 	}
 	return VIRTUAL_CLUSTER_PROOF_NONE;

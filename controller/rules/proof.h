@@ -4,17 +4,17 @@
 #include "api/kinds.h"
 
 /*
- * proof: what can ever be proved of where a Provider's machines are, by how it and the tenant are
- * set up. How a machine is proved at a time: life/probe.h, which may find less.
+ * proof: the best proof of a machine's segment that the settings of its Provider and tenant allow.
+ * life/probe.h determines the proof of a machine at a given time, which may be weaker.
  *
  * Pure. Tests: tests/unit/controller/rules/test_proof.c
  */
 
-/* The best that its network can show by itself, as an enum virtual_cluster_proof. */
+/* Returns the best proof by the fabric alone, as an enum virtual_cluster_proof. */
 int proof_of_network(const struct provider_object *p);
-/* In its provisioning segment its machines' packets may show more. */
+/* True if probes in the provisioning segment may strengthen the proof. */
 bool proof_by_packets(const struct provider_object *p);
-/* In the tenant's segment they may. */
+/* True if probes in the tenant's segment may strengthen the proof. */
 bool proof_is_probed(const struct virtual_cluster *vc);
 
 #endif

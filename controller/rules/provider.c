@@ -1,5 +1,5 @@
 /*
- * provider: lookups in a Provider object that several rooms need.
+ * provider: lookups in a Provider object.
  */
 #include "controller/rules/provider.h"
 

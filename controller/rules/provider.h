@@ -4,15 +4,15 @@
 #include "api/kinds.h"
 
 /*
- * provider: what a Provider object says.  Pure.
+ * provider: queries on a Provider object. Pure.
  * Tests: tests/unit/controller/hardware/test_driver.c
  */
 
-/* The instance type of that name; NULL: none, or name is NULL. */
+/* Returns the instance type of that name. NULL: none, or name is NULL. */
 const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
 								   const char *name);
 
-/* It launches instances for claims, and ends them; NULL: no. */
+/* True if the Provider launches and ends instances for claims. p NULL: false. */
 bool provider_is_elastic(const struct provider_object *p);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sleep: reads the workload of a tenant's control plane as vCluster leaves it when it pauses. 
- * Apart from tenant/sleep.c, which asks the host cluster for it.
+ * sleep: interprets the workload of a tenant's control plane, including the annotations with which
+ * vCluster pauses. tenant/sleep.c reads the workload from the host cluster.
  */
 #include "controller/rules/sleep.h"
 #include "api/annotations.h"
@@ -51,7 +51,7 @@ void tenant_sleep_read(const json_t *o, const char *what, struct tenant_sleep_vi
 		    "%s has no UID of 1 to 64 bytes, or no generation", what);
 	else if (seen < generation || pods != 0)
 		say(out, TENANT_SLEEP_NO, "GoingToSleep",
-		    "%s is scaled to 0, and its pods are not gone", what);
+		    "%s is scaled to 0, but its pods still exist", what);
 	else if (str_eq(json_str_at(o, "metadata", "annotations", PAUSED), "true"))
 		say(out, TENANT_SLEEP_YES, "Paused", "%s is paused", what);
 	else
@@ -84,7 +84,7 @@ bool tenant_sleep_refused(const struct err *e, const char *what, struct tenant_s
 		say(out, TENANT_SLEEP_UNKNOWN, "NotPermitted",
 		    "drover may not get %.140s: apply deploy/tenant-kubeconfig.yaml", what);
 	else if (e->kind == ERR_NOT_FOUND)
-		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneNotFound", "there is no %s", what);
+		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneNotFound", "%s does not exist", what);
 	else
 		return false;
 	return true;

@@ -4,21 +4,22 @@
 #include "api/kinds.h"
 
 /*
- * way: what spec.network.apiServer of a VirtualCluster says of the way from its machines to its API
- * server.
+ * way: the path from a tenant's machines to its API server, from spec.network.apiServer of the
+ * VirtualCluster.
  *
  * Pure. Tests: tests/unit/controller/rules/test_way.c
  */
 
-/* Where machines reach it, HOST:PORT: as its spec says, or as it was found; NULL: there is no such
- * way, or it is not known yet. */
+/* Returns the address at which machines reach the API server, HOST:PORT, from spec or as found.
+ * NULL: apiServer is not set, or the address is unknown yet. */
 const char *way_address(const struct virtual_cluster *vc);
-/* An address that only the tenant's own network reaches, by which other machines may be judged;
- * NULL: none. One that was given as it is (via address) may be for all. */
+/* Returns the address if only the tenant's own network reaches it, so that other machines may be
+ * probed with it; else NULL. An address with via: address may be reachable for all. */
 const char *way_own_address(const struct virtual_cluster *vc);
-/* The Provider whose fabric is to make a load balancer; NULL: none. */
+/* Returns the name of the Provider whose fabric must have a load balancer; NULL: none. */
 const char *way_balanced_by(const struct virtual_cluster *vc);
-/* What an answer about it holds for: another text, another way.  In the arena. */
+/* Returns a key of all settings that a check of the path depends on, in the arena. A result is void
+ * once the key changes. */
 const char *way_key(const struct virtual_cluster *vc, struct arena *a);
 
 #endif

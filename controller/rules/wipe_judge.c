@@ -1,13 +1,13 @@
 /*
- * wipe_judge: holds one opened piece of evidence against machine, drives and floors, drive by
- * drive.
+ * wipe_judge: compares decoded evidence with the machine, its drives and the required levels, drive
+ * by drive.
  */
 #include "controller/rules/wipe_judge.h"
 
 #include "base/str.h"
 #include "controller/rules/inventory.h"
 
-/* SATA and SAS drives may be either: what only spins is said by the agent, all else is flash. */
+/* The agent reports rotating drives; all others, also SATA and SAS, count as flash. */
 static bool is_flash(const struct evidence_device *d)
 {
 	return !d->rotational;
@@ -38,7 +38,7 @@ static const char *why_not_covered(const struct evidence *ev, const char *part)
 	for (size_t i = 0; i < ev->statements.n; i++)
 		if (str_eq(statement_part_names[ev->statements.v[i].part], part))
 			return str_or(ev->statements.v[i].message, "no reason given");
-	return "the record says nothing of it";
+	return "the record does not mention it";
 }
 
 static int judge_floor(const struct machine *m, const struct evidence *ev,
@@ -55,25 +55,25 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 		if (want < WIPE_CLEAR)
 			want = WIPE_CLEAR;
 		if (d->level < want)
-			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s",
+			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s requires %s",
 				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level], whose, wipe_level_names[want]);
 	}
 	/* mutant: judge-trust */
 	if (ev->agent_trust < f->minimum_trust)
-		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s",
+		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s requires %s",
 			       wipe_trust_names[ev->agent_trust], whose,
 			       wipe_trust_names[f->minimum_trust]);
 	lacks = statement_lacks(covered, statement_parts(&f->must_cover));
 	/* mutant: judge-covered */
 	if (lacks)
-		return err_set(e, ERR_DENIED, 0, "%s was not covered, %s wants it: %s", lacks,
+		return err_set(e, ERR_DENIED, 0, "%s was not covered, %s requires it: %s", lacks,
 			       whose, why_not_covered(ev, lacks));
 	return 0;
 }
 
-/* A wipe that says itself that it failed: the first drive of it, as who goes to the machine has to
- * find it. */
+/* Reports a failed wipe by its first failed drive, with serial number and slot so that the operator
+ * finds it. */
 static int refuse_failed(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	char drive[INVENTORY_DRIVE_TEXT];
@@ -93,7 +93,7 @@ static int refuse_failed(const struct machine *m, const struct evidence *ev, str
 	return err_set(e, ERR_DENIED, 0, "the wipe failed");
 }
 
-/* The wipe itself, whatever level it had to reach. */
+/* Judges the wipe itself, independent of the required level. */
 static int judge_wipe(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	const struct object_drives *want = &m->spec.drives;
@@ -101,7 +101,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 
 	/* mutant: judge-machine */
 	if (!str_eq(ev->machine.name, m->meta.name) || !str_eq(ev->machine.uid, m->meta.uid))
-		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s",
+		return err_set(e, ERR_DENIED, 0, "the evidence is for machine %s",
 			       str_or(ev->machine.name, "(none)"));
 	/* mutant: judge-tenancy */
 	if (ev->tenancy != m->status.tenancy)
@@ -111,8 +111,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 	if (ev->verdict < WIPE_CLEAR)
 		return refuse_failed(m, ev, e);
 	if (!want->n)
-		return err_set(e, ERR_DENIED, 0,
-			       "spec.drives is empty: no drive is known to expect");
+		return err_set(e, ERR_DENIED, 0, "spec.drives is empty, so no drive is expected");
 	/* mutant: judge-number */
 	if (ev->inventory.missing.n || ev->inventory.extra.n || ev->devices.n != want->n)
 		return err_set(e, ERR_DENIED, 0,
@@ -132,7 +131,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
 				       inventory_drive_text(m, want->v[i].wwn, drive));
 		/* mutant: judge-size */
-		if (d->bytes != want->v[i].bytes) /* what is hidden was not wiped */
+		if (d->bytes != want->v[i].bytes) /* hidden sectors were not wiped */
 			return err_set(e, ERR_DENIED, 0,
 				       "drive %s: %lld bytes expected, %lld wiped",
 				       inventory_drive_text(m, d->wwn, drive),
@@ -149,7 +148,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
-	for (size_t i = 0; i < ev->statements.n; i++) /* it was tried, and something was left */
+	for (size_t i = 0; i < ev->statements.n; i++) /* an attempt that failed leaves data */
 		if (ev->statements.v[i].outcome == STATEMENT_FAILED)
 			return err_set(e, ERR_DENIED, 0, "%s: %s",
 				       statement_part_names[ev->statements.v[i].part],
@@ -164,7 +163,7 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 		return -1;
 	if (!p)
 		return err_set(e, ERR_NOT_FOUND, 0,
-			       "the Provider is not there: its floor is unknown");
+			       "the Provider does not exist, so its wipe requirements are unknown");
 	/* mutant: judge-floor */
 	if (judge_floor(m, ev, &p->spec.wipe.floor, "the provider", e) < 0)
 		return -1;
@@ -173,7 +172,7 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)
 {
-	/* What one can go and do something about comes first. */
+	/* Reasons on which an operator can act come first. */
 	static const enum reason told[] = {
 		REASON_DriveMissing,  REASON_ReadOnly,	  REASON_NamespaceHidden,
 		REASON_SectorsHidden, REASON_DriveLocked, REASON_DriveZoned,

@@ -202,7 +202,7 @@ static void another_secrets_password_goes_nowhere(void **state)
 	world_wait_reason(b, "BmcNotTrusted", 120);
 	world_run(&s.w, 3600 * 1000);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "the Secret of its password (credentialsSecretRef)"));
+			       "the Secret with its password (credentialsSecretRef)"));
 	let(b, "01", "bmc", tls(NULL)); /* of what is not there any more */
 	world_run(&s.w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, logins);
@@ -248,7 +248,7 @@ static void a_ca_that_was_exchanged_is_not_the_one_that_was_trusted(void **state
 	world_secret(&s.w, "drover-system", "my-ca", "ca.crt", other, NULL, NULL);
 	world_wait_reason(b, "BmcNotTrusted", 120);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "what the Secret of spec.bmc.tls.caSecretRef holds"));
+			       "the contents of the Secret in spec.bmc.tls.caSecretRef"));
 	assert_string_equal(world_at(b, "status.trustedBMC.caDigest"), digest);
 	let(b, "01", "bmc", ca);
 	world_pod(&s.w, &s.w.tenants[0], "train");

@@ -40,7 +40,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(
 		e.text,
-		"drive eui.1 (serial N1, slot 1): spec.drives says 1000 bytes, it has 2000");
+		"drive eui.1 (serial N1, slot 1): spec.drives has 1000 bytes, the agent found 2000");
 	found[0].bytes = 1000;
 	m.spec.drives.n = 2; /* where it was is known by the inspection alone */
 	m.status.inventory = &last;
@@ -56,7 +56,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	m.spec.drives.n = 2;
 	wanted[1] = wanted[0]; /* named twice: not the same as two of them */
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
-	assert_string_equal(e.text, "spec.drives names 2, the agent found 1");
+	assert_string_equal(e.text, "spec.drives lists 2 drives, the agent found 1");
 	m.spec.instance_type = "h200";
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);

@@ -78,10 +78,10 @@ static void the_secret_and_the_ca_are_part_of_it(void **state)
 	(void)state;
 	assert_null(machine_bmc_differs(&b, "bmc", "sha256:aa", &t));
 	assert_string_equal(machine_bmc_differs(&b, "other", "sha256:aa", &t),
-			    "the Secret of its password (credentialsSecretRef)");
+			    "the Secret with its password (credentialsSecretRef)");
 	assert_non_null(machine_bmc_differs(&b, NULL, "sha256:aa", &t));
 	assert_string_equal(machine_bmc_differs(&b, "bmc", "sha256:ab", &t),
-			    "what the Secret of spec.bmc.tls.caSecretRef holds");
+			    "the contents of the Secret in spec.bmc.tls.caSecretRef");
 	assert_null(machine_bmc_differs(&b, "bmc", NULL, &t)); /* nothing is sent without it */
 	t.credentials = t.ca_digest = NULL;
 	assert_null(machine_bmc_differs(&b, "other", "sha256:ab", &t));

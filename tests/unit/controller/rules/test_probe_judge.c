@@ -80,7 +80,7 @@ static void any_other_s_answer_is_a_leak_whatever_else_was_heard(void **state)
 	assert_false(verdict.proved);
 	assert_string_equal(verdict.leak, TEAM_A);
 	assert_string_equal(verdict.why,
-			    "10.20.0.1:6443 answered, which tenant/team-a alone reaches");
+			    "10.20.0.1:6443 answered, which only tenant/team-a should reach");
 	answers[0].answer = PROTO_SILENT;
 	answers[1].answer = PROTO_NOT_ASKED;
 	judge();
@@ -94,10 +94,10 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 	assert_unproved("10.0.0.1 of quarantine did not answer");
 	answers[0].answer = PROTO_ANSWERED;
 	answers[3].answer = PROTO_NOT_ASKED;
-	assert_unproved("10.30.0.1 of tenant/team-b could not be asked");
+	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	answers[3].answer = PROTO_SILENT;
 	report.answers.n = 3; /* it forgot the last one */
-	assert_unproved("10.30.0.1 of tenant/team-b could not be asked");
+	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	report.answers.n = 0;
 	assert_unproved("10.0.0.1 of quarantine did not answer");
 }
@@ -112,7 +112,7 @@ static void the_answers_of_another_question_prove_nothing(void **state)
 	report.nonce = NONCE;
 	report.state = PROTO_FAILED;
 	report.message = "addresses: is missing";
-	assert_unproved("could not ask: addresses: is missing");
+	assert_unproved("could not probe: addresses: is missing");
 }
 
 static void silence_alone_proves_nothing_nor_does_an_answer_alone(void **state)
@@ -120,7 +120,7 @@ static void silence_alone_proves_nothing_nor_does_an_answer_alone(void **state)
 	(void)state;
 	targets = (struct probe_targets){0};
 	other(OTHER, "provisioning");
-	assert_unproved("no address is named that has to answer");
+	assert_unproved("no address is configured that must answer");
 	targets = (struct probe_targets){0};
 	own(GATE);
 	assert_unproved("no address of another segment");
@@ -178,14 +178,14 @@ static void a_node_s_label_says_it_as_briefly(void **state)
 	(void)state;
 	assert_label_unproved(NULL, "does not say");
 	assert_label_unproved(label(KEY, "silent"), "did not answer");
-	assert_label_unproved(label(KEY, "unknown"), "could not ask all");
-	assert_label_unproved(label(KEY, ""), "could not ask all");
+	assert_label_unproved(label(KEY, "unknown"), "could not probe all");
+	assert_label_unproved(label(KEY, ""), "could not probe all");
 	probe_judge_label(&targets, KEY, label(KEY, "proved"), &verdict);
 	assert_true(verdict.proved);
 	probe_judge_label(&targets, KEY, label(KEY, "leak.10.20.0.1_6443"), &verdict);
 	assert_string_equal(verdict.leak, TEAM_A);
 	assert_string_equal(verdict.why,
-			    "10.20.0.1:6443 answered, which tenant/team-a alone reaches");
+			    "10.20.0.1:6443 answered, which only tenant/team-a should reach");
 	probe_judge_label(&targets, KEY, label(KEY, "leak.10.99.0.1"), &verdict);
 	assert_string_equal(verdict.leak, "10.99.0.1");
 	probe_judge_label(&targets, KEY, label(KEY, "leak."), &verdict);

@@ -77,10 +77,10 @@ static void evidence_of_another_machine_or_tenancy_is_none(void **state)
 	struct evidence ev = good(l);
 
 	ev.machine.name = "m-2";
-	refused(l, &ev, NULL, "the evidence is of machine m-2");
+	refused(l, &ev, NULL, "the evidence is for machine m-2");
 	ev = good(l);
 	ev.machine.uid = "another";
-	refused(l, &ev, NULL, "the evidence is of machine m-1");
+	refused(l, &ev, NULL, "the evidence is for machine m-1");
 	ev.machine.name = NULL;
 	refused(l, &ev, NULL, "of machine (none)");
 	ev = good(l);
@@ -281,13 +281,13 @@ static void the_providers_floor_counts_for_each_medium(void **state)
 	struct evidence ev = good(l);
 
 	drives[0].level = WIPE_CLEAR;
-	refused(l, &ev, NULL, "drive eui.1 reached Clear, the provider wants Purge");
+	refused(l, &ev, NULL, "drive eui.1 reached Clear, the provider requires Purge");
 	drives[0].rotational = true;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	drives[0].rotational = false;
 	for (size_t i = 0; i < 4; i++) {
 		drives[0].type = ((const char *[]){"SATA", "SAS", "Other", "NVMe"})[i];
-		refused(l, &ev, NULL, "the provider wants Purge");
+		refused(l, &ev, NULL, "the provider requires Purge");
 	}
 	bench_life_done(l);
 }
@@ -303,11 +303,11 @@ static void the_claims_floor_comes_on_top(void **state)
 	drives[0].rotational = true;
 	drives[0].level = WIPE_CLEAR;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
-	refused(l, &ev, &floor, "the claim wants Purge");
+	refused(l, &ev, &floor, "the claim requires Purge");
 	floor.minimum_level.hdd = WIPE_CLEAR;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	floor.minimum_trust = WIPE_SECURE_BOOT;
-	refused(l, &ev, &floor, "agent trust is BootNetwork, the claim wants SecureBoot");
+	refused(l, &ev, &floor, "agent trust is BootNetwork, the claim requires SecureBoot");
 	ev.agent_trust = WIPE_QUOTE;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	bench_life_done(l);
@@ -333,17 +333,17 @@ static void what_must_be_covered_is_asked_for(void **state)
 	struct statement s = memory();
 
 	refused(l, &ev, &floor,
-		"SystemMemory was not covered, the claim wants it: the record says nothing of it");
+		"SystemMemory was not covered, the claim requires it: the record does not mention it");
 	ev.statements.v = &s;
 	ev.statements.n = 1;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	s.outcome = STATEMENT_NOT_COVERED;
 	s.message = "the kernel gave little";
-	refused(l, &ev, &floor, "the claim wants it: the kernel gave little");
+	refused(l, &ev, &floor, "the claim requires it: the kernel gave little");
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/hall-a",
 		   "{'spec': {'wipe': {'mustCover': ['SystemMemory']}}}");
-	refused(l, &ev, NULL, "SystemMemory was not covered, the provider wants it");
+	refused(l, &ev, NULL, "SystemMemory was not covered, the provider requires it");
 	bench_life_done(l);
 }
 
@@ -371,7 +371,7 @@ static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **stat
 	struct evidence ev = good(l);
 
 	bench_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'wipe': {'minimumTrust': 'Quote'}}}");
-	refused(l, &ev, NULL, "agent trust is BootNetwork, the provider wants Quote");
+	refused(l, &ev, NULL, "agent trust is BootNetwork, the provider requires Quote");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/providers/hall-a", NULL);
 	bench_run(d, 1000);
 	refused(l, &ev, NULL, "the Provider is not there");
