@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs drover in a cluster, or its Debian package on a host; takes it away again.
+# Installs drover in a cluster, or its Debian package on a host; also uninstalls both.
 #
 #   deploy/install.sh --image REF --agent-name HOST [--agent-name HOST ...] [--management-network NETWORK ...]
 #                     [--context NAME] [--ha] [--no-wait]
@@ -8,16 +8,16 @@
 #   deploy/install.sh --uninstall [--purge] --package drover
 #
 # In a cluster: applies deploy/ with these settings by kubectl (KUBECONFIG, --context), and waits until drover is
-# ready.  Run again it changes what has changed; an upgrade is a run with another --image.
+# ready. A further run applies changed settings; to upgrade, run it with another --image.
 #
-#   --image REF                 the image where nodes pull it: registry.example/drover:0.1, or ...@sha256:...
-#   --agent-name HOST           host or address at which machines reach drover; Providers' spec.agent.endpoint has it too
-#   --management-network NET    network of BMCs and of drover, into which no tenant's kubeconfig may lead
+#   --image REF                 image that nodes pull: registry.example/drover:0.1, or ...@sha256:...
+#   --agent-name HOST           host or address at which machines reach drover, as in spec.agent.endpoint of the Providers
+#   --management-network NET    network of BMCs and of drover, which no tenant's kubeconfig may point to
 #   --ha                        two replicas on nodes labelled drover.dev/management-network=true (docs/install.md)
-#   --no-wait                   do not wait until it is ready
-#   --package FILE|URL          installs drover_VERSION_ARCH.deb, whose SHA-256 has to be --sha256
-#   --uninstall                 takes drover away, and keeps its definitions, objects, Secrets (package: settings)
-#   --purge                     those too; refused while an object of drover is left
+#   --no-wait                   do not wait until drover is ready
+#   --package FILE|URL          install drover_VERSION_ARCH.deb, whose SHA-256 must equal --sha256
+#   --uninstall                 remove drover, but keep its definitions, objects and Secrets (package: settings)
+#   --purge                     with --uninstall: remove these too; refused while an object of drover exists
 set -eu
 umask 022
 
@@ -54,7 +54,7 @@ while [ $# -gt 0 ]; do
 		esac
 		shift
 		;;
-	*) die "$1: no such option; --help lists them" ;;
+	*) die "$1: unknown option; --help lists the options" ;;
 	esac
 	shift
 done
@@ -65,18 +65,18 @@ k() {
 
 # --- a cluster ------------------------------------------------------------------------------------
 
-# What a name, address or network has in it, and nothing that is YAML's.
+# Allows only characters of names, addresses and networks, and none that are special in YAML.
 plain() {
 	case $2 in
-	*[!A-Za-z0-9.:/_@%-]*) die "$1: want no such characters: $2" ;;
+	*[!A-Za-z0-9.:/_@%-]*) die "$1: invalid characters: $2" ;;
 	esac
 }
 
 cluster_is_there() {
-	command -v kubectl >/dev/null || die "kubectl is missing: the package kubernetes-client, or https://kubernetes.io/docs/tasks/tools"
+	command -v kubectl >/dev/null || die "kubectl is missing: install the package kubernetes-client, or see https://kubernetes.io/docs/tasks/tools"
 	version=$(k get --raw /version 2>&1) || die "the cluster does not answer (KUBECONFIG, --context): $version"
 	minor=$(printf '%s\n' "$version" | sed -n 's/.*"minor": *"\([0-9]*\).*/\1/p')
-	[ "${minor:-0}" -ge 30 ] || die "Kubernetes 1.30 or later is needed, for ValidatingAdmissionPolicies; this is 1.${minor:-?}"
+	[ "${minor:-0}" -ge 30 ] || die "Kubernetes 1.30 or later is required (ValidatingAdmissionPolicy); this cluster has 1.${minor:-?}"
 }
 
 settings() {
@@ -95,7 +95,7 @@ settings() {
 	printf ']\n'
 }
 
-# As in kustomization.yaml: NAME[:TAG][@DIGEST].
+# Prints the entry of images: in kustomization.yaml for NAME[:TAG][@DIGEST].
 image_entry() {
 	name=${image%%@*} digest='' tag=''
 	[ "$name" = "$image" ] || digest=${image#*@}
@@ -107,7 +107,7 @@ image_entry() {
 	if [ -n "$digest" ]; then printf ', digest: "%s"}\n' "$digest"; else printf ', newTag: "%s"}\n' "$tag"; fi
 }
 
-# An overlay beside a copy of deploy/: kustomize takes no path from elsewhere.
+# Makes an overlay beside a copy of deploy/, because kustomize accepts no paths outside.
 overlay() {
 	mkdir "$work/deploy" "$work/overlay"
 	cp -R "$here/crds" "$here/rbac.yaml" "$here/controller.yaml" "$here/kustomization.yaml" "$work/deploy"
@@ -128,7 +128,7 @@ overlay() {
 }
 
 install_cluster() {
-	[ -n "$image" ] || die "--image is missing: where nodes pull drover; \`make container\` makes it, docs/install.md says how"
+	[ -n "$image" ] || die "--image is missing: the image that nodes pull; \`make container\` builds it (docs/install.md)"
 	[ -n "$names" ] || die "--agent-name is missing: host or address at which machines reach drover"
 	plain --image "$image"
 	for word in $names; do plain --agent-name "$word"; done
@@ -137,22 +137,22 @@ install_cluster() {
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	overlay
-	# Definitions first, and known, so that nothing waits for them.
+	# Definitions first, so that they are established before anything uses them.
 	k apply --server-side --force-conflicts --field-manager=drover-install -f "$work/deploy/crds" >"$work/log" 2>&1 ||
 		die "$(tail -n 3 "$work/log")"
 	k wait --for=condition=Established --timeout=60s -f "$work/deploy/crds" >"$work/log" 2>&1 || die "$(tail -n 3 "$work/log")"
 	k apply --server-side --force-conflicts --field-manager=drover-install -k "$work/overlay" >"$work/log" 2>&1 ||
 		die "$(tail -n 3 "$work/log")"
-	say "definitions, rights and controller are applied: namespace drover-system"
+	say "definitions, permissions and controller are applied in namespace drover-system"
 	if [ -n "$wait" ]; then
 		k -n drover-system rollout status deployment/drover --timeout=300s >"$work/log" 2>&1 ||
 			die "not ready: $(tail -n 1 "$work/log"); kubectl -n drover-system logs deployment/drover"
 		say "ready"
 	fi
-	say "next: a Provider, Machines, a NodePool, tenants (examples/), then: drover get pools"
+	say "next: create a Provider, Machines, a NodePool and VirtualClusters (examples/), then run: drover get pools"
 }
 
-# What is left of drover's own kinds, one a line.  An answer that does not come is no answer that nothing is left.
+# Lists the objects of drover's kinds, one per line. Fails if the API server does not answer.
 objects_left() {
 	for file in "$here"/crds/*.yaml; do
 		kind=$(sed -n 's/^  name: //p' "$file" | head -n 1)
@@ -161,7 +161,7 @@ objects_left() {
 	done
 }
 
-# A file's documents but that of the namespace.
+# Prints the YAML documents of a file except the Namespace.
 but_namespace() {
 	awk 'function out() { if (doc !~ /\nkind: Namespace\n/) printf "%s", doc; doc = "---\n" }
 		/^---$/ { out(); next } { doc = doc $0 "\n" } END { out() }' "$1"
@@ -170,9 +170,9 @@ but_namespace() {
 uninstall_cluster() {
 	cluster_is_there
 	if [ -n "$purge" ]; then
-		left=$(objects_left) || die "--purge: what is left cannot be asked"
+		left=$(objects_left) || die "--purge: the objects of drover cannot be listed"
 		left=$(printf '%s\n' "$left" | grep -v '^wiperecord\.' || true)
-		[ -z "$left" ] || die "--purge: these are left; delete them while drover runs, which takes its finalizers off (docs/install.md):
+		[ -z "$left" ] || die "--purge: these objects still exist; delete them while drover runs, because it removes their finalizers (docs/install.md):
 $left"
 	fi
 	k -n drover-system delete poddisruptionbudget drover --ignore-not-found >/dev/null
@@ -181,9 +181,9 @@ $left"
 	for map in $(k -n drover-system get configmaps -o name --ignore-not-found | grep -E '^configmap/drover(-[a-z0-9]{10})?$' || true); do
 		k -n drover-system delete "$map" --ignore-not-found >/dev/null
 	done
-	say "drover is taken away; machines are left as they are"
+	say "drover is removed; machines stay as they are"
 	if [ -z "$purge" ]; then
-		say "kept: definitions, objects, and Secrets and bills in namespace drover-system; install again, or --uninstall --purge"
+		say "kept: definitions, objects, and Secrets and bills in namespace drover-system; --uninstall --purge removes them"
 		return
 	fi
 	k delete --ignore-not-found -f "$here/crds" >/dev/null
@@ -195,8 +195,8 @@ $left"
 
 install_package() {
 	[ "$(id -u)" -eq 0 ] || die "--package: only root installs packages"
-	command -v apt-get >/dev/null || die "--package: this is no Debian"
-	[ -n "$sum" ] || die "--sha256 is missing: the digest that $package has to have"
+	command -v apt-get >/dev/null || die "--package: apt-get is missing; this is not a Debian system"
+	[ -n "$sum" ] || die "--sha256 is missing: the expected digest of $package"
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	case $package in
@@ -205,12 +205,12 @@ install_package() {
 	*) cp -- "$package" "$work/drover.deb" || die "$package cannot be read" ;;
 	esac
 	printf '%s  %s\n' "$sum" "$work/drover.deb" | sha256sum -c --status - ||
-		die "$package: its SHA-256 is not $sum: nothing was installed"
+		die "$package: its SHA-256 is not $sum; nothing was installed"
 	chmod 755 "$work"
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --allow-downgrades "$work/drover.deb" >"$work/log" 2>&1 ||
 		die "$(tail -n 3 "$work/log")"
 	say "installed: $(dpkg-query -W -f '${Package} ${Version}' drover)"
-	say "next: agent-name into /etc/drover/drover.yaml, a kubeconfig of ServiceAccount drover into /etc/drover/kubeconfig, then: systemctl enable --now drover"
+	say "next: set agent-name in /etc/drover/drover.yaml, write a kubeconfig of ServiceAccount drover to /etc/drover/kubeconfig, then run: systemctl enable --now drover"
 }
 
 uninstall_package() {

@@ -150,7 +150,7 @@ def a_value_that_is_missing(site):
     said = site.shell("deploy/install.sh --image registry.example/drover --agent-name a", fails=True)
     assert "want a tag or a digest" in said, said
     said = site.shell("deploy/install.sh --image registry.example/drover:0.2 --agent-name 'a]'", fails=True)
-    assert "no such characters" in said, said
+    assert "invalid characters" in said, said
     overlay = site.shell("kubectl kustomize examples/deploy/single").replace(
         "registry.example/drover:0.1", f"{site.registry.name}/drover:0.2")
     site.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=overlay)
@@ -191,9 +191,9 @@ def by_helm(site):
     name = "--set 'settings.agent-name={10.1.0.5}'"
     for wrong, says in ((f"{chart} {name}", "image.repository is missing"),
                         (f"{chart} {image}", "settings.agent-name is missing"),
-                        (f"{chart} {image} {name} --set replicas=2", "two want hostNetwork"),
+                        (f"{chart} {image} {name} --set replicas=2", "more than one requires hostNetwork"),
                         (f"{chart} {image} {name} --set image.tagg=1", "tagg"),
-                        (f"{chart} {image} {name}".replace("drover-system", "default"), "which its rights name")):
+                        (f"{chart} {image} {name}".replace("drover-system", "default"), "which its permissions name")):
         said = site.shell(wrong, fails=True)
         assert says in said, said
     # Without a load balancer's address, which helm would wait for.

@@ -85,7 +85,7 @@ class Machine:
         assert "nothing was installed" in said, said
         digest = run("sha256sum", deb).split()[0]
         said = run(*inside, "/probe/install.sh", "--package", "/probe/drover.deb", "--sha256", digest)
-        assert "installed: drover" in said and "agent-name into /etc/drover/drover.yaml" in said, said
+        assert "installed: drover" in said and "set agent-name in /etc/drover/drover.yaml" in said, said
         run(*inside, "systemd-analyze", "verify", "--man=no", "/lib/systemd/system/drover.service")
 
     def boot(self, folder, cable, limit_s):
