@@ -654,7 +654,7 @@ static int check_prices(const struct provider_object_spec *s, struct err *e)
 		if (t->currency && !money_is_currency(t->currency))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.instanceTypes[%zu].currency: want a code of ISO 4217, got "
+				"spec.instanceTypes[%zu].currency: want an ISO 4217 currency code, got "
 				"\"%s\"",
 				i, t->currency);
 	}

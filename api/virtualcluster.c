@@ -164,8 +164,8 @@ static const struct field debt_fields[] = {
 	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
 	      .doc = "ID of a bootstrap token that drover must still delete."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
-	      .doc = "Time of the first attempt. drover gives up after 24 hours in which the "
-		     "tenant was not asleep."),
+	      .doc = "Time since which the cleanup is pending. drover gives up after 24 hours in "
+		     "which the tenant was not asleep."),
 	FIELDS_END,
 };
 

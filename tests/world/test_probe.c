@@ -134,7 +134,7 @@ static void what_a_tenant_s_api_server_changes_proves_nothing(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
 	assert_non_null(
-		strstr(world_at(b, "status.network.probe.message"), "not said by its image"));
+		strstr(world_at(b, "status.network.probe.message"), "not written by its image"));
 	world_netris_stop(&n);
 }
 

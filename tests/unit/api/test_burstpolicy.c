@@ -4,10 +4,12 @@
 #include "api/kinds.h"
 #include "base/data/yaml.h"
 
-/* Rules of a BurstPolicy that cross fields; tests/data/objects/ has those of single ones. */
+/* Rules of a BurstPolicy that involve several fields; tests/data/objects/ has cases for single
+ * fields. */
 static const char good[] =
-	"{apiVersion: drover.dev/v1alpha1, kind: BurstPolicy, metadata: {name: b}, spec: {trigger: {onPremImpossible: true}, "
-	"tiers: [{market: OnDemand}], offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t]}], "
+	"{apiVersion: drover.dev/v1alpha1, kind: BurstPolicy, metadata: {name: b}, "
+	"spec: {trigger: {onPremImpossible: true}, tiers: [{market: OnDemand}], "
+	"offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t]}], "
 	"cost: {currency: EUR}, budget: [{scope: Global, amount: '5', per: Day}]}}";
 
 static void refused(const char *patch, const char *want)
@@ -33,10 +35,12 @@ static void what_names_no_trigger_or_something_that_is_not_there_is_refused(void
 	(void)state;
 	refused("{}", "");
 	refused("{spec: {trigger: {onPremImpossible: null}}}",
-		"spec.trigger: want at least one of maxQueueWait, predictedWaitOver, deadlineSlackUnder, queuedGPUsOver and onPremImpossible");
+		"spec.trigger: want at least one of maxQueueWait, predictedWaitOver, "
+		"deadlineSlackUnder, queuedGPUsOver and onPremImpossible");
 	refused("{spec: {tiers: [{market: Spot, offers: [b]}]}}",
 		"spec.tiers[0].offers[0]: want a name among spec.offers, got \"b\"");
-	refused("{spec: {cost: {prices: [{offer: b, instanceType: t, market: Spot, perHour: '1', asOf: '2026-11-20T00:00:00Z'}]}}}",
+	refused("{spec: {cost: {prices: [{offer: b, instanceType: t, market: Spot, perHour: "
+		"'1', asOf: '2026-11-20T00:00:00Z'}]}}}",
 		"spec.cost.prices[0].offer: want a name among spec.offers, got \"b\"");
 	refused("{spec: {limits: {perTenantShare: '0.5'}}}",
 		"spec.limits.perTenantShare: requires spec.limits.nodes");
@@ -50,15 +54,18 @@ static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
 	refused("{spec: {trigger: {guards: {onPremUtilisationOver: '1.1'}}}}",
-		"spec.trigger.guards.onPremUtilisationOver: want a fraction from 0 to 1, got \"1.1\"");
+		"spec.trigger.guards.onPremUtilisationOver: want a fraction from 0 to 1, "
+		"got \"1.1\"");
 	refused("{spec: {runtime: {maxOverheadFraction: '2'}}}",
 		"spec.runtime.maxOverheadFraction: want a fraction from 0 to 1, got \"2\"");
-	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, alertAt: ['0.5', '1.5']}]}}",
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, alertAt: ['0.5', "
+		"'1.5']}]}}",
 		"spec.budget[0].alertAt[1]: want a fraction from 0 to 1, got \"1.5\"");
-	refused("{spec: {offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t], gpuEquivalence: {H100: '0'}}]}}",
+	refused("{spec: {offers: [{name: a, provider: aws, regions: [r], instanceTypes: "
+		"[t], gpuEquivalence: {H100: '0'}}]}}",
 		"spec.offers[0].gpuEquivalence.H100: want more than 0 and at most 1000, got \"0\"");
 	refused("{spec: {cost: {currency: XXX}}}",
-		"spec.cost.currency: want a code of ISO 4217, got \"XXX\"");
+		"spec.cost.currency: want an ISO 4217 currency code, got \"XXX\"");
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include "api/kinds.h"
 #include "tests/unit/kube/apiserver/api_rig.h"
 
-/* What stands in examples/ is accepted as it is. */
+/* Checks that everything in examples/ is valid unchanged. */
 static char *read_all(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "rb");
@@ -69,7 +69,7 @@ static void every_example_is_accepted(void **state)
 	globfree(&g);
 }
 
-/* --- on a server with our definitions --------------------------------------------------------- */
+/* --- on an API server with drover's definitions ----------------------------------------------- */
 
 static void post(struct api *r, const char *path, const json_t *o)
 {
@@ -81,7 +81,7 @@ static void post(struct api *r, const char *path, const json_t *o)
 	free(text);
 }
 
-/* Everything that was sent is there: nothing was unknown and pruned. */
+/* Checks that everything sent is in the stored object: nothing was unknown and pruned. */
 static void check_kept(const char *where, const json_t *sent, const json_t *got)
 {
 	const char *key;

@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* NULL: nothing acts on any object of the kind, and all are refused. */
+/* Returns NULL if objects of the kind have no valid form that drover acts on. */
 static const json_t *example(const struct object_kind *k)
 {
 	json_t *j;
@@ -54,7 +54,7 @@ static const json_t *example(const struct object_kind *k)
 	return NULL;
 }
 
-/* Decode and check: what the controller does with each object that it gets. */
+/* Decodes and checks an object, as the controller does with each object that it receives. */
 static int accept(const struct object_kind *k, const json_t *j, const void *old, struct arena *a,
 		  void **out, struct err *e)
 {
@@ -63,7 +63,7 @@ static int accept(const struct object_kind *k, const json_t *j, const void *old,
 	return object_check(k, *out, old, e);
 }
 
-/* Whatever the example says, but for what is empty and so says nothing, is in the other too. */
+/* Checks that every non-empty value of `from` is also in `to`. */
 static void assert_kept(const json_t *from, const json_t *to, const char *path)
 {
 	char below[512];
@@ -542,8 +542,8 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	assert_null(condition_get(&c, "Absent"));
 }
 
-/* The last good spec stays in force, and Ready with it: an edit that was refused shows here
- * alone. */
+/* The last valid spec stays in effect, and so does Ready: only the column Valid shows a refused
+ * edit. */
 static void what_is_not_valid_shows_in_a_column(void **state)
 {
 	(void)state;

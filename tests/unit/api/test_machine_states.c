@@ -5,16 +5,16 @@
 #include "providers/provider.h"
 
 /*
- * The table of api/machine_states.def, walked: what it says of safety must hold for every way
- * through it, whatever the steps do.
+ * Walks the table of api/machine_states.def: its safety properties must hold on every path through
+ * the states, whatever the steps do.
  */
 #define BIT(s) (1u << (s))
 
 static const unsigned classes[] = {MACHINE_CLASS_HARDWARE, MACHINE_CLASS_MANAGED,
 				   MACHINE_CLASS_ELASTIC};
 
-/* A machine of that class may go there. Only what is elastic, and so has no network of ours, skips
- * the cut. */
+/* True if a machine of that class may change from one state to the other. Only elastic machines,
+ * which have no network of drover, skip isolation. */
 static bool may(unsigned class, int from, int to)
 {
 	if (from == MACHINE_STOPPING && to == MACHINE_LEAVING && class != MACHINE_CLASS_ELASTIC)
@@ -23,7 +23,8 @@ static bool may(unsigned class, int from, int to)
 	       machine_state_info[from].classes & class && machine_state_info[to].classes & class;
 }
 
-/* Every state that a machine of that class gets to from `from`, never entering one of `shut`. */
+/* Returns the set of states that a machine of that class can reach from `from` without entering a
+ * state in `shut`. */
 static unsigned reach(unsigned class, int from, unsigned shut)
 {
 	unsigned seen = 0, next = BIT(from);
@@ -38,7 +39,7 @@ static unsigned reach(unsigned class, int from, unsigned shut)
 	return seen;
 }
 
-/* Has a way to `goal` that does not pass those states in that order. */
+/* True if there is a path to `goal` that does not pass the given states in the given order. */
 static bool has_short_cut(unsigned class, int from, int goal, const int *order, int n)
 {
 	bool seen[MACHINE_STATES][16] = {0}, grown = true;
@@ -54,8 +55,8 @@ static bool has_short_cut(unsigned class, int from, int goal, const int *order, 
 
 					if (!may(class, s, to) || seen[to][next])
 						continue;
-					/* FREE itself begins another life: what came before does
-					 * not count there. */
+					/* FREE begins a new life of the machine: states passed
+					 * before do not count there. */
 					if (s == goal)
 						continue;
 					seen[to][next] = grown = true;
@@ -121,7 +122,7 @@ static void every_state_of_a_class_is_reachable_from_known_and_has_a_way_out(voi
 		for (int s = 0; s < MACHINE_STATES; s++) {
 			bool out = false;
 
-			/* Elastic machines are born claimed. */
+			/* Elastic machines start in claimed. */
 			if (!(machine_state_info[s].classes & classes[c]))
 				continue;
 			if (!((reach(classes[c], MACHINE_KNOWN, 0) |
@@ -208,7 +209,7 @@ static void whatever_fails_while_cleaning_goes_to_quarantine(void **state)
 		assert_true(machine_state_info[s].next & BIT(MACHINE_QUARANTINED));
 		assert_int_equal(machine_state_info[s].on_limit, MACHINE_QUARANTINED);
 	}
-	/* The network is cut first all the same. */
+	/* After the deadline the machine is still isolated first. */
 	assert_int_equal(machine_state_info[MACHINE_STOPPING].on_limit, MACHINE_ISOLATING);
 }
 
@@ -227,7 +228,7 @@ static void an_elastic_machine_ends_by_leaving_and_touches_no_hardware_state(voi
 			assert_false(machine_state_info[s].next & BIT(MACHINE_GONE));
 	}
 	assert_int_equal(machine_state_info[MACHINE_GONE].classes, MACHINE_CLASS_ELASTIC);
-	/* What cannot be stopped waits for an operator. */
+	/* An instance that cannot be stopped waits for an operator. */
 	assert_true(may(MACHINE_CLASS_ELASTIC, MACHINE_STOPPING, MACHINE_QUARANTINED));
 	assert_false(reach(MACHINE_CLASS_ELASTIC, MACHINE_SERVING, BIT(MACHINE_LEAVING)) &
 		     BIT(MACHINE_GONE));

@@ -6,7 +6,7 @@
 #include "base/schedule.h"
 #include "base/str.h"
 
-/* The rules that an API server evaluates for schedules, beside schedule_check(). */
+/* Compares the CEL rules that an API server evaluates for schedules with schedule_check(). */
 static const struct field *find(const struct field *f, const char *name)
 {
 	const struct field *found = NULL;
@@ -25,7 +25,7 @@ static const struct field_rule *rules(void)
 	return f->rules;
 }
 
-/* The first pattern of a rule; RE2 and POSIX ERE read it alike. */
+/* Compiles the first pattern of a rule. RE2 and POSIX ERE must read it alike. */
 static void compile(regex_t *re, const char *rule)
 {
 	const char *begin = strstr(rule, "matches('") + strlen("matches('");

@@ -398,7 +398,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		assert_non_null(strstr(text, cases[i].row));
 		assert_non_null(strstr(text, "pods left     3, blocked by pdb x/web\n"));
 		assert_true(helps(answer, cases[i].helps));
-		assert_true(helps(answer, "see its PodDisruptionBudget"));
+		assert_true(helps(answer, "check its PodDisruptionBudget"));
 		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
 		free(text);
 	}

@@ -5,28 +5,29 @@
 #include "base/data/json.h"
 #include "wipe/evidence.h"
 
-/* evidence_made: wipe records as drover makes them, for tests of those who check them. */
+/* evidence_made: WipeRecords as drover makes them, for tests of code that checks them. */
 extern struct made {
 	struct crypto_key *agent, *drover, *other;
 	char drover_text[CRYPTO_PUBLIC_TEXT], other_text[CRYPTO_PUBLIC_TEXT];
-	/* a folder of the test's own */
+	/* temporary folder of the test */
 	char dir[64];
 } made;
-/* of the sample that was made last */
+/* devices of the sample that was made last */
 extern struct evidence_device made_drives[2];
 
 int made_setup(void **state);
 int made_teardown(void **state);
 
 struct evidence made_sample(void);
-/* malloc'd; of an attempt without an end when it says so */
+/* Returns a malloc'd envelope; an unfinished one if ev->unfinished is set. */
 char *made_envelope(const struct evidence *ev, const struct crypto_key *drover);
-/* A WipeRecord as the API serves it; gives. */
+/* Returns a WipeRecord as the API server returns it; the caller owns the result. */
 json_t *made_record_with(const struct evidence *ev, const char *envelope);
 json_t *made_record(const struct evidence *ev);
-/* Tenancy 40 attempt 1, 41-1 unfinished, 41-2: linked as drover links them. */
+/* Makes the records 40-1, 41-1 (unfinished) and 41-2 (TENANCY-ATTEMPT), linked as drover links
+ * them. */
 void made_chain(json_t *out[3]);
-/* The envelope around this statement, with the signatures of the true one; malloc'd. */
+/* Returns a malloc'd envelope of this statement with the signatures of the genuine envelope. */
 char *made_around(const json_t *envelope, const json_t *statement);
 json_t *made_decoded(const char *b64);
 

@@ -32,7 +32,7 @@ static void a_schedule_counts_from_its_time_on_for_its_duration(void **state)
 		{"0 0 1 * *", "2026-11-20T03:00:00Z", HOURS(24 * 31), true},
 		{"0 0 1 * *", "2026-11-20T03:00:00Z", HOURS(24 * 19), false},
 		{"0 0 1 JAN *", "2026-11-20T03:00:00Z", HOURS(24 * 31), false},
-		/* Day of the month or of the week, as cron has it. */
+		/* Matches the day of the month or the day of the week, as in cron. */
 		{"0 0 1 * 5", "2026-11-20T03:00:00Z", HOURS(8), true},
 		{"*/15 * * * *", "2026-11-20T03:16:00Z", 60000, false},
 		{"*/15 * * * *", "2026-11-20T03:15:59Z", 60000, true},
@@ -94,7 +94,7 @@ static void the_smallest_budget_that_counts_wins(void **state)
 	assert_true(disruption_budget_allow(&p, "Empty", 100, day) == INT64_MAX);
 }
 
-/* Of one machine in that state: is it counted, is it on its way out? */
+/* Checks whether one machine in that state is counted, and counted as leaving. */
 static void counts(const char *state, const char *reason, bool deleted, bool decided, int64_t nodes,
 		   int64_t leaving)
 {
@@ -112,7 +112,7 @@ static void counts(const char *state, const char *reason, bool deleted, bool dec
 static void whatever_is_on_its_way_out_counts(void **state)
 {
 	(void)state;
-	counts("joining", NULL, true, true, 0, 0); /* nothing runs there yet */
+	counts("joining", NULL, true, true, 0, 0); /* no work runs there yet */
 	counts("serving", NULL, false, false, 1, 0);
 	counts("serving", NULL, true, false, 1, 1);
 	counts("serving", NULL, false, true, 1, 1);

@@ -39,14 +39,14 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	found[0].bytes = 2000;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(
-		e.text,
-		"drive eui.1 (serial N1, slot 1): spec.drives has 1000 bytes, the agent found 2000");
+		e.text, "drive eui.1 (serial N1, slot 1): spec.drives has 1000 bytes, the agent "
+			"found 2000");
 	found[0].bytes = 1000;
-	m.spec.drives.n = 2; /* where it was is known by the inspection alone */
+	m.spec.drives.n = 2; /* the slot is known only from the inspection */
 	m.status.inventory = &last;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
 	assert_string_equal(e.text, "missing: eui.3 (serial N3, bay 3)");
-	found[0].wwn = "eui.2"; /* replaced: the one that was there is missing all the same */
+	found[0].wwn = "eui.2"; /* a replaced drive still counts as missing */
 	m.spec.drives.n = 3;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
 	assert_string_equal(e.text,
@@ -54,7 +54,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 			    "not expected: eui.2");
 	found[0].wwn = "eui.1";
 	m.spec.drives.n = 2;
-	wanted[1] = wanted[0]; /* named twice: not the same as two of them */
+	wanted[1] = wanted[0]; /* one drive listed twice is not two drives */
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(e.text, "spec.drives lists 2 drives, the agent found 1");
 	m.spec.instance_type = "h200";
@@ -62,7 +62,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-/* However many and whatever they are called, the first is named whole and the others are
+/* With any number and length of names, the first drive is named in full and the others are
  * counted. */
 static void of_many_drives_the_first_are_named(void **state)
 {
@@ -111,7 +111,7 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 
 	(void)state;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e),
-			 REASON_NONE); /* one more with a driver has nothing */
+			 REASON_NONE); /* an additional controller with a driver is no misfit */
 	assert_int_equal(inventory_controllers(&inv, a).n, 3);
 	found[2].driver = NULL;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
@@ -123,7 +123,7 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 			    "spec.controllers: 0 of 144d:a80a without a driver, the agent found 1");
 	wanted[0].dark = 1;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
-	found[3].driver = NULL; /* nobody approved this one */
+	found[3].driver = NULL; /* nobody approved this controller */
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(e.text,
 			    "spec.controllers: 0 of 8086:a182 without a driver, the agent found 1");
@@ -132,7 +132,7 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 	assert_string_equal(e.text,
 			    "spec.controllers: 1 of 144d:a80a with a driver, the agent found 0");
 	inv.controllers.n = 4;
-	m.spec.controllers.n = 0; /* not inspected yet */
+	m.spec.controllers.n = 0; /* no inspection yet */
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
 	found[0].fault = "the controller is dead";
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_StorageHidden);

@@ -31,7 +31,7 @@ static struct virtual_cluster_charges machines(size_t n, struct arena *a)
 	return held;
 }
 
-/* Of everything, at that time. */
+/* Returns the sum of all charges as of that time. */
 static int64_t total(const struct virtual_cluster_cost *c)
 {
 	int64_t sum = 0;
@@ -65,7 +65,7 @@ static void time_goes_on_for_the_machines_that_were_written(void **state)
 	assert_int_equal(total(&c), 6 * 3600);
 }
 
-/* However often it is written, and by whom: the sums are the same. */
+/* The sums do not depend on how often, and by which leader, they are written. */
 static void writing_in_between_changes_no_sum(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -6,7 +6,7 @@
 
 #define NONCE "a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6"
 
-/* quarantine's gateway, and those of provisioning and of two tenants */
+/* gateways of quarantine, of provisioning and of two tenants */
 #define GATE "10.0.0.1"
 #define OTHER "10.0.1.1"
 #define TEAM_A "10.20.0.1:6443"
@@ -37,7 +37,7 @@ static void judge(void)
 	probe_judge(&targets, NONCE, &report, &verdict);
 }
 
-/* All is named, and answers as it has to. */
+/* All addresses are configured and answer as expected. */
 static int begin(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 	answers[3].answer = PROTO_NOT_ASKED;
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	answers[3].answer = PROTO_SILENT;
-	report.answers.n = 3; /* it forgot the last one */
+	report.answers.n = 3; /* the last answer is missing */
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	report.answers.n = 0;
 	assert_unproved("10.0.0.1 of quarantine did not answer");
@@ -106,9 +106,9 @@ static void the_answers_of_another_question_prove_nothing(void **state)
 {
 	(void)state;
 	report.nonce = "b1b2b3b4b5b6b7b8b9b0b1b2b3b4b5b6";
-	assert_unproved("of another question");
+	assert_unproved("to another probe order");
 	report.nonce = NULL;
-	assert_unproved("of another question");
+	assert_unproved("to another probe order");
 	report.nonce = NONCE;
 	report.state = PROTO_FAILED;
 	report.message = "addresses: is missing";
@@ -126,7 +126,7 @@ static void silence_alone_proves_nothing_nor_does_an_answer_alone(void **state)
 	assert_unproved("no address of another segment");
 }
 
-/* Two tenants whose networks are numbered alike. */
+/* Two tenants use the same address range. */
 static void an_address_that_is_also_its_own_tells_nothing(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void more_than_fit_are_not_proved(void **state)
 
 #define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* What an image with that key says. */
+/* Returns the label that an image with that key writes. */
 static const char *label(const char *key, const char *text)
 {
 	static char out[128];
@@ -176,7 +176,7 @@ static void assert_label_unproved(const char *value, const char *why)
 static void a_node_s_label_says_it_as_briefly(void **state)
 {
 	(void)state;
-	assert_label_unproved(NULL, "does not say");
+	assert_label_unproved(NULL, "does not report");
 	assert_label_unproved(label(KEY, "silent"), "did not answer");
 	assert_label_unproved(label(KEY, "unknown"), "could not probe all");
 	assert_label_unproved(label(KEY, ""), "could not probe all");
@@ -195,7 +195,7 @@ static void a_node_s_label_says_it_as_briefly(void **state)
 	assert_true(verdict.reached);
 }
 
-/* drover-join reckons it with sha256sum: printf '%s.proved' KEY | sha256sum | cut -c1-16 */
+/* drover-join computes the MAC by sha256sum: printf '%s.proved' KEY | sha256sum | cut -c1-16 */
 static void a_label_is_of_who_has_the_key(void **state)
 {
 	char changed[128];
@@ -203,14 +203,14 @@ static void a_label_is_of_who_has_the_key(void **state)
 	(void)state;
 	assert_string_equal(label(KEY, "proved"), "bb7bb90c9a60e463.proved");
 	str_format(changed, sizeof(changed), "%.16s.proved", label(KEY, "leak.10.30.0.1"));
-	assert_label_unproved(changed, "not said by its image");
-	assert_label_unproved(label("another key", "proved"), "not said by its image");
-	assert_label_unproved("proved", "not said by its image");
-	assert_label_unproved(".proved", "not said by its image");
-	assert_label_unproved("", "not said by its image");
+	assert_label_unproved(changed, "not written by its image");
+	assert_label_unproved(label("another key", "proved"), "not written by its image");
+	assert_label_unproved("proved", "not written by its image");
+	assert_label_unproved(".proved", "not written by its image");
+	assert_label_unproved("", "not written by its image");
 }
 
-/* A tenant's API server that answers, where nobody else has an address. */
+/* A tenant's API server that answers, while no other segment has an address to probe. */
 static void what_was_reached_is_told_beside_what_is_proved(void **state)
 {
 	static const char *const none[] = {"silent", "unknown", "leak.10.20.0.1_6443"};

@@ -6,16 +6,18 @@
 #include "base/str.h"
 #include "controller/rules/promise.h"
 
-#define TEMPLATE                                                                                                   \
-	"{\"apiVersion\": \"drover.dev/v1alpha1\", \"kind\": \"NodePool\", \"metadata\": {\"name\": \"h100\"},"    \
-	" \"spec\": {\"virtualClusterSelector\": {}, \"template\": {"                                              \
-	"\"metadata\": {\"labels\": {\"a\": \"1\"}},"                                                              \
-	"\"spec\": {\"providerRefs\": [{\"name\": \"hall-a\"}],"                                                   \
-	"\"taints\": [{\"key\": \"x\", \"effect\": \"NoSchedule\"}, {\"key\": \"y\", \"effect\": \"NoExecute\"}]," \
-	"\"images\": [{\"kubernetesVersion\": \"1.36\", \"url\": \"https://img.example/n\", \"format\": \"raw\","  \
-	"\"digest\": \"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}]}}}}"
+#define TEMPLATE                                                                                   \
+	"{\"apiVersion\": \"drover.dev/v1alpha1\", \"kind\": \"NodePool\", "                       \
+	"\"metadata\": {\"name\": \"h100\"}, \"spec\": "                                           \
+	"{\"virtualClusterSelector\": {}, \"template\": {\"metadata\": "                           \
+	"{\"labels\": {\"a\": \"1\"}},\"spec\": {\"providerRefs\": [{\"name\": "                   \
+	"\"hall-a\"}],\"taints\": [{\"key\": \"x\", \"effect\": \"NoSchedule\"}, "                 \
+	"{\"key\": \"y\", \"effect\": \"NoExecute\"}],\"images\": "                                \
+	"[{\"kubernetesVersion\": \"1.36\", \"url\": \"https://img.example/n\", "                  \
+	"\"format\": \"raw\",\"digest\": "                                                         \
+	"\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}]}}}}"
 
-/* A pool whose template is that, with one image; patch: merged into spec.template. */
+/* Returns a pool with one image and this template. patch: merged into spec.template. */
 static struct node_pool *pool_with(struct arena *a, const char *patch)
 {
 	struct err e = {0};
@@ -43,7 +45,8 @@ static void what_the_node_is_counts_and_nothing_else(void **state)
 		{"{}", NULL},
 		{"{\"metadata\": {\"labels\": {\"a\": \"2\"}}}", "labels"},
 		{"{\"metadata\": {\"annotations\": {\"b\": \"2\"}}}", "annotations"},
-		{"{\"spec\": {\"taints\": [{\"key\": \"y\", \"effect\": \"NoExecute\"}, {\"key\": \"x\", \"effect\": \"NoSchedule\"}]}}",
+		{"{\"spec\": {\"taints\": [{\"key\": \"y\", \"effect\": \"NoExecute\"}, "
+		 "{\"key\": \"x\", \"effect\": \"NoSchedule\"}]}}",
 		 NULL},
 		{"{\"spec\": {\"taints\": [{\"key\": \"x\", \"effect\": \"NoSchedule\"}]}}",
 		 "taints"},
@@ -53,9 +56,10 @@ static void what_the_node_is_counts_and_nothing_else(void **state)
 		{"{\"spec\": {\"userDataSecretRef\": {\"name\": \"other\"}}}", "userDataSecretRef"},
 		{"{\"spec\": {\"kubelet\": {\"maxPods\": 50}}}", "kubelet"},
 		{"{\"spec\": {\"network\": {\"isolation\": \"NotRequired\"}}}", "network"},
-		{"{\"spec\": {\"images\": [{\"kubernetesVersion\": \"1.36\", \"url\": \"https://img.example/m\", \"format\": \"raw\","
-		 "\"digest\": \"sha256:1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}]},"
-		 " \"metadata\": {\"labels\": {\"c\": \"3\"}}}",
+		{"{\"spec\": {\"images\": [{\"kubernetesVersion\": \"1.36\", \"url\": "
+		 "\"https://img.example/m\", \"format\": \"raw\",\"digest\": "
+		 "\"sha256:1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}]}, "
+		 "\"metadata\": {\"labels\": {\"c\": \"3\"}}}",
 		 "image, labels"},
 		{"{\"spec\": {\"expireAfter\": \"24h\", \"terminationGracePeriod\": \"5m\"}}",
 		 NULL},

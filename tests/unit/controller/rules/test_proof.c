@@ -25,7 +25,7 @@ static void packets_show_more_where_somebody_is_named_who_answers(void **state)
 	assert_false(proof_by_packets(&p));
 	p.spec.network.probe.provisioning = (struct strings){gate, 1};
 	assert_true(proof_by_packets(&p));
-	p.spec.network.type = FABRIC_NONE; /* it keeps nobody apart */
+	p.spec.network.type = FABRIC_NONE; /* a network of type none isolates nothing */
 	assert_false(proof_by_packets(&p));
 	assert_false(proof_is_probed(&vc));
 	vc.spec.network.api_server = &way;

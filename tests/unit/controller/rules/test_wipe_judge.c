@@ -8,7 +8,8 @@
 static struct evidence_device drives[2];
 static int64_t success[] = {0};
 
-/* What a good wipe of m-1 says; the drives are shared, so one at a time. */
+/* Returns the evidence of a good wipe of m-1. The drives are shared, so use one result at a
+ * time. */
 static struct evidence good(const struct life *l)
 {
 	struct evidence ev = {
@@ -82,7 +83,7 @@ static void evidence_of_another_machine_or_tenancy_is_none(void **state)
 	ev.machine.uid = "another";
 	refused(l, &ev, NULL, "the evidence is for machine m-1");
 	ev.machine.name = NULL;
-	refused(l, &ev, NULL, "of machine (none)");
+	refused(l, &ev, NULL, "for machine (none)");
 	ev = good(l);
 	ev.tenancy = 40;
 	refused(l, &ev, NULL, "ends tenancy 40, the machine is in 41");
@@ -101,7 +102,7 @@ static void a_failed_wipe_is_none(void **state)
 	bench_life_done(l);
 }
 
-/* Who goes to the machine has to know which one to pull. */
+/* The operator must know which drive to pull. */
 static void a_failed_wipe_names_the_drive(void **state)
 {
 	static const char *wwns[] = {"eui.2"};
@@ -128,7 +129,7 @@ static void a_failed_wipe_names_the_drive(void **state)
 	bench_life_done(l);
 }
 
-/* What the drive said is what the machine is quarantined for. */
+/* The reason of the drive becomes the reason of the quarantine. */
 static void the_reason_of_a_drive_is_the_reason(void **state)
 {
 	static const struct {
@@ -172,12 +173,12 @@ static void every_expected_drive_must_be_there_and_no_other(void **state)
 	ev.inventory.extra = (struct strings){wwns, 1};
 	refused(l, &ev, NULL, "1 extra");
 	ev = good(l);
-	drives[1].bytes = 999; /* the rest of it was hidden from the wipe */
+	drives[1].bytes = 999; /* the rest of the drive was hidden from the wipe */
 	refused(l, &ev, NULL, "drive eui.2: 1000 bytes expected, 999 wiped");
 	ev = good(l);
 	drives[1].wwn = "eui.3";
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
-	drives[1].wwn = "eui.1"; /* one drive twice */
+	drives[1].wwn = "eui.1"; /* the same drive twice */
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
 	drives[1].wwn = NULL;
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
@@ -234,7 +235,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	bench_run(d, 1000);
 	l = bench_life(d, "m-1");
 	ev = good(l);
-	drives[0].bytes = 2 << 20; /* a small drive is read as often */
+	drives[0].bytes = 2 << 20; /* a small drive is sampled as often */
 	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
 	drives[0].reads.clean++;
@@ -242,7 +243,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	bench_life_done(l);
 }
 
-/* Whoever holds an agent's key may write what they like: what cannot be is not believed. */
+/* Whoever has an agent's key can sign anything, so impossible values are refused. */
 static void technique_last_answer_and_time_bear_the_level_out(void **state)
 {
 	static int64_t failed[] = {0, 5};
@@ -262,9 +263,9 @@ static void technique_last_answer_and_time_bear_the_level_out(void **state)
 	drives[0].raw_status.n = 0;
 	refused(l, &ev, NULL, "rawStatus");
 	bench_life_done(l);
-	bench_patch(
-		d, OBJECT_MACHINE, "m-1",
-		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 4000000000000}, {'wwn': 'eui.2', 'bytes': 1000}]}}");
+	bench_patch(d, OBJECT_MACHINE, "m-1",
+		    "{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 4000000000000}, {'wwn': "
+		    "'eui.2', 'bytes': 1000}]}}");
 	l = bench_life(d, "m-1");
 	ev = good(l);
 	drives[0].bytes = 4000000000000;
@@ -333,7 +334,8 @@ static void what_must_be_covered_is_asked_for(void **state)
 	struct statement s = memory();
 
 	refused(l, &ev, &floor,
-		"SystemMemory was not covered, the claim requires it: the record does not mention it");
+		"SystemMemory was not covered, the claim requires it: the record does not "
+		"mention it");
 	ev.statements.v = &s;
 	ev.statements.n = 1;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
@@ -347,7 +349,8 @@ static void what_must_be_covered_is_asked_for(void **state)
 	bench_life_done(l);
 }
 
-/* Whoever wants it covered or not: what was written was not what was there. */
+/* A failed statement is no proof even if no floor requires the part: what was written was not read
+ * back. */
 static void a_statement_that_failed_is_no_proof(void **state)
 {
 	struct bench *d = *state;
@@ -374,7 +377,7 @@ static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **stat
 	refused(l, &ev, NULL, "agent trust is BootNetwork, the provider requires Quote");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/providers/hall-a", NULL);
 	bench_run(d, 1000);
-	refused(l, &ev, NULL, "the Provider is not there");
+	refused(l, &ev, NULL, "the Provider does not exist");
 	bench_life_done(l);
 }
 
@@ -401,7 +404,7 @@ static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* A record in the API, signed by a new agent and by `drover` (NULL: not countersigned). */
+/* Writes a record to the API, signed by a new agent and by `drover` (NULL: not countersigned). */
 static void put_record(struct bench *d, const char *name, const struct evidence *ev,
 		       const struct crypto_key *drover)
 {
@@ -477,7 +480,7 @@ static void the_newest_record_of_the_present_tenancy_counts(void **state)
 	l = bench_life(d, "m-1");
 	assert_string_equal(life_record(l)->meta.name, "m-1-41-2");
 	bench_life_done(l);
-	not_clean(d, "no readable WipeRecord of tenancy 41"); /* status names the first */
+	not_clean(d, "no readable WipeRecord of tenancy 41"); /* status names the first record */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-41-2'}}");
 	not_clean(d, "the wipe failed");
 }
@@ -554,7 +557,7 @@ static void what_is_shown_must_be_what_was_signed(void **state)
 	drives[0].level = ev.verdict = WIPE_CLEAR;
 	put_record(d, "m-1-41-1", &ev, keys_evidence(d->c.keys));
 	not_clean(d, "reached Clear");
-	/* Somebody makes it look better than it was. */
+	/* Another writer makes the result look better than it was. */
 	drives[0].level = WIPE_PURGE;
 	OWN_JSON fields = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields,
 					&(struct wipe_record){.spec.evidence = ev});
