@@ -1,5 +1,5 @@
 /*
- * parts: the parts of the controller. Not included outside controller/*.c: controller.c creates the
+ * parts: the parts of the controller. Not included outside the top level of controller/: controller.c creates the
  * parts and passes each what it needs; object_changes.c, tenant_changes.c and secret_changes.c pass
  * on changes from outside. Loop thread only.
  */

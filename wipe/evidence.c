@@ -29,15 +29,15 @@ const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NU
 		 .required = true, .doc = (doc_))
 
 static const struct field canary_fields[] = {
-	COUNT(canaries, planted, "planted", "Marks written before the wipe."),
-	COUNT(canaries, found, "found", "Marks still there after it."),
+	COUNT(canaries, planted, "planted", "Canaries written before the wipe."),
+	COUNT(canaries, found, "found", "Canaries found after the wipe."),
 	FIELDS_END,
 };
 
 static const struct field read_fields[] = {
-	COUNT(reads, clean, "clean", "Samples without a trace of data."),
-	COUNT(reads, dirty, "dirty", "Samples with one."),
-	COUNT(reads, unreadable, "unreadable", "Samples that the device did not give."),
+	COUNT(reads, clean, "clean", "Samples without residual data."),
+	COUNT(reads, dirty, "dirty", "Samples with residual data."),
+	COUNT(reads, unreadable, "unreadable", "Samples that the device could not read."),
 	FIELDS_END,
 };
 
@@ -48,27 +48,26 @@ const struct field evidence_device_fields[] = {
 	FIELD(evidence_device, serial, "serialNumber", FIELD_STR, .max_len = 128,
 	      .doc = "Serial number."),
 	FIELD(evidence_device, wwn, "wwn", FIELD_STR, .max_len = 256,
-	      .doc = "World wide name, or what stands for it."),
+	      .doc = "World wide name, or its substitute if the drive has none."),
 	FIELD(evidence_device, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Capacity in bytes."),
 	FIELD(evidence_device, rotational, "rotational", FIELD_BOOL,
-	      .doc = "It spins; all else counts as flash."),
+	      .doc = "True for a spinning disk; everything else counts as flash."),
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
-	      .doc = "How it was erased: SanitizeCryptoErase, Overwrite, None and so on."),
+	      .doc = "Erase technique: SanitizeCryptoErase, Overwrite, None and so on."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
-	      .doc = "What the device answered to each command that was to erase it, in order, the "
-		     "technique's last; 0 is success."),
+	      .doc = "Results of the erase commands in order, the technique's last; 0 is success."),
 	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Of an attempt without an end: how far the technique was when the agent was heard "
-		     "last.  No proof."),
+	      .doc = "Progress of an attempt that did not complete, at the agent's last report, in "
+		     "bytes. Not a proof."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
-	      .required = true, .doc = "The level that was reached and verified."),
+	      .required = true, .doc = "Level that was reached and verified (NIST SP 800-88)."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
 	      .doc = "Why the level is Fail."),
 	FIELD(evidence_device, message, "message", FIELD_STR, .max_len = 256,
-	      .doc = "The same for people: what the drive answered, and to what."),
+	      .doc = "The reason as text: the drive's result and the command."),
 	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields, .required = true,
-		  .doc = "Marks derived from the nonce."),
+		  .doc = "Canaries: known blocks derived from the nonce, written before the wipe."),
 	FIELD_OBJ(evidence_device, reads, "reads", read_fields, .required = true,
 		  .doc = "Samples read back after the wipe."),
 	FIELDS_END,
@@ -77,7 +76,8 @@ const struct field evidence_device_fields[] = {
 const struct field evidence_machine_fields[] = {
 	FIELD_IN(evidence, machine, name, "name", FIELD_STR, .required = true, .max_len = 253,
 		 .doc = "Name of the Machine."),
-	FIELD_IN(evidence, machine, uid, "uid", FIELD_STR, .max_len = 64, .doc = "Its UID."),
+	FIELD_IN(evidence, machine, uid, "uid", FIELD_STR, .max_len = 64,
+		 .doc = "UID of that object."),
 	FIELD_IN(evidence, machine, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 		 .doc = "System UUID that the agent read."),
 	FIELD_IN(evidence, machine, serial, "serialNumber", FIELD_STR, .max_len = 128,
@@ -87,29 +87,29 @@ const struct field evidence_machine_fields[] = {
 
 const struct field evidence_cluster_fields[] = {
 	FIELD_IN(evidence, virtual_cluster, name, "name", FIELD_STR, .max_len = 253,
-		 .doc = "Name of the VirtualCluster; none before: absent."),
+		 .doc = "Name of the VirtualCluster; absent if the machine had no tenant before."),
 	FIELD_IN(evidence, virtual_cluster, uid, "uid", FIELD_STR, .max_len = 64,
-		 .doc = "Its UID."),
+		 .doc = "UID of that object."),
 	FIELDS_END,
 };
 
 const struct field evidence_previous_fields[] = {
 	FIELD_IN(evidence, previous, name, "name", FIELD_STR, .max_len = 253,
-		 .doc = "Name of the WipeRecord; the first has none."),
+		 .doc = "Name of the WipeRecord; absent in the first record."),
 	FIELD_IN(evidence, previous, digest, "digest", FIELD_STR, .max_len = 128,
-		 .doc = "SHA-256 of its envelope."),
+		 .doc = "SHA-256 of that record's envelope."),
 	FIELDS_END,
 };
 
 const struct field evidence_inventory_fields[] = {
 	FIELD_IN(evidence, inventory, expected, "expected", FIELD_I64, .min = 0, .max = 100000,
-		 .required = true, .doc = "Drives that should be there."),
+		 .required = true, .doc = "Number of drives expected."),
 	FIELD_IN(evidence, inventory, seen, "seen", FIELD_I64, .min = 0, .max = 100000,
-		 .required = true, .doc = "Drives that were."),
+		 .required = true, .doc = "Number of drives found."),
 	FIELD_IN(evidence, inventory, missing, "missing", FIELD_STRINGS, .max_items = 256,
-		 .doc = "WWNs expected and not seen."),
+		 .doc = "WWNs of expected drives that were not found."),
 	FIELD_IN(evidence, inventory, extra, "extra", FIELD_STRINGS, .max_items = 256,
-		 .doc = "WWNs seen and not expected."),
+		 .doc = "WWNs of drives found that were not expected."),
 	FIELDS_END,
 };
 

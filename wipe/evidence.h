@@ -152,37 +152,39 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,    \
 		      .required = true, .doc = "The tenancy that this wipe ends."),                \
 		FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,      \
-		      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),    \
+		      .required = true,                                                            \
+		      .doc = "Number of the attempt within the tenancy, from 1."),                 \
 		FIELD_OBJ(type_, member_.virtual_cluster, "virtualCluster",                        \
 			  evidence_cluster_fields,                                                 \
 			  .doc = "The tenant that the machine served last."),                      \
 		FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,           \
-			  .doc = "The record before this one of the same machine."),               \
+			  .doc = "The machine's previous record."),                                \
 		FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,       \
 		      .doc = "SHA-256 of the nonce from which canaries were derived."),            \
 		FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,     \
-		      .doc = "SHA-256 of the wipe policy that was in force."),                     \
+		      .doc = "SHA-256 of the wipe policy in force."),                              \
 		FIELD(type_, member_.start_time, "startTime", FIELD_TIME,                          \
 		      .doc = "When the attempt began."),                                           \
 		FIELD(type_, member_.end_time, "endTime", FIELD_TIME,                              \
 		      .doc = "When verification ended."),                                          \
 		FIELD(type_, member_.verdict, "verdict", FIELD_ENUM, .enums = wipe_level_names,    \
-		      .required = true, .doc = "The worst device's level."),                       \
+		      .required = true, .doc = "Lowest level of all devices."),                    \
 		FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM,                        \
 		      .enums = wipe_trust_names, .required = true,                                 \
-		      .doc = "How far the agent itself is to be believed."),                       \
+		      .doc = "How the agent's own integrity was assured."),                        \
 		FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,        \
-			  .doc = "Expected drives against seen ones."),                            \
+			  .doc = "Expected drives compared with drives found."),                   \
 		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \
 			    .max_items = 256, .doc = "One entry for each drive."),                 \
 		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS,                     \
 		      .max_items = EVIDENCE_NOT_COVERED_MAX,                                       \
-		      .doc = "What this wipe says nothing about."),                                \
+		      .doc = "Parts of the machine that this wipe does not cover."),               \
 		FIELD_ITEMS(type_, member_.statements, "statements", statement_fields,             \
 			    .max_items = STATEMENT_PARTS,                                          \
-			    .doc = "What was done to parts of the machine that are no drives."),   \
+			    .doc = "Results for parts other than drives."),                        \
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
-		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")
+		      .doc = "Why the attempt did not complete; the record then has no agent's "   \
+			     "signature, only drover's.")
 extern const struct field evidence_fields[];
 
 /* True if part, a name of EVIDENCE_NOT_COVERED, is covered by a statement. */

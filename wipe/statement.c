@@ -10,10 +10,9 @@ static const struct field node_fields[] = {
 	FIELD(statement_node, node, "node", FIELD_I64, .min = 0, .max = 65535, .required = true,
 	      .doc = "Number of the NUMA node."),
 	FIELD(statement_node, total_bytes, "totalBytes", FIELD_I64, .min = 0,
-	      .max = INT64_C(1) << 50, .required = true, .doc = "What it has."),
+	      .max = INT64_C(1) << 50, .required = true, .doc = "Memory of the node in bytes."),
 	FIELD(statement_node, covered_bytes, "coveredBytes", FIELD_I64, .min = 0,
-	      .max = INT64_C(1) << 50, .required = true,
-	      .doc = "What of it was written and read back."),
+	      .max = INT64_C(1) << 50, .required = true, .doc = "Bytes written and read back."),
 	FIELDS_END,
 };
 
@@ -21,21 +20,22 @@ const struct field statement_fields[] = {
 	FIELD(statement, part, "part", FIELD_ENUM, .enums = statement_part_names, .required = true,
 	      .doc = "The part of the machine."),
 	FIELD(statement, outcome, "outcome", FIELD_ENUM, .enums = statement_outcome_names,
-	      .required = true, .doc = "Covered: written, read back, and emptied."),
+	      .required = true,
+	      .doc = "Covered: overwritten, read back, then zeroed. Failed: read back differently. "
+		     "NotCovered: not done, or too small a part."),
 	FIELD(statement, technique, "technique", FIELD_STR, .max_len = 64,
-	      .doc = "Overwritten: with a pattern of its own for each address, then with zeros; "
-		     "each read back."),
+	      .doc = "Overwritten: a unique value for each word, then zeros; both read back."),
 	FIELD(statement, message, "message", FIELD_STR, .max_len = 256,
-	      .doc = "Why it is not covered."),
+	      .doc = "Why the part is not covered; absent if it is."),
 	FIELD(statement, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_C(1) << 50,
-	      .required = true, .doc = "What the kernel says there is."),
+	      .required = true, .doc = "System memory as reported by the kernel, in bytes."),
 	FIELD(statement, covered_bytes, "coveredBytes", FIELD_I64, .min = 0,
 	      .max = INT64_C(1) << 50, .required = true,
-	      .doc = "What of it was written and read back; the rest was not."),
+	      .doc = "Bytes written and read back; the remainder was not."),
 	FIELD(statement, bad_bytes, "badBytes", FIELD_I64, .min = 0, .max = INT64_C(1) << 50,
-	      .required = true, .doc = "What did not read back as it was written."),
+	      .required = true, .doc = "Bytes that read back differently."),
 	FIELD_ITEMS(statement, nodes, "nodes", node_fields, .max_items = STATEMENT_NODES_MAX,
-		    .doc = "The same by NUMA node."),
+		    .doc = "The byte counts of each NUMA node."),
 	FIELDS_END,
 };
 
