@@ -1,7 +1,7 @@
 /*
- * parts: the parts of the controller. Not included outside the top level of controller/: controller.c creates the
- * parts and passes each what it needs; object_changes.c, tenant_changes.c and secret_changes.c pass
- * on changes from outside. Loop thread only.
+ * parts: the parts of the controller. Not included outside the top level of controller/:
+ * controller.c creates the parts and passes each what it needs; object_changes.c, tenant_changes.c
+ * and secret_changes.c pass on changes from outside. Loop thread only.
  */
 #pragma once
 
