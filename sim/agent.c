@@ -9,10 +9,10 @@
 #include "base/str.h"
 
 #define AGAIN_MS 1000
-#define POLL_MS 45000 /* the server answers within 30 s */
+#define POLL_MS 45000 /* The server answers within 30 s. */
 #define PROGRESS_MS 1000
 #define REFUSED_MS (10 * 60 * 1000)
-#define OFF_MS 300 /* for the report of a poweroff to get through */
+#define OFF_MS 300 /* Time for the report of a poweroff to arrive. */
 
 struct letter {
 	struct list link;
@@ -28,7 +28,8 @@ static struct loop *loop_here(const struct sim_agent *a)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* NULL: the switch leads nowhere, the caller tries again later. */
+/* Sends a signed request. NULL if drover cannot be reached from the machine's segment; the caller
+ * tries again later. */
 static struct http_req *ask(struct sim_agent *a, const char *method, const char *target,
 			    const char *body,
 			    void (*done)(const struct http_reply *r, const struct err *e,
@@ -60,13 +61,14 @@ static struct http_req *ask(struct sim_agent *a, const char *method, const char 
 	return q;
 }
 
-/* True: drover took it.  Ten minutes of refusals and nothing else end the boot: *off. */
+/* True if drover accepted the request. *off: power the machine off, after ten minutes of nothing
+ * but refusals. */
 static bool judge(struct sim_agent *a, const struct http_reply *r, const struct err *e, bool *off)
 {
 	int64_t now = loop_now(loop_here(a));
 
 	*off = false;
-	/* What comes after the switch moved the port does not arrive. */
+	/* A reply that arrives after the switch has moved the port is lost. */
 	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
 		return false;
 	if (r && r->status < 300) {
@@ -107,7 +109,7 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		sim_machine_cut(a->machine);
 		return;
 	}
-	/* What drover does not understand would be no better the next time. */
+	/* Drops a report that drover does not accept, because sending it again would not help. */
 	if (result && first && (good || (r && r->status < 500 && r->status != 429 && a->welcome))) {
 		list_remove(&first->link);
 		free(first->text);
@@ -173,7 +175,7 @@ void agent_finish(struct sim_agent *a, struct proto_report *r)
 	post(a, text);
 	agent_write_free(a->write);
 	a->write = NULL;
-	/* What ran may stand on the order's memory until it returns. */
+	/* Deferred, because the caller may use the order's memory until it returns. */
 	loop_timer_start(&a->session_timer, 0);
 }
 
@@ -231,7 +233,7 @@ static const char *lacks(const struct proto_order *o)
 	return !o->url ? "url" : !o->digest ? "digest" : NULL;
 }
 
-/* The machine may be rebooting when it returns: *a is gone then. */
+/* Begins a->order. The machine may reboot meanwhile, which frees *a. */
 static void begin(struct sim_agent *a)
 {
 	const char *name = proto_order_kind_names[a->order->kind];
@@ -295,7 +297,7 @@ static void refuse_stale(struct sim_agent *a, const struct proto_order *o)
 	free(letter);
 }
 
-/* The result that was given, for the order as it comes this time. */
+/* Sends the stored result again, with the sequence number and fence of the repeated order. */
 static void repeat(struct sim_agent *a, const struct proto_order *o, const char *known)
 {
 	struct err e;
@@ -320,7 +322,7 @@ static void off_with_a_word(struct sim_agent *a, const struct proto_order *o)
 	loop_timer_start(&a->off_timer, OFF_MS);
 }
 
-/* Takes *into when the order waits or runs. */
+/* Handles a new order. Takes ownership of *into if the order waits or runs. */
 static void take(struct sim_agent *a, struct proto_order *o, struct arena **into)
 {
 	const char *known;
@@ -420,7 +422,7 @@ static struct http_req *hello(struct sim_agent *a)
 	return q;
 }
 
-/* What waits is begun first; then hello, or the next question for an order. */
+/* Begins the waiting order; before that sends hello, or asks for the next order. */
 static void on_session(void *arg)
 {
 	struct sim_agent *a = arg;

@@ -4,17 +4,17 @@
 #include "sim/machine.h"
 
 /*
- * agent: drover-agent's side of wipe/proto.h, written from that header alone, on the drives of a
+ * agent: the agent's side of wipe/proto.h, written from that header alone, on the drives of a
  * sim_machine: hello, orders, progress, inspect, wipe (canaries, erase), verify (canaries, samples,
- * evidence signed), write (image fetched, digest checked, unpacked, config drive appended, stamps),
- * probe, poweroff.
+ * signed evidence), write (fetch image, check digest, unpack, append config drive, stamps), probe,
+ * poweroff.
  */
 struct sim_agent;
-/* block: the PROTO_BOOT_BLOCK bytes that it was started with. NULL with *e when it cannot be
- * read. */
+/* Starts the agent. block: the boot block with which it was booted, PROTO_BOOT_BLOCK bytes. NULL
+ * with *e if the block is not valid. */
 struct sim_agent *sim_agent_new(struct loop_group *g, struct sim_machine *m, const char *block,
 				size_t len, struct err *e);
-/* as power loss does */
+/* Stops the agent at once, as a power loss does. */
 void sim_agent_free(struct sim_agent *a);
 
 #endif

@@ -8,29 +8,29 @@
 #include "wipe/proto.h"
 
 /*
- * agent_impl: the agent's files among themselves: agent.c talks to drover, agent_wipe.c looks,
- * wipes and verifies, agent_write.c writes, agent_probe.c asks addresses. An order is begun by
- * agent_begin_*() and ends with agent_finish() or agent_fail(), once, at the same moment or later.
+ * agent_impl: shared by the agent's files. agent.c talks to drover; agent_wipe.c inspects, wipes
+ * and verifies; agent_write.c writes; agent_probe.c probes addresses. agent_begin_*() begins an
+ * order, which then calls agent_finish() or agent_fail() once, at once or later.
  */
 
 /* One drive that was wiped in this boot. */
 struct agent_unit {
-	/* NULL: expected and not there */
+	/* NULL: expected, but not found. */
 	struct drive *drive;
 	struct evidence_device device;
-	/* what device.raw_status points to, once there is one */
+	/* Storage for device.raw_status once that is set. */
 	int64_t status;
 	bool verified;
 	int64_t sampled;
 };
 
-/* an image on its way */
+/* An image that is being written (agent_write.c). */
 struct agent_write;
 
 struct sim_agent {
 	struct loop_group *group;
 	struct sim_machine *machine;
-	/* of the boot */
+	/* Memory that lives as long as the boot. */
 	struct arena *arena;
 	struct proto_boot boot;
 	struct crypto_key *key;
@@ -41,30 +41,30 @@ struct sim_agent {
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, off_timer;
 	bool welcome, silent;
-	/* 0: not */
+	/* Monotonic ms of the first of the present refusals; 0: not refused. */
 	int64_t refused_since;
 	int64_t after, fence;
 
 	struct arena *order_arena, *next_arena;
-	/* running, waiting */
+	/* The running order, and the order that waits for its end. */
 	struct proto_order *order, *next;
-	/* order id -> report text */
+	/* Order id -> report text. */
 	struct map *results;
 	struct list outbox;
-	/* what report_req carries; NULL: a word on progress */
+	/* Result that report_req carries; NULL: a progress report. */
 	char *sending;
 
-	/* the order under way */
+	/* State of the running order. */
 	struct loop_timer step_timer;
 	void (*step)(struct sim_agent *a);
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_s;
 	int64_t stepped_at;
-	/* a drive is to be pulled out amid it */
+	/* True if a fault pulls a drive during this order. */
 	bool pull;
 	struct agent_write *write;
 
-	/* what was wiped in this boot */
+	/* Drives that were wiped in this boot. */
 	struct agent_unit units[2 * MACHINE_DRIVES];
 	size_t nunits;
 	struct arena *wiped_arena;
@@ -76,7 +76,7 @@ struct sim_agent {
 void agent_finish(struct sim_agent *a, struct proto_report *r);
 void agent_fail(struct sim_agent *a, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* step() after so long. */
+/* Calls step() after ms. */
 void agent_step(struct sim_agent *a, int64_t ms, void (*step)(struct sim_agent *a));
 
 void agent_begin_inspect(struct sim_agent *a);
@@ -86,7 +86,7 @@ void agent_begin_write(struct sim_agent *a);
 void agent_begin_probe(struct sim_agent *a);
 void agent_write_free(struct agent_write *w);
 
-/* A drive that answers, by its WWN; NULL: none. */
+/* Returns the drive with this WWN; NULL if it is missing or was pulled. */
 struct drive *agent_drive(struct sim_agent *a, const char *wwn);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Which addresses answer a machine of the rack: those that a route names, from where that says, and
- * the agent endpoint. Of any other the rack knows nothing.
+ * agent_probe: reports which addresses the machine reaches: the origins of the rack's routes, and
+ * the agent endpoint. The rack does not know any other address.
  *
  * Tests: tests/unit/sim/test_agent.c
  */
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define ANSWERS_MS 3000 /* as long as silence is listened to */
+#define ANSWERS_MS 3000 /* As long as a real probe waits for an answer. */
 
 static bool is_known(const struct sim_agent *a, const char *origin)
 {

@@ -1,9 +1,10 @@
 /*
  * agent_wipe: inspect, wipe and verify.
  *
- * The drives of the rack can block-erase themselves (IEEE 2883 Sanitize: Purge): they do it at
- * times.wipe_bytes_per_s, from the first byte to the last, really, so that a power cut amid it
- * leaves the rest.  A canary is 4096 bytes of HMAC-SHA256(nonce, "canary WWN OFFSET"), repeated.
+ * The drives of the rack support block erase (IEEE 2883 Sanitize: Purge). They zero themselves from
+ * the first byte to the last at times.wipe_bytes_per_s, so that a power loss during the erase
+ * leaves the remaining data. A canary is 4096 bytes of HMAC-SHA256(nonce, "canary WWN OFFSET"),
+ * repeated.
  * Tests: tests/unit/sim/test_agent.c
  */
 #include <stdlib.h>
@@ -15,12 +16,13 @@
 
 #define MEMORY_BYTES (INT64_C(2) << 40)
 #define TICK_MS 250
-#define LOOK_MS 200	/* what an inspection takes */
-#define SLICE_MS 20	/* of verification: so much at a time, */
-#define SLICE_READS 256 /* ... that the loop is not held up */
+#define LOOK_MS 200	/* Duration of an inspection. */
+#define SLICE_MS 20	/* Pause between two slices of verification. */
+#define SLICE_READS 256 /* Reads per drive and slice, few enough not to delay the loop. */
 #define SAMPLES_MAX 1000000
 #define EDGE (1 << 20)
-#define WIPE_LEAST_MS 2000 /* however fast it is told to be: no drive erases itself in less */
+/* Shortest erase, whatever the configured rate: no real drive is faster. */
+#define WIPE_LEAST_MS 2000
 
 /* --- inspect ---------------------------------------------------------------------------------- */
 
@@ -43,7 +45,8 @@ static bool is_zero(struct drive *d, int64_t at)
 	       !memcmp(block, zeros, sizeof(block));
 }
 
-/* Both ends but for the stamp, and places that the nonce tells: is it as the last wipe left it? */
+/* Checks that the drive is still as the last wipe left it: reads both ends except the stamp, and
+ * blocks chosen by the nonce. */
 static void read_again(const char *nonce, struct drive *d, struct proto_drive *out)
 {
 	const int64_t edge = EDGE / DRIVE_BLOCK, blocks = drive_bytes(d) / DRIVE_BLOCK;
@@ -92,7 +95,7 @@ static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inv
 	}
 }
 
-/* One port in front for the host, and eight of InfiniBand that have no Ethernet address. */
+/* One connected Ethernet port, and one without a link. */
 static void list_nics(struct sim_agent *a, struct arena *tmp, struct proto_inventory *inv)
 {
 	inv->nics.v = arena_calloc(tmp, 2, sizeof(*inv->nics.v));
@@ -159,7 +162,7 @@ static int64_t place(const struct sim_agent *a, const struct agent_unit *u, cons
 	return (int64_t)(r % (uint64_t)(u->device.bytes / DRIVE_BLOCK)) * DRIVE_BLOCK;
 }
 
-/* The first, the last, and others that only the nonce tells. */
+/* Offset of canary n: the first block, the last block, then offsets derived from the nonce. */
 static int64_t canary_place(const struct sim_agent *a, const struct agent_unit *u, int64_t n)
 {
 	if (n == 0)
@@ -176,7 +179,7 @@ static void canary(const struct sim_agent *a, const struct agent_unit *u, int64_
 		memcpy(block + i, d, sizeof(d));
 }
 
-/* One sector of it is enough. */
+/* One intact sector counts as a canary. */
 static bool holds_sector(const char *block, const char *want)
 {
 	for (size_t i = 0; i < DRIVE_BLOCK; i += 512)
@@ -185,7 +188,8 @@ static bool holds_sector(const char *block, const char *want)
 	return false;
 }
 
-/* How many are there, whole or in part; -1: the drive does not answer. */
+/* Counts the canaries that are present, whole or in part. *unreadable: incremented for each failed
+ * read. */
 static int64_t find_canaries(struct sim_agent *a, struct agent_unit *u, int64_t *unreadable)
 {
 	char block[DRIVE_BLOCK], want[DRIVE_BLOCK];
@@ -237,7 +241,7 @@ static void plant(struct sim_agent *a, struct agent_unit *u)
 
 /* --- wipe ------------------------------------------------------------------------------------- */
 
-/* NULL reason: nothing has gone wrong with it so far. */
+/* True if the drive is present and has not failed so far. */
 static bool sound(const struct agent_unit *u)
 {
 	return u->drive && !u->device.reason;
@@ -279,7 +283,8 @@ static void add_name(struct sim_agent *a, struct strings *s, const char *name)
 		s->v[s->n++] = arena_strdup(a->wiped_arena, name);
 }
 
-/* Those that are expected, there or not; with nothing expected, all that are there. */
+/* Selects the drives to wipe: the expected ones, present or not; if the order names none, all that
+ * are present. */
 static void choose(struct sim_agent *a)
 {
 	const struct proto_order *o = a->order;
@@ -343,7 +348,7 @@ static void set_status(struct agent_unit *u, int64_t status)
 	u->device.raw_status = (struct ints){&u->status, 1};
 }
 
-/* Each drive as far as its speed allows, all at once. */
+/* Erases all drives in parallel, as far as their rate allows since the start. */
 static void wipe(struct sim_agent *a)
 {
 	int64_t now = loop_now(loop_of(a->group)), took = now - a->stepped_at;
@@ -431,7 +436,7 @@ static void read_block(struct agent_unit *u, int64_t at)
 		u->device.reads.clean++;
 }
 
-/* Both ends whole, then the samples: the n-th block to be read of so many. */
+/* Offset of verification read n: both ends completely, then the samples. */
 static int64_t nth_place(const struct sim_agent *a, const struct agent_unit *u, int64_t n)
 {
 	int64_t edge = EDGE / DRIVE_BLOCK;
@@ -475,7 +480,7 @@ static const char *nonce_digest(struct sim_agent *a)
 	return arena_strdup(a->wiped_arena, crypto_digest_text(d, text));
 }
 
-/* A 128th stays with the kernel. */
+/* Statement that the memory was overwritten, except a 128th that the kernel uses. */
 static struct statement *say_memory(struct sim_agent *a)
 {
 	struct statement *s = arena_calloc(a->wiped_arena, 1, sizeof(*s));
@@ -488,7 +493,7 @@ static struct statement *say_memory(struct sim_agent *a)
 	return s;
 }
 
-/* All of them but what a statement covers. */
+/* Lists the parts that no statement covers. */
 static void name_not_covered(struct sim_agent *a, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};
@@ -584,7 +589,7 @@ void agent_begin_verify(struct sim_agent *a)
 		a->units[i].verified = false;
 		memset(&a->units[i].device.reads, 0, sizeof(a->units[i].device.reads));
 	}
-	/* A drive that answers some reads with an error. */
+	/* Simulates a drive that answers some reads with an error. */
 	if (torn)
 		a->units[a->nunits - 1].device.reads.unreadable = 3;
 	agent_step(a, SLICE_MS, verify);

@@ -1,9 +1,10 @@
 /*
- * agent_write: an image from HTTP onto a drive, the config drive behind it, and the clean stamps.
+ * agent_write: writes an image from HTTP to a drive, the config drive behind it, and the clean
+ * stamps.
  *
- * An image is taken at times.write_bytes_per_s, piece by piece as it comes; the digest of the bytes
- * served judges it at the end. After any failure the first and last MiB are zeros: nothing
- * half-written boots.
+ * An image is written at times.write_bytes_per_s, piece by piece as it arrives; the digest of the
+ * received bytes is checked at the end. After any failure the first and last MiB are zeroed, so
+ * that no partial image boots.
  * Tests: tests/unit/sim/test_agent.c
  */
 #include <stdlib.h>
@@ -15,29 +16,30 @@
 #include "sim/iso.h"
 
 #define EDGE (1 << 20)
-#define LEAST_ROOM (8 << 20) /* behind the image: config drive and backup table */
+/* Space kept free behind the image, for config drive and backup GPT. */
+#define LEAST_ROOM (8 << 20)
 #define WINDOW_LOG 27
 #define ATTEMPTS 8
 #define AGAIN_MS 1000
 #define IDLE_MS 60000
 #define OUT_BYTES (256 << 10)
-#define MARK_MS 100 /* what a small write takes */
+#define MARK_MS 100 /* Duration of a small write. */
 
 struct agent_write {
 	struct sim_agent *agent;
 	struct drive *drive;
 	struct http_peer *peer;
 	struct http_req *req;
-	/* the next piece, or another attempt */
+	/* Requests the next piece, or starts another attempt. */
 	struct loop_timer timer;
 	struct crypto_hash *hash;
-	/* NULL: raw */
+	/* NULL: raw image. */
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	char *path, *out;
 	int64_t served, skip, written, total, began;
 	unsigned attempts;
-	/* why it failed; NULL: it did not */
+	/* Reason of the failure; NULL: none. */
 	const char *reason;
 };
 
@@ -119,7 +121,7 @@ static int on_head(const struct http_reply *r, void *arg, struct err *e)
 	return 0;
 }
 
-/* When the drive would have taken what came so far. */
+/* Requests the next piece for the time at which the drive would have written all data so far. */
 static void want_later(struct agent_write *w)
 {
 	struct sim_agent *a = w->agent;
@@ -304,7 +306,8 @@ static void write_config(struct sim_agent *a)
 
 /* --- stamps ----------------------------------------------------------------------------------- */
 
-/* Only what was wiped and verified in this boot is stamped. */
+/* Returns NULL if stamps may be written: every drive was wiped and verified in this boot. Otherwise
+ * returns why not. */
 static const char *not_wiped(struct sim_agent *a)
 {
 	const struct strings *expected = &a->order->expected;

@@ -11,12 +11,13 @@
 /*
  * One request (DSP0266 sections 7 to 9):
  *
- *   faults -> protocol version -> who asks -> which resource -> method -> condition -> body -> handler
+ *   faults -> protocol version -> login -> resource -> method -> condition -> body -> handler
  *
- * An ETag is a digest of what the resource says, so that it changes exactly when that does.
+ * An ETag is a digest of the resource, so that it changes exactly when the resource changes.
  */
 #define V1 "/redfish/v1"
-#define ASLEEP_MS 60000 /* without a request: the next is the first again */
+/* Idle time after which the next request gets the first-request latency again. */
+#define ASLEEP_MS 60000
 
 const struct bmc_route bmc_routes[] = {
 	{"/redfish", NULL, bmc_get_versions, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
@@ -93,7 +94,7 @@ const struct bmc_route bmc_routes[] = {
 	{NULL, NULL, NULL, NULL, NULL, NULL, BMC_ALL, BMC_ALL},
 };
 
-/* --- small things ----------------------------------------------------------------------------- */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 void bmc_set(char **slot, const char *text)
 {
@@ -131,7 +132,7 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Of what the resource says. */
+/* Digest of the resource as an ETag. */
 static bool bmc_etag(json_t *j, char out[static 32])
 {
 	uint8_t digest[CRYPTO_SHA256];
@@ -168,7 +169,7 @@ static void describe(struct bmc_call *c)
 	httpd_reply_header(c->q, "Link", text);
 }
 
-/* Adds what every resource says of itself, and returns its ETag. */
+/* Adds the members that every resource has, and returns the ETag; NULL: none. */
 static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 32])
 {
 	char type[96];
@@ -204,7 +205,7 @@ void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *te
 	httpd_reply(c->q, 200, content_type, text, strlen(text));
 }
 
-static void reply_resource(struct bmc_call *c, json_t *j /* taken */)
+static void reply_resource(struct bmc_call *c, json_t *j /* takes ownership */)
 {
 	const char *known = httpd_header(c->q, "If-None-Match");
 	char text[32];
@@ -229,7 +230,7 @@ void bmc_reply_self(struct bmc_call *c)
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-/* A request that is answered later. */
+/* A request whose answer is delayed. */
 struct held {
 	struct sim_bmc *b;
 	struct httpd_req *q;
@@ -267,7 +268,8 @@ static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t ms)
 	httpd_on_gone(q, on_held_gone, h);
 }
 
-/* Those of faults.h that strike every request; true: answered, or never will be. */
+/* Applies the faults of faults.h that affect every request. True if one did: the request is
+ * answered, or never will be. */
 static bool misbehave(struct bmc_call *c)
 {
 	int64_t value;
@@ -320,7 +322,7 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	n = strlen(c->path);
 	if (n > 1 && c->path[n - 1] == '/')
 		c->path[--n] = '\0';
-	/* Members may be posted to by that name too. */
+	/* A collection also accepts POST to its Members. */
 	if (str_eq(httpd_method(c->q), "POST") && str_ends(c->path, "/Members"))
 		c->path[n - strlen("/Members")] = '\0';
 	if (c->b->dialect)
@@ -331,7 +333,7 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	return NULL;
 }
 
-/* False: answered.  A query that is not understood is ignored, unless its name begins with '$'. */
+/* False: answered. Unknown query parameters are ignored, unless their name begins with '$'. */
 static bool query_ok(struct bmc_call *c)
 {
 	const char *name;
@@ -402,7 +404,7 @@ static void read_resource(struct bmc_call *c)
 	if (!query_ok(c))
 		return;
 	j = c->route->get(c);
-	if (json_is_null(j)) /* answered by itself */
+	if (json_is_null(j)) /* already answered */
 		return;
 	if (j)
 		reply_resource(c, j);
@@ -420,7 +422,7 @@ static void write_resource(struct bmc_call *c, void (*fn)(struct bmc_call *c))
 			bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 			return;
 		}
-		if (json_is_null(c->now)) /* answered by itself */
+		if (json_is_null(c->now)) /* already answered */
 			return;
 	}
 	if ((!changes || condition_ok(c)) && body_ok(c))
@@ -476,7 +478,7 @@ static void answer(struct httpd_req *q, struct sim_bmc *b)
 	json_decref(c.errors);
 }
 
-/* Some need long for the first answer after a while. */
+/* Latency of this request: some makes are slow to answer the first request after idle time. */
 static int64_t latency(struct sim_bmc *b)
 {
 	const struct sim_quirks *q = &b->dialect->quirks;
@@ -486,7 +488,7 @@ static int64_t latency(struct sim_bmc *b)
 	return q->latency_ms + (first ? q->first_ms : 0);
 }
 
-/* A slow one does nothing before it answers. */
+/* Delays a slow request before it has any effect. */
 void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 {
 	int64_t seconds = 0, ms;
@@ -499,7 +501,7 @@ void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 		answer(q, b);
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 			    const struct sim_dialect *d, const char *user,
@@ -512,7 +514,7 @@ struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 	b->dialect = d;
 	b->enabled_at = -1;
 	b->heard_at = b->switched_at = INT64_MIN;
-	/* Its own identity, from the machine's: the same again after a restart. */
+	/* UUID of the BMC, derived from the machine's so that it stays the same after a restart. */
 	str_copy(b->uuid, sizeof(b->uuid), m->uuid);
 	for (size_t i = 0; i < 8 && b->uuid[i]; i++)
 		b->uuid[i] = "fedcba9876543210"[strtoul((char[]){b->uuid[i], '\0'}, NULL, 16)];

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * What may be done to a BMC of a dialect, as that make takes it (dialect.h), and how it answers.
+ * bmc_dialect: requests that write to a BMC of a dialect, and the answers of its make (dialect.h).
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
  */
 static const struct sim_quirks *quirks(const struct bmc_call *c)
@@ -14,7 +14,7 @@ static const struct sim_quirks *quirks(const struct bmc_call *c)
 	return &c->b->dialect->quirks;
 }
 
-/* Answers what was asked for; false: it is not to be done. */
+/* Answers the request in the form `answer`; false: the caller must not execute it. */
 static bool taken(struct bmc_call *c, int answer, const char *name, bool power, bool to)
 {
 	if (answer == SIM_ANSWER_TASK || bmc_wants_task(c))
@@ -41,7 +41,7 @@ static bool has(const json_t *list, const char *text)
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* False: answered. */
+/* False: the reset is refused and answered. */
 static bool reset_is_welcome(struct bmc_call *c, const char *type, bool changes, bool on)
 {
 	const struct sim_quirks *q = quirks(c);
@@ -89,7 +89,7 @@ void bmc_dialect_reset(struct bmc_call *c)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-/* What the members may be stands with them, or with those of the System. */
+/* Returns the permitted values of a Boot member, which are listed beside it or in the System. */
 static const json_t *values_of(const struct bmc_call *c, const json_t *system, const char *member)
 {
 	char name[96];
@@ -148,7 +148,8 @@ static bool boot_is_welcome(struct bmc_call *c, const json_t *boot)
 	return true;
 }
 
-/* A target alone is for the next boot; some forget the mode over it (Q18). */
+/* A target without Enabled applies to the next boot. Some makes reset the mode when only the target
+ * is set (Q18). */
 static void set_boot(struct sim_bmc *b, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget"),
@@ -203,7 +204,7 @@ void bmc_dialect_settings(struct bmc_call *c)
 		bmc_error(c, 400, "PropertyNotWritable", "Boot");
 }
 
-/* Of an iDRAC's attributes the two that choose what boots. */
+/* Simulates two of an iDRAC's attributes, those that select the boot device. */
 void bmc_dialect_attributes(struct bmc_call *c)
 {
 	const json_t *all = json_object_get(c->body, "Attributes");
@@ -356,7 +357,7 @@ void bmc_dialect_eject(struct bmc_call *c)
 		eject(c);
 }
 
-/* Only where the slot has no actions. */
+/* PATCH of a slot changes the medium only if the slot has no actions. */
 void bmc_dialect_slot(struct bmc_call *c)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);

@@ -6,8 +6,9 @@
 #include "base/str.h"
 
 /*
- * Server-sent events (DSP0266 section 13.5): each stream has what its client has not taken yet; one
- * that takes nothing is ended.  Subscriptions are not taken: a simulator calls nobody.
+ * bmc_event: server-sent events (DSP0266 section 13.5). Each stream buffers the data that its
+ * client has not read yet; a client that does not read is disconnected. Subscriptions are refused,
+ * because the simulator sends no requests to event destinations.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define PENDING_MAX 65536
@@ -16,7 +17,7 @@
 
 struct stream {
 	struct list link;
-	/* NULL: it has gone */
+	/* NULL: the BMC was freed. */
 	struct sim_bmc *b;
 	struct httpd_req *q;
 	struct buf pending;

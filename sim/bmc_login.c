@@ -8,9 +8,8 @@
 #include "base/str.h"
 
 /*
- * Who asks: a session's token, or Basic. A wrong password counts against its account alone; after
- * LOCK_AFTER of them the account is locked for LOCK_S. Sessions end when nobody has used them for
- * the timeout.
+ * bmc_login: login by session token or Basic. A wrong password counts only against its account;
+ * LOCK_AFTER of them lock the account for LOCK_S seconds. An unused session ends after the timeout.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define LOCK_AFTER 5
@@ -58,7 +57,7 @@ static size_t session_slots(const struct sim_bmc *b)
 	return quirks(b) ? (size_t)quirks(b)->sessions.slots : SESSIONS;
 }
 
-/* What a session's number stands behind. */
+/* Prefix of session ids, before the number. */
 static const char *session_prefix(const struct sim_bmc *b)
 {
 	return str_or(quirks(b) ? quirks(b)->sessions.id : NULL, "");
@@ -87,7 +86,8 @@ static bool is_locked(const struct sim_bmc *b, const struct bmc_account *a)
 	return a->locked_until > bmc_now(b);
 }
 
-/* NULL: no such user, wrong password, disabled or locked: never said which. */
+/* NULL: unknown user, wrong password, account disabled or locked; the answer must not reveal
+ * which. */
 static struct bmc_account *check_password(struct sim_bmc *b, const char *user, const char *password)
 {
 	struct bmc_account *a = account_named(b, user);
@@ -146,7 +146,7 @@ static void end_sessions(struct sim_bmc *b, unsigned account, const struct bmc_s
 			b->sessions[i].id = 0;
 }
 
-/* Sets c->who. */
+/* Sets c->who and c->session. */
 static void identify(struct bmc_call *c)
 {
 	struct sim_bmc *b = c->b;
@@ -173,7 +173,7 @@ static void account_path(const struct bmc_account *a, char out[static 160])
 	str_format(out, 160, ACCOUNTS "/%u", a->id);
 }
 
-/* Returns true if the fault PasswordChange blocks the request.  The own account and session stay
+/* True if the fault PasswordChange blocks the request. The login's own account and session stay
  * accessible. */
 static bool wants_change(const struct bmc_call *c, const char *account)
 {
@@ -438,7 +438,7 @@ static const struct bmc_property new_account_members[] = {
 	{.name = "RoleId", .kind = BMC_TEXT, .allowed = role_names, .required = true},
 	{.name = "Enabled", .kind = BMC_FLAG},
 	{.name = NULL}};
-/* What everybody may change of their own. */
+/* Members of its own account that every user may change. */
 static const struct bmc_property own_members[] = {
 	{.name = "Password", .kind = BMC_TEXT, .min = PASSWORD_MIN, .max = PASSWORD_MAX},
 	{.name = NULL}};
@@ -527,7 +527,7 @@ void bmc_delete_account(struct bmc_call *c)
 		bmc_error(c, 403, "InsufficientPrivilege");
 		return;
 	}
-	if (a->id == 1) { /* the rack's own: without it nobody gets in again */
+	if (a->id == 1) { /* the rack's own account, without which no login would be possible */
 		bmc_error(c, 405, "ResourceCannotBeDeleted");
 		return;
 	}

@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 /*
- * The Manager, which is this BMC, and its one slot for a CD. What is in the slot is the machine's
- * (machine.h), which fetches it when it boots.
+ * bmc_manager: the Manager, which is this BMC, and its one slot for a CD. The URL of the medium is
+ * stored in the machine (machine.h), which fetches it when it boots.
  * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_faults.c
  */
 #define SLOT BMC_MANAGER "/VirtualMedia/Cd"

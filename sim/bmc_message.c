@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * Messages of the Base registry (DSP8011, 1.18) as far as they are said here, in our own words
- * where the text is free; %1 and so on are the arguments.
+ * bmc_message: the messages of the Base registry (DSP8011, 1.18) that the simulator sends, in its
+ * own words where the text is free; %1 and so on are the arguments.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define REGISTRY "Base.1.18."
@@ -180,7 +180,8 @@ static void without_registry(json_t *message)
 		json_object_set_new(message, "MessageId", json_string(dot + 1));
 }
 
-/* As it is told: one object in place of a list, ids without their registry (Q6). */
+/* Messages in the form of the make: one object instead of a list, or ids without their registry
+ * (Q6). */
 static json_t *extended_info(const struct bmc_call *c)
 {
 	int form = c->b->dialect ? c->b->dialect->quirks.errors : SIM_ERRORS_LIST;
@@ -195,7 +196,7 @@ static json_t *extended_info(const struct bmc_call *c)
 	return c->errors;
 }
 
-/* The answer is what was complained of. */
+/* Answers with the collected messages. */
 static void bmc_refuse(struct bmc_call *c, int status)
 {
 	json_t *first = json_array_get(c->errors, 0), *info = extended_info(c);
@@ -232,7 +233,7 @@ void bmc_error_(struct bmc_call *c, int status, const char *id, ...)
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* One complaint about one value, as of a property or of an action's parameter. */
+/* Adds a message about one value, of a property or of an action's parameter. */
 static void complain_value(struct bmc_call *c, const char *what, const char *path, const json_t *v,
 			   const char *action)
 {
@@ -316,7 +317,7 @@ static void check_object(struct bmc_call *c, const struct bmc_property *t, const
 		const struct bmc_property *p = t;
 
 		if (*name == '@' || strstr(name, "@odata.") || strstr(name, "@Redfish."))
-			continue; /* annotations are nobody's business */
+			continue; /* annotations are not validated */
 		while (p->name && !str_eq(p->name, name))
 			p++;
 		str_format(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", name);

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * What a service says of itself: root, OData documents, which registries and schemas it follows.
- * These are references to what DMTF publishes; nothing of it is shipped.
+ * bmc_service: the service root, OData documents, registries and schemas. The latter are references
+ * to DMTF's publications; no copies are shipped.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define SCHEMAS "http://redfish.dmtf.org/schemas/v1/"
@@ -68,8 +68,8 @@ json_t *bmc_get_odata(struct bmc_call *c)
 	return json_pack("{s:s,s:o}", "@odata.context", "/redfish/v1/$metadata", "value", all);
 }
 
-/* "ComputerSystem" of "ComputerSystem.v1_22_0.ComputerSystem", and where the versioned name
- * ends. */
+/* short_name() returns the length of "ComputerSystem" in "ComputerSystem.v1_22_0.ComputerSystem",
+ * versioned_name() the length of "ComputerSystem.v1_22_0". */
 static int short_name(const char *type)
 {
 	return (int)strcspn(type, ".");
@@ -80,7 +80,7 @@ static int versioned_name(const char *type)
 	return (int)(strrchr(type, '.') - type);
 }
 
-/* Has a route before this one the same type? */
+/* True if a route before r has the same type. */
 static bool seen_before(const struct bmc_route *r)
 {
 	for (const struct bmc_route *o = bmc_routes; o < r; o++)

@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * The System: what the machine is and does, its power and what it boots.  The machine has the knobs
- * (machine.h) and says when they turned by themselves.
+ * bmc_system: the System: identity, power and boot settings. The machine stores its settings
+ * (machine.h) and calls back when they change by themselves.
  * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_faults.c
  */
 static const char *const reset_types[] = {
@@ -67,7 +67,8 @@ json_t *bmc_get_systems(struct bmc_call *c)
 	return bmc_collection("Systems", json_pack("[o]", bmc_link(BMC_SYSTEM)));
 }
 
-/* As BMCs do that read SMBIOS' little-endian groups as they lie there. */
+/* Swaps the bytes of the first three groups, as BMCs do that print SMBIOS' little-endian groups
+ * without conversion. */
 static void swap_groups(char *out, const char *uuid)
 {
 	static const uint8_t from[] = {6,  7,  4, 5,  2,  3,  0,  1,  8,
@@ -126,7 +127,8 @@ static const struct bmc_property system_members[] = {
 	{.name = "Boot", .kind = BMC_OBJECT, .sub = boot_members},
 	{.name = NULL}};
 
-/* None and Disabled are two words for one thing; a target alone is for the next boot. */
+/* Target None and Enabled Disabled mean the same; a target without Enabled applies to the next
+ * boot. */
 static void set_boot(struct sim_machine *m, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget"),
@@ -243,7 +245,7 @@ void bmc_post_reset(struct bmc_call *c)
 	bmc_reply(c, 204, NULL);
 }
 
-/* The machine says that something changed by itself. */
+/* Called by the machine after a change that the BMC did not request. */
 static void on_changed(void *arg)
 {
 	struct sim_bmc *b = arg;
@@ -261,7 +263,7 @@ static void on_changed(void *arg)
 	bmc_task_powered(b);
 }
 
-/* --- what does not change --------------------------------------------------------------------- */
+/* --- constant resources ----------------------------------------------------------------------- */
 
 json_t *bmc_get_nics(struct bmc_call *c)
 {

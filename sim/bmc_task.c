@@ -3,13 +3,13 @@
 #include "base/str.h"
 
 /*
- * Tasks: 202 with the address of a monitor, which answers 202 as long as the task runs, and then
- * what the action would have answered: 204, or the error.
+ * bmc_task: Tasks: 202 with the address of a monitor. The monitor answers 202 while the task runs,
+ * and then as the action would have: 204 or the error.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define MEDIA_MS 1000
-#define POWER_MS 60000 /* power that has not come by then fails the task */
-#define OF_TREES 9000  /* their own tasks have lower numbers */
+#define POWER_MS 60000 /* Power that has not changed by then fails the task. */
+#define OF_TREES 9000  /* First task id with a dialect, above the ids of captured tasks. */
 #define MONITORS "/redfish/v1/TaskService/TaskMonitors"
 
 bool bmc_wants_task(const struct bmc_call *c)
@@ -78,7 +78,7 @@ void bmc_task_powered(struct sim_bmc *b)
 	arm(b);
 }
 
-/* A free one, or the one that ended first. */
+/* Returns a free task, or else the task that ended first; NULL: all are running. */
 static struct bmc_task *free_one(struct sim_bmc *b)
 {
 	struct bmc_task *oldest = NULL;
@@ -94,7 +94,7 @@ static struct bmc_task *free_one(struct sim_bmc *b)
 	return oldest;
 }
 
-/* --- what they say ---------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static json_t *task_json(const struct bmc_task *t)
 {
@@ -161,7 +161,7 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 	return !fails;
 }
 
-/* Some are not there yet when they are first looked for. */
+/* Finds a task; some makes answer 404 to the first reads. */
 static struct bmc_task *look(struct bmc_call *c)
 {
 	struct bmc_task *t = find(c);
@@ -208,7 +208,7 @@ void bmc_delete_task(struct bmc_call *c)
 {
 	struct bmc_task *t = find(c);
 
-	if (t->state == TASK_RUNNING) { /* what was begun cannot be taken back */
+	if (t->state == TASK_RUNNING) { /* a running action cannot be cancelled */
 		bmc_error(c, 409, "ResourceInUse");
 		return;
 	}

@@ -8,21 +8,22 @@
 #include "base/str.h"
 
 /*
- * A BMC whose resources are those of a tree (tree.h). What lives is laid over them:
+ * bmc_tree: a BMC whose resources are those of a tree (tree.h). Simulated members replace those of
+ * the tree:
  *
- *   System and its pending object   identity, power, boot override
- *   slots for media                 what is in
- *   sessions, tasks, events         ours
- *   NICs, Managers, service root    addresses and UUIDs that no two machines of a rack share
- *   storage                         the drives that the machine has, in the first place that the tree has for some
+ *   System and its settings object  identity, power, boot override
+ *   slots for media                 the inserted medium
+ *   sessions, tasks, events         those of the simulator
+ *   NICs, Managers, service root    addresses and UUIDs, unique in the rack
+ *   storage                         the machine's drives, in the first storage resource of the tree
  *
- * Everything else is answered as it lies there.
+ * All other resources are served unchanged.
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
  */
 #define SERVICE SIM_TREE_ROOT "/SessionService"
 #define TASKS SIM_TREE_ROOT "/TaskService/Tasks"
 #define MONITORS SIM_TREE_ROOT "/TaskService/TaskMonitors"
-#define ENABLED "CD1" /* the slot that comes with EnableRMedia */
+#define ENABLED "CD1" /* Slot that appears after EnableRMedia. */
 #define TAG_MAX 32
 
 static const struct sim_tree *tree_of(const struct sim_bmc *b)
@@ -30,7 +31,7 @@ static const struct sim_tree *tree_of(const struct sim_bmc *b)
 	return b->dialect->tree;
 }
 
-/* --- where things are ------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 const char *bmc_system_path(const struct sim_bmc *b)
 {
@@ -52,7 +53,7 @@ const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at)
 	return at < tree_of(b)->nslots ? &tree_of(b)->slots[at] : NULL;
 }
 
-/* The collection in which slots come when they are asked for; NULL: none do. */
+/* The collection in which slots appear after EnableRMedia; NULL: none. */
 static const char *late_media(const struct sim_bmc *b)
 {
 	const struct sim_tree *t = tree_of(b);
@@ -75,15 +76,15 @@ const char *bmc_slot_path(const struct sim_bmc *b)
 	return s ? s->path : str_or(late_media(b), bmc_system_path(b));
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------ */
 
 static bool same(const char *a, const char *b)
 {
 	return a && b && strcasecmp(a, b) == 0;
 }
 
-/* Only where the tree has this member: what it does not say it goes on not saying. */
-static void lay(json_t *j, const char *member, json_t *value /* taken */)
+/* Sets a member only if the tree has it: the BMC shows no members that its make does not have. */
+static void lay(json_t *j, const char *member, json_t *value /* takes ownership */)
 {
 	if (json_object_get(j, member))
 		json_object_set_new(j, member, value);
@@ -101,7 +102,7 @@ static json_t *get_root(struct bmc_call *c)
 	json_t *j = lies_there(c);
 
 	lay(j, "UUID", json_string(c->b->uuid));
-	/* Queries are not answered, whatever the one that was captured could do. */
+	/* The simulator supports no query parameters, even if the captured BMC did. */
 	lay(j, "ProtocolFeaturesSupported",
 	    json_pack("{s:b,s:b,s:b,s:b}", "ExcerptQuery", 0, "FilterQuery", 0, "OnlyMemberQuery",
 		      0, "SelectQuery", 0));
@@ -116,7 +117,7 @@ static json_t *get_session_service(struct bmc_call *c)
 	return j;
 }
 
-static json_t *get_members(struct bmc_call *c, json_t *ours /* taken: a collection */)
+static json_t *get_members(struct bmc_call *c, json_t *ours /* takes ownership: a collection */)
 {
 	json_t *j = lies_there(c);
 
@@ -134,7 +135,7 @@ static json_t *get_sessions(struct bmc_call *c)
 	return get_members(c, bmc_get_sessions(c));
 }
 
-/* Those that were captured stay where they are. */
+/* Tasks that were captured are listed after those of the simulator. */
 static json_t *get_tasks(struct bmc_call *c)
 {
 	OWN_JSON there = lies_there(c);
@@ -159,7 +160,7 @@ static json_t *get_manager(struct bmc_call *c)
 	return j;
 }
 
-/* Of a machine's own BMC none is like another's. */
+/* Replaces the MAC addresses, so that no two BMCs of the rack have the same. */
 static json_t *get_nic(struct bmc_call *c)
 {
 	static const char *const members[] = {"MACAddress", "PermanentMACAddress"};
@@ -194,7 +195,8 @@ static const char *power_state(const struct sim_bmc *b)
 	return on ? "On" : "Off";
 }
 
-/* None is set, or one that only the attribute of a Dell tells of. */
+/* True if no override is set that the System shows. An override set by the Dell attribute is not
+ * shown. */
 static bool no_override(const struct sim_machine *m)
 {
 	return !m->boot_enabled || str_eq(m->boot_enabled, "Disabled") ||
@@ -265,7 +267,7 @@ json_t *bmc_tree_allowed(const struct sim_bmc *b)
 	return json_incref(all);
 }
 
-/* A GPU baseboard has no power but the host's (Q10). */
+/* A GPU baseboard has power only while the host has (Q10). */
 static json_t *get_other_system(struct bmc_call *c)
 {
 	if (!c->b->dialect->quirks.baseboard_needs_host || c->b->m->on)
@@ -371,7 +373,7 @@ static json_t *get_storage(struct bmc_call *c)
 	return j;
 }
 
-/* Models and sizes alone; only where the tree has nothing better. */
+/* Lists only models and sizes; used only if the tree has no Storage. */
 static json_t *get_simple_storage(struct bmc_call *c)
 {
 	bool here = c->at == 0 && !tree_of(c->b)->storages[0];
@@ -394,7 +396,7 @@ static json_t *get_simple_storage(struct bmc_call *c)
 	return j;
 }
 
-/* As the agent finds it (agent_wipe.c); one that was pulled leaves its place empty. */
+/* Shows a drive as the agent finds it (agent_wipe.c); a pulled drive is an empty bay. */
 static json_t *get_drive(struct bmc_call *c)
 {
 	const struct sim_machine *m = c->b->m;
@@ -415,9 +417,9 @@ static json_t *get_drive(struct bmc_call *c)
 			 "Enabled", "Health", "OK");
 }
 
-/* --- everything else -------------------------------------------------------------------------- */
+/* --- all other resources ---------------------------------------------------------------------- */
 
-/* Pages of collections were captured under their query: "Sensors?$skip=75". */
+/* Pages of collections were captured with their query: "Sensors?$skip=75". */
 static char *with_query(struct bmc_call *c)
 {
 	const char *name = httpd_query_name(c->q, 0);
@@ -449,10 +451,10 @@ static json_t *get_other(struct bmc_call *c)
 	return text ? json_null() : NULL;
 }
 
-/* --- which is meant --------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 enum place {
-	/* before a login */
+	/* Readable without a login. */
 	OPEN,
 	ROOT,
 	SESSION_SERVICE,
@@ -531,7 +533,7 @@ static bool among(char *const *list, size_t n, const char *path, size_t *at)
 }
 #define AMONG(list_, path_, at_) among(list_, sizeof(list_) / sizeof(*(list_)), path_, at_)
 
-/* A path just below this one; its last segment goes to c->arg. */
+/* True if the path is directly below collection; copies its last segment to c->arg. */
 static bool is_member(struct bmc_call *c, const char *collection)
 {
 	size_t n = collection ? strlen(collection) : 0;
@@ -624,7 +626,7 @@ static bool is_no_storage(struct bmc_call *c)
 	       str_starts(c->path, list);
 }
 
-/* One of ours; those that were captured have lower numbers. */
+/* True for a task of the simulator; captured tasks have lower numbers. */
 static bool is_task(struct bmc_call *c, const char *collection)
 {
 	int64_t id;
@@ -677,14 +679,14 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 	return reads || is_there(c) ? &routes[OTHER] : NULL;
 }
 
-/* --- tags ------------------------------------------------------------------------------------- */
+/* --- ETags ------------------------------------------------------------------------------------ */
 
-/* Weak stays weak, and what had none has none. */
+/* Computes an ETag; a weak tag stays weak, and a resource without a tag gets none. */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static TAG_MAX])
 {
 	const char *was = json_str_at(j, "@odata.etag");
 	char digest[20], *text;
-	uint64_t sum = 14695981039346656037u; /* FNV-1a: tells versions apart, no more */
+	uint64_t sum = 14695981039346656037u; /* FNV-1a: enough to distinguish versions */
 
 	if (str_empty(was))
 		return NULL;
@@ -722,7 +724,8 @@ bool bmc_tree_condition(struct bmc_call *c)
 	bool good = true;
 	char text[TAG_MAX];
 
-	if (c->route->type || how == SIM_MATCH_IGNORED) /* sessions and tasks are ours */
+	/* Built-in resources (sessions, tasks) do not check If-Match. */
+	if (c->route->type || how == SIM_MATCH_IGNORED)
 		return true;
 	etag = bmc_tree_etag(c, now, text);
 	if (!match && how == SIM_MATCH_REQUIRED) {

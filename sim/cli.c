@@ -25,14 +25,15 @@
 #include "sim/rack.h"
 
 /*
- * `drover sim rack` keeps everything in one folder: the rack's state, its certificates, the
- * password of its BMCs, and objects.yaml, which makes drover manage it. One process at a time: it
- * holds a lock on the file "lock" there, which ends with the process however that ends.
+ * `drover sim rack` stores everything in one directory: the rack's state, its certificates, the
+ * password of its BMCs, and objects.yaml, with which drover manages the rack. Only one process uses
+ * the directory at a time (folder.h).
  */
 #define PROVIDER "rack"
 #define HEAD_USER "drover"
 #define PER_OCTET 250
-/* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
+/* Number of BMCs whose addresses are in the certificate, which is not issued again when the rack
+ * grows. */
 #define NAMED 1000
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
@@ -42,14 +43,14 @@ enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD,
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
-	/* "drover sim rack" */
+	/* "drover sim rack". */
 	const char *verb;
 	const char *listen, *data, *faults, *user;
-	/* of the head node; NULL: there is none */
+	/* Address and version of the head node; NULL: none. */
 	const char *head, *version;
 	bool open, plain;
 	struct {
-		/* of a dialect, or a mockup folder */
+		/* Name or file of a dialect, or directory of a mockup. */
 		const char *name;
 		bool tree;
 	} spoken[SPOKEN];
@@ -65,7 +66,7 @@ struct run {
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 	struct sim_rack *rack;
-	/* NULL: none */
+	/* NULL: none. */
 	struct sim_head_rack *head;
 	struct httpd *head_httpd;
 	struct httpd_mhd *head_mhd;
@@ -81,8 +82,7 @@ struct run {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* The boot image, and beside it what `make image` writes beside its own: digest, signature, by
- * whom. */
+/* Writes the boot image and, as `make image` does, its digest, signature and public key. */
 static int write_image(const struct run *r, const char *image, struct err *e)
 {
 	OWN(crypto_key) key = crypto_key_new();
@@ -108,9 +108,9 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 	return status;
 }
 
-/* --- beginning -------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
-/* For `drover sim fault`. */
+/* Writes the rack's URL for `drover sim fault`. */
 static int write_url(const struct run *r, unsigned port, struct err *e)
 {
 	char url[64];
@@ -152,7 +152,7 @@ static int read_faults(struct run *r, struct err *e)
 	return status < 0 ? err_wrap(e, "%s", r->o.faults) : 0;
 }
 
-/* A name, or a file that somebody wrote. */
+/* Adds a built-in dialect by its name, or a dialect file by its path. */
 static int learn_dialect(struct run *r, const char *name, struct err *e)
 {
 	char *text;
@@ -227,7 +227,7 @@ static int make_rack(struct run *r, struct err *e)
 	return 0;
 }
 
-/* Its nodes are the machines of the rack. */
+/* Starts the head node, whose nodes are the machines of the rack. */
 static int make_head(struct run *r, struct err *e)
 {
 	struct sim_head_spec s = {
@@ -246,7 +246,7 @@ static int make_head(struct run *r, struct err *e)
 	return r->head_mhd ? 0 : -1;
 }
 
-/* Every drive is an open file. */
+/* Raises the limit on open files to its maximum: every connection is an open file. */
 static void want_files(void)
 {
 	struct rlimit l;
@@ -285,7 +285,7 @@ static int begin(struct run *r, struct err *e)
 	s.key_pem = r->tls.key;
 	r->mhd = httpd_mhd_new(r->httpd, &s, e);
 	if (!r->mhd)
-		return -1; /* it names the address */
+		return -1; /* *e names the address */
 	port = httpd_mhd_port(r->mhd);
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = sim_folder_write(&r->folder, "objects.yaml", objects, e);
@@ -295,7 +295,7 @@ static int begin(struct run *r, struct err *e)
 	sim_agent_image(image);
 	if (status == 0)
 		status = write_image(r, image, e);
-	/* Before it says that it is up: whoever reads that may end it at once. */
+	/* Installed before the text below, because its reader may end the process at once. */
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"

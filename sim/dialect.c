@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- what a file may say ---------------------------------------------------------------------- */
+/* --- fields of a dialect file ----------------------------------------------------------------- */
 
 static const char *const answers[] = {"NoContent", "OK", "Task", "Nowhere", NULL};
 static const char *const errors[] = {"List", "Object", "Bare", NULL};
@@ -151,9 +151,9 @@ static const struct field dialect_fields[] = {
 	FIELDS_END,
 };
 
-/* --- those that are built in ------------------------------------------------------------------ */
+/* --- built-in dialects ------------------------------------------------------------------------ */
 
-/* The bytes of sim/dialects/NAME.yaml, put here by the assembler. */
+/* Includes the bytes of sim/dialects/NAME.yaml by the assembler. */
 #define DIALECT(name_)                                                                             \
 	__asm__(".section .rodata\n"                                                               \
 		"dialect_" #name_ ":\n.incbin \"sim/dialects/" #name_ ".yaml\"\n"                  \
@@ -185,7 +185,7 @@ static json_t *parse(const char *text, size_t len, struct err *e)
 	return NULL;
 }
 
-/* What it does not say itself is as the one says that it is like. */
+/* Parses a dialect file; members that it omits are those of the dialect in `like`. */
 static json_t *parse_whole(const char *text, size_t len, struct err *e)
 {
 	OWN_JSON own = parse(text, len, e);
@@ -206,7 +206,7 @@ static json_t *parse_whole(const char *text, size_t len, struct err *e)
 	return other ? json_merge_apply(other, own) : NULL;
 }
 
-/* With the tree in it, which is not the arena's. */
+/* Returns the dialect, in a; *tree: its tree, which the caller must free. */
 static struct sim_dialect *read_text(const char *name, const char *yaml, size_t len,
 				     struct arena *a, struct sim_tree **tree, struct err *e)
 {
@@ -281,7 +281,7 @@ int sim_dialects_add(struct sim_dialects *s, const char *name, struct err *e)
 		       list);
 }
 
-/* --- trees of others -------------------------------------------------------------------------- */
+/* --- mockups ---------------------------------------------------------------------------------- */
 
 static bool fits(const struct sim_dialect *d, const json_t *root)
 {
@@ -296,7 +296,8 @@ static bool fits(const struct sim_dialect *d, const json_t *root)
 	return false;
 }
 
-/* The first that fits wins; NULL: none does, or *e (kind other than ERR_NONE). */
+/* Returns the first built-in dialect that matches; NULL: none, or an error if e->kind is not
+ * ERR_NONE. */
 static const struct sim_dialect *make_of(const struct sim_tree *t, struct arena *a, struct err *e)
 {
 	OWN_JSON root = sim_tree_get(t, SIM_TREE_ROOT);

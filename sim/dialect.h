@@ -9,28 +9,28 @@
 #include "sim/tree.h"
 
 /*
- * dialect: how BMCs of one make answer, as data: a tree of resources, and what is done otherwise
- * than by the book.
+ * dialect: how BMCs of one make answer, as data: a tree of resources, and the deviations from the
+ * specification.
  *
- * Those of sim/dialects/NAME.yaml are built in. A file is
+ * The files sim/dialects/NAME.yaml are built in. A file contains
  *
  *   about: one line
- *   match: {vendor: "Dell*"}       # of which trees of others it is the make, by their service root
- *   quirks: {...}                  # the members of struct sim_quirks
- *   resources: {PATH: {...}}       # our own, no copy of any maker's
- *   like: NAME                     # the built-in one that says what this one does not
+ *   match: {vendor: "Dell*"}       # service roots of other trees that belong to this make
+ *   quirks: {...}                  # members of struct sim_quirks
+ *   resources: {PATH: {...}}       # written for drover, no copy of any vendor's
+ *   like: NAME                     # built-in dialect that supplies what this file omits
  *
- * Q numbers are those of redfish/quirks.def; sources of the facts are told in the files. A dialect
- * is read only; everything on the loop thread.
+ * Q numbers are those of redfish/quirks.def. The dialect files name the sources of the facts. A
+ * dialect is read-only; everything runs on the loop thread.
  */
 enum sim_answer {
-	/* 204 */
+	/* 204. */
 	SIM_ANSWER_NO_CONTENT,
-	/* 200 with a message */
+	/* 200 with a message. */
 	SIM_ANSWER_OK,
-	/* 202 with a monitor */
+	/* 202 with a monitor. */
 	SIM_ANSWER_TASK,
-	/* 202 of which nothing more is told, against DSP0266 (T1) */
+	/* 202 without a monitor or Task, against DSP0266 (T1). */
 	SIM_ANSWER_NOWHERE,
 };
 enum sim_location { SIM_LOCATION_PATH, SIM_LOCATION_ELSEWHERE, SIM_LOCATION_NONE };
@@ -44,87 +44,88 @@ enum sim_media_body { SIM_BODY_ANY, SIM_BODY_BARE, SIM_BODY_WORDY, SIM_BODY_NAME
 enum sim_eject_body { SIM_EJECT_ANY, SIM_EJECT_OBJECT, SIM_EJECT_NONE };
 
 struct sim_quirks {
-	/* of every answer */
+	/* Latency of every answer, in ms. */
 	int64_t latency_ms;
-	/* ... of the first after a minute without any */
+	/* Latency of the first answer after a minute without requests, in ms. */
 	int64_t first_ms;
-	/* enum sim_errors: ExtendedInfo a list; one object (Q6); ids without a registry */
+	/* enum sim_errors. LIST: ExtendedInfo is a list; OBJECT: one object (Q6); BARE: MessageIds
+	 * without a registry. */
 	int errors;
-	/* status of whatever is below the System's Storage; 0: it is served */
+	/* Status of everything below the System's Storage; 0 means that it is served. */
 	int64_t storage;
-	/* other Systems answer 503 while the host is off (Q10) */
+	/* The other Systems answer 503 while the host is off (Q10). */
 	bool baseboard_needs_host;
 	struct {
 		int64_t slots, timeout_ms, lock_after, lock_ms;
-		/* enum sim_location: of a new session */
+		/* enum sim_location: Location of a new session. */
 		int location;
-		/* what its number stands behind */
+		/* Path prefix of a session's number in its id. */
 		const char *id;
-		/* MessageId when none is free */
+		/* MessageId if no session slot is free. */
 		const char *full;
 		bool no_basic;
 	} sessions;
 	struct {
-		/* enum sim_task_end */
+		/* enum sim_task_end: how a Task ends. */
 		int end;
-		/* deleted when its monitor told the end (T2) */
+		/* The Task is deleted once its monitor has reported the end (T2). */
 		bool gone_when_heard;
-		/* so many looks are answered 404 (T4) */
+		/* Number of first reads of a Task that are answered 404 (T4). */
 		int64_t late;
 	} tasks;
 	struct {
-		/* enum sim_if_match */
+		/* enum sim_if_match: handling of If-Match. */
 		int if_match;
-		/* enum sim_etag_form: strong: weak ones are taken without W/ alone; any: "*"
-		 * alone */
+		/* enum sim_etag_form. STRONG: accepts a weak tag only without W/; ANY: accepts only
+		 * "*". */
 		int form;
 	} etags;
 	struct {
-		/* enum sim_answer */
+		/* enum sim_answer: answer to a Reset. */
 		int answer;
-		/* status when it is so already; 0: it is taken (Q13) */
+		/* Status of a Reset to the present state; 0 means that it is accepted (Q13). */
 		int64_t same;
-		/* On is refused with 409 for so long after off (Q13) */
+		/* Time after power-off in which On is refused with 409, in ms (Q13). */
 		int64_t on_busy_ms;
-		/* that many requests for On are taken and do nothing (Q12) */
+		/* Number of requests for On that are accepted without effect (Q12). */
 		int64_t deaf;
-		/* PowerState is that old */
+		/* Age of the reported PowerState, in ms. */
 		int64_t stale_ms;
 	} power;
 	struct {
-		/* enum sim_place: which takes overrides (Q11, Q21) */
+		/* enum sim_place: resource that accepts boot overrides (Q11, Q21). */
 		int place;
 		int answer;
-		/* enum sim_mode: goes with the target (Q17, Q18) */
+		/* enum sim_mode: BootSourceOverrideMode with the target (Q17, Q18). */
 		int mode;
-		/* the target that boots virtual media; NULL: Cd and UsbCd (Q30) */
+		/* Boot target that boots virtual media; NULL: Cd and UsbCd (Q30). */
 		const char *cd;
-		/* target None is refused (Q20) */
+		/* Target None is refused (Q20). */
 		bool no_none;
-		/* nothing is taken during POST (Q20) */
+		/* Boot overrides are refused during POST (Q20). */
 		bool post_busy;
 	} boot;
 	struct {
 		int answer, body, eject_body;
-		/* plain HTTP is refused, and nothing lists that */
+		/* URLs with plain HTTP are refused, and no property lists that. */
 		bool tls_only;
-		/* ... and nothing is fetched until VerifyCertificate is off */
+		/* Media from HTTPS are not fetched until VerifyCertificate is set to false. */
 		bool verifies;
-		/* status when nothing is in; 0: it is taken (Q28) */
+		/* Status of an eject without a medium; 0 means that it is accepted (Q28). */
 		int64_t empty_eject;
-		/* so many inserts are answered 500 (Q28) */
+		/* Number of first inserts that are answered 500 (Q28). */
 		int64_t busy;
-		/* Inserted stays true after an eject (Q28) */
+		/* Inserted stays true after an eject (Q28). */
 		bool flag_stays;
-		/* ImageName does (Q28) */
+		/* ImageName stays set after an eject (Q28). */
 		bool name_stays;
-		/* the action EjectMedia is shown only then */
+		/* The action EjectMedia is shown only while a medium is inserted. */
 		bool eject_when_in;
-		/* slots come so long after EnableRMedia */
+		/* Time from EnableRMedia until the media slots appear, in ms. */
 		int64_t enable_ms;
-		/* MessageId of the licence that is missing; NULL: it is there (Q33) */
+		/* MessageId of the missing licence; NULL: the licence is present (Q33). */
 		const char *licence;
-		/* slots that refuse media (Q27) */
+		/* Slots that refuse media (Q27). */
 		struct strings inner;
 	} media;
 };
@@ -132,7 +133,7 @@ struct sim_quirks {
 struct sim_dialect {
 	const char *name, *about;
 	struct {
-		/* globs, of the root's Vendor, of a name in its Oem */
+		/* Globs for the service root's Vendor, and for the name of a member of its Oem. */
 		const char *vendor, *oem;
 	} match;
 	struct sim_quirks quirks;
@@ -140,10 +141,11 @@ struct sim_dialect {
 };
 extern const struct field sim_quirks_fields[];
 
-/* of the nth built in, from 0; NULL: there are no more */
+/* Returns the name of the built-in dialect n (from 0), or NULL after the last. */
 const char *sim_dialect_name(size_t n);
 
-/* Those that one rack speaks, in order of adding: its machines take turns. */
+/* The dialects of one rack, in the order in which they were added; the machines use them in
+ * turn. */
 struct sim_dialects {
 	struct arena *arena;
 	struct {
@@ -154,13 +156,14 @@ struct sim_dialects {
 };
 void sim_dialects_init(struct sim_dialects *s);
 void sim_dialects_done(struct sim_dialects *s);
-/* One that is built in; ERR_NOT_FOUND lists all. */
+/* Adds a built-in dialect; the text of ERR_NOT_FOUND lists all of them. */
 int sim_dialects_add(struct sim_dialects *s, const char *name, struct err *e)
 	__attribute__((warn_unused_result));
-/* A mockup folder, with the quirks of the built-in dialect that its root matches, or none. */
+/* Adds the directory of a mockup, with the quirks of the built-in dialect that its service root
+ * matches, or with none. */
 int sim_dialects_add_tree(struct sim_dialects *s, const char *folder, struct err *e)
 	__attribute__((warn_unused_result));
-/* The text of a file; errors name the member and what is allowed. */
+/* Adds the text of a dialect file; errors name the member and the permitted values. */
 int sim_dialects_add_text(struct sim_dialects *s, const char *name, const char *yaml, size_t len,
 			  struct err *e) __attribute__((warn_unused_result));
 

@@ -12,18 +12,18 @@
 #define SEARCH (1 << 20)
 
 struct drive {
-	/* NULL: in memory, under fd */
+	/* NULL: in memory, under fd. */
 	char *path;
 	int fd;
 	int64_t bytes;
 	bool failed;
 };
 
-/* Whether a drive was pulled is in the file's mode, so that there is no second file to get out of
- * step. */
+/* The mode of the file records whether the drive was pulled, so that no second file can disagree
+ * with it. */
 enum { MODE_IN = 0600, MODE_PULLED = 0400 };
 
-/* A file is open during an access alone: a rack has more drives than a process may have open
+/* Opens the file for one access only, because a rack has more drives than a process may have open
  * files. */
 static int take(const struct drive *d, int flags, struct err *e)
 {
@@ -121,9 +121,9 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 	return 0;
 }
 
-/* Reading one, the kernel would fill its cache with pages of zeros, also far behind it: of a rack
- * that verifies its wipes that was a third of the processor time. A file system without holes says
- * that all is data. */
+/* Avoids reading holes: the kernel would fill its cache with pages of zeros, also with read-ahead,
+ * which took a third of the processor time of a rack that verifies wipes. A file system without
+ * holes reports everything as data. */
 static bool is_hole(int fd, int64_t off, size_t len)
 {
 	off_t data = lseek(fd, off, SEEK_DATA);
@@ -167,7 +167,7 @@ static bool all_zero(const char *at, size_t len)
 	return !len || (!at[0] && !memcmp(at, at + 1, len - 1));
 }
 
-/* For a file system that knows no holes. */
+/* Fallback for a file system without holes. */
 static int put_zeros(int fd, int64_t off, int64_t len, struct err *e)
 {
 	static const char zeros[SEARCH];
@@ -203,7 +203,8 @@ int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
 	return rc;
 }
 
-/* Runs of blocks that are all zeros, or all not. */
+/* Splits the write into runs of zero and of non-zero blocks, and punches holes for the zero
+ * blocks. */
 static int write_runs(int fd, const char *at, size_t len, int64_t off, struct err *e)
 {
 	while (len) {
@@ -257,7 +258,7 @@ bool drive_failed(const struct drive *d)
 	return d->failed;
 }
 
-/* Only where there is data; pieces overlap by the text's length. */
+/* Reads only data, no holes; consecutive reads overlap by the length of the text. */
 bool drive_holds(struct drive *d, const void *text, size_t len)
 {
 	char *buf = mem_alloc(SEARCH);
@@ -270,7 +271,7 @@ bool drive_holds(struct drive *d, const void *text, size_t len)
 		off_t data = lseek(fd, at, SEEK_DATA);
 		ssize_t n;
 
-		if (data < 0) /* only holes are left */
+		if (data < 0) /* only holes follow */
 			break;
 		if (data > at + (off_t)len)
 			at = data - (off_t)len;

@@ -9,122 +9,137 @@
 #include "base/loop/loop.h"
 
 /*
- * ec2: a simulated Amazon EC2 as an httpd handler; `drover sim ec2` runs it. docs/sim.md has its
+ * ec2: a simulated Amazon EC2 as an httpd handler; `drover sim ec2` runs it. docs/sim.md lists its
  * actions and faults.
  *
- * It speaks the AWS Query protocol: POST /, a form in, XML out. One endpoint serves every region of
- * its zones: the region is the one of the request's signature, and an account sees its own
- * instances alone. Without keys no signature is checked, the region is the first zone's and the
+ * It implements the AWS Query protocol: POST /, form in, XML out. One endpoint serves all regions
+ * of its zones. The region is that of the request's signature, and an account sees only its own
+ * instances. Without keys no signature is checked, the region is that of the first zone, and the
  * account is SIM_EC2_ACCOUNT.
  *
- *   pending -- pending_ms --> running -- TerminateInstances, interruption, a block's end --> shutting-down -- ending_ms --> terminated
+ *   pending -- pending_ms --> running
+ *   running -- TerminateInstances, interruption, end of a block --> shutting-down
+ *   shutting-down -- ending_ms --> terminated
  *
- * What an instance is at a moment follows from moments that are written down with it; nothing but
- * the loop's clock moves it. It is listed for gone_ms more. The same ClientToken is known for a
- * day.
+ * The state of an instance is computed from recorded times; only the loop's clock changes it. A
+ * terminated instance is listed for another gone_ms. A ClientToken is remembered for a day.
  *
- * Money is in millionths: whole seconds from running to shutting-down, at least 60, at the rate of
- * the market. A capacity block costs what it costs at once, any other reservation the on-demand
- * rate of all of it; what runs in them costs no more.
+ * Cost is in millionths of the currency: whole seconds from running to shutting-down, at least 60,
+ * at the rate of the market. A capacity block costs its fee at once, any other reservation the
+ * on-demand rate for its full size. Instances in a reservation cost nothing more.
  */
 #define SIM_EC2_ACCOUNT "123456789012"
 struct sim_ec2;
 
 struct sim_ec2_key {
 	const char *id, *secret;
-	/* token that goes with it; NULL: none */
+	/* Session token of the key; NULL: none. */
 	const char *session;
-	/* NULL: SIM_EC2_ACCOUNT */
+	/* NULL: SIM_EC2_ACCOUNT. */
 	const char *account;
 };
 struct sim_ec2_instance {
 	const char *id, *type, *zone, *account;
-	/* pending, running, shutting-down, terminated */
+	/* pending, running, shutting-down or terminated. */
 	const char *state;
 	bool spot;
-	/* as it was sent, without base64 */
+	/* User data as sent, decoded from base64. */
 	const char *user_data;
 	size_t user_data_len;
-	/* so far */
+	/* Cost so far, in millionths. */
 	int64_t micros;
 };
 struct sim_ec2_spec {
 	struct loop_group *group;
-	/* borrowed, and outlive it */
+	/* Borrowed; must outlive the simulator. */
 	const struct sim_ec2_key *keys;
 	size_t nkeys;
-	/* NULL-terminated; NULL: eu-west-1a, eu-west-1b, eu-west-1c, us-east-1a */
+	/* NULL-terminated; NULL: eu-west-1a, eu-west-1b, eu-west-1c, us-east-1a. */
 	const char *const *zones;
-	/* borrowed during the call; NULL: a few types of its own */
+	/* Borrowed during the call; NULL: a few built-in types. */
 	const json_t *prices;
-	/* 0: 20 s, 30 s, 1 h */
-	int64_t pending_ms, ending_ms, gone_ms;
-	/* An instance is in another state. */
+	/* Time from launch to running; 0 means 20 s. */
+	int64_t pending_ms;
+	/* Time from termination to terminated; 0 means 30 s. */
+	int64_t ending_ms;
+	/* Time for which a terminated instance is listed; 0 means 1 h. */
+	int64_t gone_ms;
+	/* Called when an instance has changed its state. */
 	void (*on_change)(const struct sim_ec2_instance *i, void *arg);
 	void *arg;
 };
-/* NULL: the prices are not as they have to be. */
+/* NULL with *e if the prices are not valid. */
 struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *s, struct err *e);
-/* its httpd first */
+/* Frees the simulator; its httpd must be freed first. */
 void sim_ec2_free(struct sim_ec2 *s);
 void sim_ec2_routes(struct sim_ec2 *s, struct httpd *d);
 
 /*
- * What goes wrong.
+ * A fault, by `what`.
  *
- * Of one request, which `on` names (an action; NULL: any), before anything is done:
- *   Status		HTTP status `value` and no XML		Throttle	503 RequestLimitExceeded, with Retry-After `value` unless 0
- *   Error		the code `name` with status `value` (0: 400)
- * ... done, and then:
- *   StatusAfter	HTTP status `value`			LostReply	the connection breaks
- *   Silent		no answer				Slow		answered `value` ms later
- *   Garbage		answers no XML
+ * Faults of a request, which `on` names (an action; NULL: any), without acting:
+ *   Status       HTTP status `value` without XML
+ *   Throttle     503 RequestLimitExceeded, with Retry-After `value` unless 0
+ *   Error        error code `name` with status `value` (0: 400)
  *
- * Of launches, of `type` in `zone` (NULL: any):
- *   Capacity	`value` are there at most		Unsupported	the type is not offered there
- *   SlowPending	pending for `value` ms			Dies		ends `value` ms after the launch, by `name` (NULL: Server.InternalError)
- *   Partial		launches at most `value`, even if MinCount is more
- *   Quota		`value` vCPUs in a region and account	SpotQuota	`value` spot instances in a region and account
+ * Faults of a request that is acted upon:
+ *   StatusAfter  HTTP status `value`
+ *   LostReply    closes the connection
+ *   Silent       no answer
+ *   Slow         answers `value` ms later
+ *   Garbage      answers something that is not XML
  *
- * Of what is told of instances:
- *   Late		not known to `on` until `value` ms old	Stale		as they were `value` ms ago
- *   Pages		at most `value` on a page
- *   Skew		its clock is ahead by `value` ms
+ * Faults of launches, of `type` in `zone` (NULL: any):
+ *   Capacity     at most `value` instances
+ *   Unsupported  the type is not offered in the zone
+ *   SlowPending  pending for `value` ms
+ *   Dies         terminates `value` ms after the launch, with cause `name` (NULL: Server.InternalError)
+ *   Partial      launches at most `value`, even if MinCount is higher
+ *   Quota        at most `value` vCPUs in a region and account
+ *   SpotQuota    at most `value` Spot instances in a region and account
  *
- * At once, and never again:
- *   SpotNotice	spot instances of `type` in `zone` that run end in `value` ms (0: 120,000), with `name` that one alone
+ * Faults of the reported state:
+ *   Late         instances are unknown to `on` until they are `value` ms old
+ *   Stale        instances as they were `value` ms ago
+ *   Pages        at most `value` entries on a page
+ *   Skew         the server's clock is ahead by `value` ms
  *
- * after_ms: it begins then; for_ms: and lasts so long (0: for ever). count: how many requests (0:
- * any number).
+ * A single event:
+ *   SpotNotice   running Spot instances of `type` in `zone` end in `value` ms (0: 120,000); with
+ *                `name` only that instance
+ *
+ * after_ms: time until the fault begins. for_ms: its duration (0: no end). count: number of
+ * requests (0: no limit).
  */
 struct sim_ec2_fault {
 	const char *what, *on, *type, *zone, *name;
 	int64_t value, count, after_ms, for_ms;
 };
-/* copied; -1: there is none such */
+/* Adds a copy of *f; -1 if `what` is unknown. */
 int sim_ec2_fault(struct sim_ec2 *s, const struct sim_ec2_fault *f, struct err *e);
 void sim_ec2_well(struct sim_ec2 *s);
 
-/* A reservation, or with upfront_micros a capacity block, which ends what runs in it 30 min before
- * its end. The same id again moves its end and its size. Moments by the loop; ends 0: never. */
+/* A reservation, or with upfront_micros a capacity block, whose instances end 30 min before the
+ * block. A known id changes the end and the size. Times in ms of the loop's wall clock; ends 0:
+ * never. */
 struct sim_ec2_reservation {
-	/* account NULL: SIM_EC2_ACCOUNT */
+	/* account NULL: SIM_EC2_ACCOUNT. */
 	const char *id, *type, *zone, *account;
 	int64_t count, starts, ends;
-	/* -1: no block */
+	/* Fee in millionths; -1: not a capacity block. */
 	int64_t upfront_micros;
 };
 int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *r, struct err *e);
 #define SIM_EC2_BLOCK_ENDS_MS ((int64_t)30 * 60 * 1000)
 
-/* of everything so far */
+/* Returns the total cost so far. */
 int64_t sim_ec2_micros(const struct sim_ec2 *s);
-/* pending and running */
+/* Returns the number of pending and running instances. */
 size_t sim_ec2_live(const struct sim_ec2 *s);
 size_t sim_ec2_launched(const struct sim_ec2 *s);
-/* NULL: all */
+/* Returns the number of calls of an action; NULL: of all actions. */
 unsigned sim_ec2_calls(const struct sim_ec2 *s, const char *action);
-/* An instance, as it is; false: there is none. */
+/* Copies the present state of an instance to *out; false if the id is unknown. */
 bool sim_ec2_find(struct sim_ec2 *s, const char *id, struct sim_ec2_instance *out);
 
 #endif

@@ -19,7 +19,7 @@ enum { RACK = 256, WHEN, COUNT, VALUE, CLEAR };
 
 struct line {
 	const char *verb, *rack, *machine, *what, *when;
-	/* 0: not given */
+	/* 0: not set. */
 	int64_t count, value;
 	bool clear;
 };
@@ -28,7 +28,7 @@ struct line {
 
 struct ask {
 	struct loop *loop;
-	/* NULL: e says why */
+	/* NULL: failed, with the reason in e. */
 	json_t *reply;
 	struct err e;
 };
@@ -46,7 +46,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 	loop_stop(a->loop);
 }
 
-/* Where the rack keeps what it is, which says where it listens. */
+/* Returns the text of a file in the rack's directory; its file "url" contains the address of the
+ * rack. */
 static char *file_of(const struct line *l, const char *name, struct err *e)
 {
 	const char *home = getenv("HOME");
@@ -103,7 +104,7 @@ static json_t *send(const struct line *l, const char *method, const char *path, 
 	return a.reply;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void print_faults(const json_t *reply)
 {

@@ -2,10 +2,9 @@
 #define SIM_FAULT_CLI_H
 
 /*
- * fault_cli: `drover sim fault`: something goes wrong in a simulated rack that is running, or no
- * more.
+ * fault_cli: `drover sim fault`: adds, shows and removes faults of a running simulated rack.
  *
- * argv[0] is "drover sim fault". Exit status as sim/cli.h.
+ * argv[0] is "drover sim fault". Exit status as for sim_cli().
  * Tests: tests/unit/sim/test_cli.c
  */
 int sim_fault_cli(int argc, char **argv);

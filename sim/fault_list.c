@@ -9,7 +9,7 @@
 struct row {
 	struct list link;
 	char *machine, *when, *what;
-	/* count 0: for ever */
+	/* count 0: no limit. */
 	int64_t count, struck, value;
 	double probability;
 };

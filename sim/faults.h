@@ -8,23 +8,28 @@
 #include "base/err.h"
 
 /*
- * faults: what goes wrong in the rack, on request, from YAML:
+ * faults: the faults of a rack, read from YAML:
  *
  *   faults:
  *   - machine: gpu-3            # or "*"
- *     when: wiping              # a name below; absent: always
- *     what: PullDrive           # a name below
- *     count: 1                  # how often; absent: for ever
+ *     when: wipe                # one of the phases below; absent: always
+ *     what: PullDrive           # one of the faults below
+ *     count: 1                  # number of times; absent: no limit
  *     probability: 0.1          # absent: 1
- *     value: 503                # of those that want one
+ *     value: 503                # only for faults that need one
  *
- * when: POST, Agent, Node, inspect, wipe, verify, write, Request (each request to the BMC) what:
- * PowerLie PowerSlow(seconds) BmcSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage
- * SessionsFull
- *       TaskFails Async (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
- *       MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot
- *       PasswordChange (403 to all but the own account) LoginMoved(HTTP status)
- *       PortLie WrongUUID SwappedUUID (the System says its own in the other byte order) RetryAfter(seconds)
+ * Phases: POST, Agent, Node, inspect, wipe, verify, write, Request (a request to the BMC or to the
+ * machine's switch port).
+ *
+ * Faults; docs/sim.md describes each of them:
+ *
+ *   PowerLie PowerSlow(seconds) BmcSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage
+ *   SessionsFull TaskFails EtagAlways412 EtagRequired MediaVanishes BootsDisk NoKubelet PullDrive
+ *   DriveUnreadable WipeFails AgentSilent Reboot PortLie WrongUUID RetryAfter(seconds)
+ *   Async           answers every action with a Task
+ *   PasswordChange  answers 403 to everything but the login's own account
+ *   LoginMoved      redirects the login with this HTTP status
+ *   SwappedUUID     the System reports its UUID in the other byte order
  */
 struct sim_fault {
 	const char *machine, *when, *what;
@@ -35,8 +40,8 @@ struct sim_faults {
 	struct sim_fault *v;
 	size_t n;
 };
-/* Errors name the row, the member and what is allowed; of YAML itself the line. count 0: for
- * ever. */
+/* Reads faults. Errors name the row, the member and the permitted values; errors of the YAML syntax
+ * name the line. In *out, count 0 means no limit. */
 int sim_faults_read(const char *yaml, size_t len, struct arena *a, struct sim_faults *out,
 		    struct err *e) __attribute__((warn_unused_result));
 

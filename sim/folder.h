@@ -6,33 +6,37 @@
 #include "base/secret.h"
 
 /*
- * folder: where a simulator keeps what it has: its password, its certificates, the objects that
- * make drover use it.
+ * folder: the directory of a simulator: its password, its certificates, and the objects with which
+ * drover uses it.
  *
- * One process at a time uses it: a lock on the file "lock" there, which ends with the process
- * however that ends. Files are its owner's alone (0600) and are replaced whole.
+ * Only one process at a time uses the directory. It locks the file "lock", and the lock ends with
+ * the process, even if the process is killed. Files are readable only by their owner (0600) and are
+ * replaced atomically.
  * Tests: tests/real/sim_page.py, tests/real/smoke.py
  */
 struct sim_folder {
-	/* borrowed */
+	/* Borrowed. */
 	const char *path;
-	/* -1: not open */
+	/* File descriptor of the lock; -1: not open. */
 	int lock;
 };
-/* verb: who else may be using it, for the error: "drover sim rack". */
+/* Creates the directory if it is missing, and locks it. verb: name of the command ("drover sim
+ * rack"), for the error text. */
 int sim_folder_open(struct sim_folder *f, const char *path, const char *verb, struct err *e);
-/* also one that is not open */
+/* Releases the lock; also valid for a folder that is not open. */
 void sim_folder_close(struct sim_folder *f);
 
-/* malloc'd, at most 1 MiB, NUL-terminated; NULL with ERR_NOT_FOUND when there is none. */
+/* Returns the text of a file: malloc'd, at most 1 MiB, NUL-terminated; NULL with ERR_NOT_FOUND if
+ * there is no such file. */
 char *sim_file_read(const char *path, struct err *e);
 int sim_folder_write(const struct sim_folder *f, const char *name, const char *text, struct err *e);
 
-/* The first line of the file "password", which is made when it is not there; NULL with *e. */
+/* Returns the first line of the file "password"; creates the file if it is missing. NULL with
+ * *e. */
 struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, struct err *e);
 
-/* ca.crt, and NAME.crt and NAME.key for these names, which are issued when they are not there. All
- * three are the caller's. */
+/* ca.crt, NAME.crt and NAME.key, valid for these names; issued if they are missing. The caller owns
+ * all three. */
 struct sim_certificates {
 	char *ca, *cert;
 	struct secret *key;

@@ -13,15 +13,15 @@
 #define BODY_MAX (4u << 20)
 #define SECOND 1000
 
-/* One call: who answers it, and whether it changes anything. */
+/* One call of the JSON API. */
 struct call {
 	struct sim_head *h;
 	struct httpd_req *q;
 	struct arena *a;
 	struct exact args;
-	/* "cmdevice.getDevice" */
+	/* For example "cmdevice.getDevice". */
 	const char *name;
-	/* it is done to the end, and its answer goes to nobody */
+	/* The call is completed, but the reply breaks off. */
 	bool lost;
 };
 
@@ -34,8 +34,7 @@ static struct head_fault *take(struct head_fault *f)
 	return f;
 }
 
-/* One that has struck as often as it should stays in the list with the count 0, for ever passed
- * over. */
+/* A fault whose count is used up stays in the list with count 0 and no longer applies. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call)
 {
 	list_for_each (f, &h->faults, struct head_fault, link)
@@ -130,7 +129,8 @@ static struct sim_head_node *node_of(struct sim_head *h, const char *ref)
 	return NULL;
 }
 
-/* As one who reads slowly, or from a cache, sees it. */
+/* Returns the device, or with fault Stale the device before its last write, as a client sees that
+ * reads from a cache. */
 static const char *shown(const struct call *c, const struct sim_head_node *n)
 {
 	return n->before && head_fault(c->h, "Stale", c->name) ? n->before : n->text;
@@ -270,7 +270,7 @@ static const struct {
 	{"cmstatus.getStatusForDevices", get_status},
 };
 
-/* --- answers that come later ------------------------------------------------------------------ */
+/* --- delayed answers -------------------------------------------------------------------------- */
 
 struct held {
 	struct list link;
@@ -318,7 +318,7 @@ static void hold(struct sim_head *h, struct httpd_req *q, int64_t ms)
 		loop_timer_start(&w->timer, ms);
 }
 
-/* --- who is there, and what is asked ---------------------------------------------------------- */
+/* --- logins and calls ------------------------------------------------------------------------- */
 
 static bool by_certificate(const struct sim_head *h, const struct httpd_req *q)
 {
@@ -372,7 +372,7 @@ unsigned sim_head_count(const struct sim_head *h, const char *call)
 	return n ? *n : 0;
 }
 
-/* Answered before it is acted upon. */
+/* Applies the faults that answer without acting; true if one did. */
 static bool fault_first(const struct call *c)
 {
 	struct head_fault *f;
@@ -538,7 +538,7 @@ static void on_status(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, arena_printf(a, "[%s]", list));
 }
 
-/* --- for people ------------------------------------------------------------------------------- */
+/* --- requests of users ------------------------------------------------------------------------ */
 
 static void on_nodes(struct httpd_req *q, void *arg)
 {
@@ -639,7 +639,7 @@ static void on_set_version(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{}");
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static void on_back(void *arg)
 {

@@ -7,8 +7,8 @@
 #include "base/map.h"
 #include "sim/head.h"
 
-/* head_impl: what the files of a simulated head node share: head.c answers, head_node.c is the
- * nodes. */
+/* head_impl: shared by the files of the simulated head node: head.c handles requests, head_node.c
+ * implements the nodes. */
 enum head_phase {
 	HEAD_DOWN,
 	HEAD_BOOTING,
@@ -21,20 +21,20 @@ enum head_phase {
 struct head_fault {
 	struct list link;
 	char what[32], call[80], text[160];
-	/* count: -1: for ever */
+	/* count -1: no limit. */
 	int64_t count, value;
 };
 
 struct sim_head_node {
 	struct sim_head *head;
 	char name[64], uuid[40];
-	/* before: the last write; NULL: none */
+	/* The device, and the device before the last write; NULL: never written. */
 	char *text, *before;
 	struct sim_head_machine ops;
 	void *machine;
 	bool on, closed;
 	enum head_phase phase;
-	/* of the install */
+	/* Step of the install in progress. */
 	unsigned step;
 	char failure[160];
 	struct loop_timer timer;
@@ -45,33 +45,33 @@ struct sim_head {
 	char *user, *cert_cn, version[32];
 	struct secret *password;
 	int64_t boot_ms, install_ms;
-	/* "": nobody is logged in */
+	/* Cookie of the present login; "": none. */
 	char cookie[40];
-	/* name -> struct sim_head_node, owned */
+	/* Name -> struct sim_head_node, owned. */
 	struct map *nodes;
-	/* call -> unsigned *, owned */
+	/* Call -> unsigned *, owned. */
 	struct map *counts;
 	struct list faults;
-	/* answers that come later */
+	/* Requests whose answer is delayed. */
 	struct list held;
-	/* the daemon is gone until it runs */
+	/* The daemon is down while this timer runs. */
 	struct loop_timer back;
 	unsigned operations;
 };
 
-/* The next fault of that name at this call, which counts; NULL: none. */
+/* Returns the next fault of this kind for the call and counts it down; NULL: none. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call);
-/* One of its member's texts, in a; "" where it is none. */
+/* Returns a string member of the node's device, in a; "" if there is none. */
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a);
-/* as a write does */
+/* Replaces the device, as a write does. */
 void head_put(struct sim_head_node *n, const char *text);
 void head_power(struct sim_head_node *n, const char *operation);
-/* its install does, after the daemon was away */
+/* Begins the node's boot or install again after the daemon was down. */
 void head_begin_again(struct sim_head_node *n);
 void head_node_free(void *n);
-/* {"ref_device_uuid", "status", "message"} of it. */
+/* Returns {"ref_device_uuid", "status", "message"} of the node, in a. */
 const char *head_status(const struct sim_head_node *n, struct arena *a);
-/* What categories, software images and networks there are, as JSON lists. */
+/* These return all categories, software images and networks, as JSON lists. */
 const char *head_categories(void);
 const char *head_images(void);
 const char *head_networks(void);

@@ -1,10 +1,12 @@
 /*
- * head_node: one node of a simulated head node: its device as text, its power, and what booting
- * over the network does.
+ * head_node: one node of a simulated head node: its device as text, its power, and its network
+ * boot.
  *
- *   powered, no medium --> BOOTING --> next mode FULL: INSTALLING (six texts) --> INSTALLER_CALLINGINIT --> UP
- *   			       '-> else: UP
- *   no power --> DOWN		InstallFails --> INSTALLER_FAILED, until its power goes
+ *   power on, no medium --> BOOTING
+ *   BOOTING --> next mode FULL: INSTALLING (six texts) --> INSTALLER_CALLINGINIT --> UP
+ *           '-> otherwise: UP
+ *   power off --> DOWN
+ *   fault InstallFails --> INSTALLER_FAILED until power off
  * Tests: tests/unit/sim/test_head.c
  */
 #include "sim/head_impl.h"
@@ -52,7 +54,7 @@ const char *head_networks(void)
 	       "\"name\":\"ipminet\"}]";
 }
 
-/* --- its device ------------------------------------------------------------------------------- */
+/* --- device ----------------------------------------------------------------------------------- */
 
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a)
 {
@@ -176,7 +178,7 @@ static void install_done(struct sim_head_node *n)
 	const char *category = head_member(n, "category", a);
 	bool kubernetes = str_ends(category, "2");
 
-	sim_head_set(n, "nextBootInstallMode", "\"\""); /* for one boot */
+	sim_head_set(n, "nextBootInstallMode", "\"\""); /* valid for one boot only */
 	sim_head_set(n, "blockDevicesClearedOnNextBoot", "[]");
 	if (n->ops.installed)
 		n->ops.installed(n->machine, kubernetes ? "kubernetes-1.36" : "default-image");
@@ -188,7 +190,7 @@ static void on_timer(void *arg)
 	struct sim_head_node *n = arg;
 	OWN(arena) a = arena_new();
 
-	if (loop_timer_active(&n->head->back)) { /* nobody goes on without the daemon */
+	if (loop_timer_active(&n->head->back)) { /* no node proceeds without the daemon */
 		loop_timer_start(&n->timer, n->head->boot_ms);
 		return;
 	}
@@ -239,10 +241,10 @@ void head_power(struct sim_head_node *n, const char *operation)
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and end ---------------------------------------------------------------------------- */
 
-/* With members that nobody here reads, and numbers that no double holds: they are to come back as
- * they went. */
+/* Contains members that the simulator does not read, and numbers that a double cannot represent: a
+ * client must write them back unchanged. */
 static char *new_device(const struct sim_head_node *n, unsigned number, const char *mac,
 			const char *bmc, bool is_11)
 {

@@ -8,7 +8,7 @@
 #include "sim/node.h"
 
 #define PER_OCTET 250
-#define KUBELET "v1.36.0" /* in each of its software images */
+#define KUBELET "v1.36.0" /* Version in each software image. */
 
 struct sim_head_rack {
 	struct sim_rack *rack;
@@ -28,7 +28,7 @@ static bool reaches(void *machine)
 	return str_empty(segment) || str_eq(segment, "provisioning");
 }
 
-/* As an image of the rack begins; which one it is, for people. */
+/* Writes the start of an image that the rack's machines boot; only the console names the image. */
 static void installed(void *machine, const char *image)
 {
 	struct sim_machine *m = machine;

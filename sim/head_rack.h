@@ -5,16 +5,16 @@
 #include "sim/rack.h"
 
 /*
- * head_rack: a BCM head node whose nodes are the machines of a rack: each has its machine's name,
- * and the BMC 127.10.H.L.
+ * head_rack: a BCM head node whose nodes are the machines of a rack: each node has the name of its
+ * machine, and the BMC 127.10.H.L.
  *
- * It is reached from the segment "provisioning", and from "" where no switch is driven. What it
- * installs is an image as the rack's machines boot it (SIM_NODE_MAGIC), on drive 0.
+ * Machines reach the head node from the segment "provisioning", and from "" if no switch is
+ * configured. An install writes an image that the rack's machines boot (SIM_NODE_MAGIC) to drive 0.
  * Tests: tests/unit/sim/test_head.c
  */
 struct sim_head_rack;
 struct sim_head_rack *sim_head_rack_new(struct sim_rack *r, const struct sim_head_spec *s);
-/* before the rack, after the httpd that has its routes */
+/* Free it before the rack, and after the httpd that has its routes. */
 void sim_head_rack_free(struct sim_head_rack *h);
 struct sim_head *sim_head_rack_head(struct sim_head_rack *h);
 

@@ -11,9 +11,9 @@
  * iso: the config drive of docs/image-contract.md on a simulated drive: an ISO 9660 volume labelled
  * "cidata" (ECMA-119, no extensions) with a few small files in its root directory.
  *
- * It stands where the real agent puts the partition of that name: the last 4 MiB that are aligned
- * to 1 MiB and leave room for a backup GPT. There is no partition table: the images of the rack
- * have none.
+ * It is located where the real agent puts the partition of that name: the last 4 MiB that are
+ * aligned to 1 MiB and leave space for a backup GPT. There is no partition table, because the
+ * images of the rack have none.
  * Tests: tests/unit/sim/test_agent.c
  */
 #define SIM_ISO_BLOCK 2048
@@ -21,14 +21,15 @@
 int64_t sim_cidata_at(int64_t drive_bytes);
 
 struct sim_iso_file {
-	/* small letters, digits, '-', '_', at most one '.'; up to 27 bytes */
+	/* Lower-case letters, digits, '-', '_', at most one '.'; up to 27 bytes. */
 	const char *name;
 	const char *text;
 };
-/* volume: SIM_CIDATA_BYTES, zeroed.  *used: how much of it. */
+/* volume: SIM_CIDATA_BYTES, zeroed. *used: number of bytes used. */
 int sim_iso_write(const struct sim_iso_file *files, size_t n, uint8_t *volume, size_t *used,
 		  struct err *e) __attribute__((warn_unused_result));
-/* The file's text, in a; NULL: no such volume, label or file.  The volume is foreign bytes. */
+/* Returns the text of a file, in a; NULL if there is no such volume, label or file. The volume is
+ * untrusted input. */
 const char *sim_iso_read(const uint8_t *volume, size_t len, const char *name, struct arena *a);
 
 #endif

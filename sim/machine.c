@@ -19,7 +19,7 @@
 #include "sim/rack.h"
 #include "wipe/proto.h"
 
-#define COLD_MS 2000 /* more to POST after a loss of power */
+#define COLD_MS 2000 /* Additional POST time after a power loss. */
 #define STATE_MAX (64 << 10)
 
 static const char *const doing_names[] = {"Off", "POST", "Agent", "Node", "Nothing"};
@@ -81,13 +81,13 @@ struct sim_times sim_machine_times(const struct sim_machine *m)
 	return sim_times_or_fast(&sim_rack_spec_of(m->rack)->times);
 }
 
-/* Up to a tenth more: no two machines keep step. */
+/* Adds up to a tenth, so that no two machines run in lockstep. */
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms)
 {
 	return ms + (int64_t)loop_random_below(loop_here(m), (uint64_t)ms / 10 + 1);
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- stored state ----------------------------------------------------------------------------- */
 
 static char *file_of(const struct sim_machine *m, const char *rest)
 {
@@ -105,7 +105,7 @@ static json_t *state_json(const struct sim_machine *m)
 			 m->legacy_boot);
 }
 
-/* A name of its own, then renamed: a kill leaves the old state or the new one. */
+/* Writes beside the file and renames: a killed process leaves the old state or the new one. */
 static int write_file(const char *path, const char *text, struct err *e)
 {
 	char *tmp = mem_printf("%s.new", path);
@@ -210,7 +210,7 @@ static void on_medium(const char *block, const struct err *e, struct sim_machine
 	sim_medium_free(done);
 }
 
-/* The target that stands for virtual media; NULL: Cd and UsbCd. */
+/* Returns the boot target of virtual media; NULL: Cd and UsbCd. */
 static const char *virtual_cd(const struct sim_machine *m)
 {
 	const struct sim_dialect *d = sim_rack_dialect(m);
@@ -218,7 +218,7 @@ static const char *virtual_cd(const struct sim_machine *m)
 	return d ? d->quirks.boot.cd : NULL;
 }
 
-/* The medium that the override asks for; NULL: the disk. */
+/* Returns the URL of the medium that the boot override selects; NULL: the disk. */
 static const char *boot_url(const struct sim_machine *m)
 {
 	const char *cd = virtual_cd(m);
@@ -244,7 +244,9 @@ static void firmware(struct sim_machine *m)
 	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
 		m->medium = sim_medium_fetch(m, url, on_medium);
 	else if (m->net_boot && m->net_boot->boots(m, m->net_boot->arg))
-		m->doing = SIM_NOTHING; /* what the network started */
+		/* The head node boots the machine; this module does not simulate the installed
+		 * system. */
+		m->doing = SIM_NOTHING;
 	else
 		boot_disk(m);
 	free(url);
@@ -352,7 +354,7 @@ void sim_machine_reboot(struct sim_machine *m)
 	changed(m);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 {
@@ -373,9 +375,8 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 	}
 }
 
-/* What was in memory is lost with the process; what is on the drives is not. After such a loss
- * of power the firmware takes longer, and where the agent ran it starts the medium that is still
- * in. */
+/* Restores the machine after the rack was killed. Memory is lost, drives are not. The firmware
+ * takes longer than usual, and a machine that ran the agent boots the inserted medium again. */
 static void come_back(struct sim_machine *m)
 {
 	bool from_medium = m->on && m->doing == SIM_AGENT && m->image;

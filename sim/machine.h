@@ -8,24 +8,26 @@
 #include "sim/drive.h"
 
 /*
- * machine: one server of the rack: power, firmware, drives, and what boots.
+ * machine: one server of the rack: power, firmware, drives, and the system that boots.
  *
- *   power on --> POST --> medium in and override set: fetch it over HTTP, find the boot block, run sim/agent.h
- *                     '-> else the root drive: an image with a config drive runs sim/node.h, anything else just stays on
+ *   power on --> POST --> medium inserted and boot override set: fetch it over HTTP, find its boot
+ *                         block, run sim/agent.h
+ *                     '-> else the root drive: an image with a config drive runs sim/node.h; with
+ *                         anything else the machine stays on and does nothing
  *
- * The BMC (sim/bmc.h) turns its knobs and is told what changed. Times are of spec.times, with
- * jitter from loop_random.
+ * The BMC (sim/bmc.h) changes power and boot settings, and is called back when they change.
+ * Durations are those of spec.times, with jitter from loop_random.
  *
- * With spec.data its drives are the files NAME-drive0 ..., and power, boot settings, boot count and
- * boot id stand in NAME.json, written at each change: a rack that was killed comes back with its
- * machines as they were. One whose operating system ran goes on in the same boot; one that was in
- * POST or ran the agent boots again, as after a loss of power, because what was in its memory is
- * lost.
+ * With spec.data the drives are the files NAME-drive0 and so on. Power, boot settings, boot count
+ * and boot id are stored in NAME.json, written at each change: a rack that was killed continues
+ * with its machines as they were. A machine whose operating system ran continues in the same boot.
+ * A machine that was in POST or ran the agent boots again, as after a power loss, because the
+ * contents of its memory are lost.
  */
 #define MACHINE_DRIVES 4
-#define MACHINE_ROOT_MODEL "SIM-ROOT" /* drive 0 */
-#define MACHINE_DATA_MODEL "SIM-DATA" /* all others */
-#define MACHINE_GPUS 8		      /* NVIDIA H100 */
+#define MACHINE_ROOT_MODEL "SIM-ROOT" /* Model of drive 0. */
+#define MACHINE_DATA_MODEL "SIM-DATA" /* Model of all other drives. */
+#define MACHINE_GPUS 8		      /* GPUs of a machine (NVIDIA H100). */
 struct sim_agent;
 struct sim_machine;
 struct sim_medium;
@@ -35,18 +37,24 @@ struct sim_rack;
 enum sim_doing { SIM_OFF, SIM_POST, SIM_AGENT, SIM_NODE, SIM_NOTHING };
 
 struct sim_times {
-	/* until off/on; until boot; until agent's hello; until kubelet */
-	int64_t power_ms, post_ms, kernel_ms, system_ms;
-	/* what the agent claims and takes, of one drive */
+	/* From a power request to the change of power. */
+	int64_t power_ms;
+	/* From power-on to the boot. */
+	int64_t post_ms;
+	/* From the boot of a medium to the agent's hello. */
+	int64_t kernel_ms;
+	/* From the boot of the root drive to the start of the kubelet. */
+	int64_t system_ms;
+	/* Erase rate and write rate of one drive: the rates that the agent reports and keeps. */
 	int64_t wipe_bytes_per_s, write_bytes_per_s;
 };
-/* What is 0 becomes that of a fast laptop demo. */
+/* Returns *t with each 0 replaced by the duration or rate of a fast laptop demo. */
 struct sim_times sim_times_or_fast(const struct sim_times *t);
 
-/* Who is asked when no medium boots, before the disk, and told of power: a head node
- * (head_rack.h). */
+/* Network boot by a head node (head_rack.h): called when no medium boots, before the disk, and on
+ * each power change. */
 struct sim_net_boot {
-	/* it is taken care of: nothing else boots */
+	/* True if the head node boots the machine; the machine then boots nothing else. */
 	bool (*boots)(struct sim_machine *m, void *arg);
 	void (*powered)(struct sim_machine *m, void *arg);
 	void *arg;
@@ -54,18 +62,18 @@ struct sim_net_boot {
 
 struct sim_machine {
 	struct sim_rack *rack;
-	/* from 1 */
+	/* Number of the machine in the rack, from 1. */
 	unsigned number;
 	char name[32], uuid[40], serial[32], mac[20], model[48];
 	struct drive *drives[MACHINE_DRIVES];
 	char wwns[MACHINE_DRIVES][40];
 	unsigned ndrives;
 
-	/* knobs of the BMC: sim_machine_save() when turned */
+	/* Settings of the BMC; sim_machine_save() must follow each change. */
 	bool on;
-	/* malloc'd; NULL: none */
+	/* Medium, boot override and HTTP boot URL; malloc'd. NULL: not set. */
 	char *image, *boot_target, *boot_enabled, *http_boot_uri;
-	/* the override is for a BIOS, where nothing of these media boots */
+	/* True if the boot override is for legacy BIOS, in which none of these media boots. */
 	bool legacy_boot;
 
 	enum sim_doing doing;
@@ -73,46 +81,47 @@ struct sim_machine {
 	char boot_id[40];
 	struct sim_agent *agent;
 	struct sim_node *node;
-	/* being fetched */
+	/* Medium that is being fetched; NULL: none. */
 	struct sim_medium *medium;
-	/* what it does next */
+	/* Ends POST. */
 	struct loop_timer timer;
-	/* power or boot settings changed by themselves */
+	/* Callback into the BMC: power or boot settings changed without a request of the BMC. */
 	void (*changed)(void *bmc);
 	void *bmc;
 
-	/* borrowed; NULL: none */
+	/* Borrowed; NULL: no network boot. */
 	const struct sim_net_boot *net_boot;
 	struct loop_timer power_timer;
 	bool power_wanted;
-	/* the last thing that it said there, for people */
+	/* Last line of the console, for users. */
 	char console[160];
-	/* kind other than ERR_NONE: its files cannot be used */
+	/* A kind other than ERR_NONE means that the machine's files cannot be used. */
 	struct err problem;
 };
 
-/* The rack's spec and group are there already; nothing else of the rack is asked until the loop
- * runs. */
+/* Initializes machine `number`. Uses only the rack's spec and group, which must be set; uses
+ * nothing else of the rack until the loop runs. */
 void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number);
-/* As when the process dies: nothing about the machine changes. */
+/* Frees the machine as if the process were killed: its stored state does not change. */
 void sim_machine_done(struct sim_machine *m);
 void sim_machine_save(struct sim_machine *m);
 
-/* takes times.power_ms */
+/* Switches power after times.power_ms. */
 void sim_machine_power(struct sim_machine *m, bool on);
-/* the plug pulled: at once */
+/* Removes mains power at once. */
 void sim_machine_cut(struct sim_machine *m);
-/* reset: POST again, at once */
+/* Resets the machine at once: POST begins again. */
 void sim_machine_reboot(struct sim_machine *m);
-/* Is a change of power under way, and to what? */
+/* True while a power change is in progress; *on: its target state. */
 bool sim_machine_switching(const struct sim_machine *m, bool *on);
 const char *sim_doing_name(enum sim_doing d);
 
-/* The times of its rack, none of them 0, and one of them with a little jitter. */
+/* sim_machine_times() returns the times of the rack, none of them 0. sim_machine_jitter() returns
+ * ms plus a random part. */
 struct sim_times sim_machine_times(const struct sim_machine *m);
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms);
 struct loop_group *sim_machine_group(const struct sim_machine *m);
-/* One line on the console. */
+/* Replaces the console line. */
 void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

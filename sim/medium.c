@@ -19,12 +19,12 @@ struct sim_medium {
 	struct http_req *req;
 	struct loop_timer timer;
 	char *path;
-	/* bytes looked at */
+	/* Number of bytes searched. */
 	int64_t at;
 	unsigned attempts;
-	/* the reply is the rest, from `at` on */
+	/* True if the reply has status 206 and begins at `at`. */
 	bool partial;
-	/* bytes of the reply that were had already */
+	/* Number of bytes of the reply to skip, because they were received before. */
 	int64_t skip;
 	struct buf window;
 	char *block;
@@ -33,7 +33,8 @@ struct sim_medium {
 
 static void start(void *arg);
 
-/* The end of what came may be the beginning of a block. */
+/* Searches the window for a boot block. Keeps the end of the window, which may be the beginning of
+ * a block. */
 static void look(struct sim_medium *f)
 {
 	struct buf *w = &f->window;

@@ -35,7 +35,7 @@ struct request {
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-static void reply(struct sim_ports *p, json_t *j /* taken */)
+static void reply(struct sim_ports *p, json_t *j /* takes ownership */)
 {
 	char *text = json_text(j);
 
@@ -62,7 +62,8 @@ static void refuse(struct sim_ports *p, json_int_t id, enum err_kind kind, const
 	reply_err(p, id, &e);
 }
 
-/* "": its port is in none, which is known as well as any other. */
+/* Answers an observe. The segment "" means that the port is in none, which is also a valid
+ * observation. */
 static void reply_place(struct sim_ports *p, json_int_t id, const struct http_reply *r)
 {
 	struct err e;
@@ -102,7 +103,7 @@ static bool is_mac(const char *s)
 	return strlen(s) == 17 && strspn(s, "0123456789abcdefABCDEF:") == 17;
 }
 
-/* segment NULL: it is asked where the port is. */
+/* Sends a request to the rack. segment NULL: observes the port. */
 static void ask(struct sim_ports *p, json_int_t id, const char *mac, const char *segment,
 		const json_t *j)
 {
@@ -157,7 +158,7 @@ bool sim_ports_line(struct sim_ports *p, const char *line, size_t len)
 	return true;
 }
 
-/* How many requests are not answered yet. */
+/* Returns the number of unanswered requests. */
 static size_t sim_ports_pending(const struct sim_ports *p)
 {
 	return p->pending;
@@ -192,9 +193,9 @@ void sim_ports_free(struct sim_ports *p)
 	free(p);
 }
 
-/* --- the program ------------------------------------------------------------------------------ */
+/* --- program ---------------------------------------------------------------------------------- */
 
-/* Standard input blocks, so it is read beside the loop, a piece at a time. */
+/* Reads standard input in a worker thread, a piece at a time, because reads block. */
 struct program {
 	struct loop *loop;
 	struct loop_group *group;
@@ -221,7 +222,7 @@ static void leave_piece(void *arg)
 	(void)arg;
 }
 
-/* What was begun is finished first. */
+/* Exits with status once all requests are answered. */
 static void end(struct program *g, int status)
 {
 	g->ended = true;

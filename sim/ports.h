@@ -5,24 +5,26 @@
 #include "base/http/http.h"
 
 /*
- * ports: the exec network driver of the rack's switch (docs/exec-fabric.md): JSON lines on standard
- * input and output, PUT and GET /sim/ports/MAC behind. `drover sim port-move URL` runs it.
+ * ports: the exec network driver of the rack's switch (docs/exec-fabric.md): translates JSON lines
+ * on standard input and output to PUT and GET of /sim/ports/MAC. `drover sim port-move URL` runs
+ * it.
  *
- * The rack remembers the highest fence of each port and refuses a lower one; what it says of a port
- * is what forwards, so the proof is Strong.
+ * The rack records the highest fence of each port and refuses a lower one. It reports the segment
+ * in which a port really forwards, so the proof is Strong.
  */
 struct sim_ports;
 
-/* write: one reply without its newline.  NULL with *e: the URL is none. */
+/* write: called with each reply, without a newline. NULL with *e if the URL is not valid. */
 struct sim_ports *sim_ports_new(struct http *http, const char *rack_url, const char *ca_pem,
 				void (*write)(const char *line, size_t len, void *arg), void *arg,
 				struct err *e);
 void sim_ports_free(struct sim_ports *p);
-/* False: no request of the protocol, the driver had better end. */
+/* Handles one line. False if the line is not a request of the protocol; the driver should then
+ * exit. */
 bool sim_ports_line(struct sim_ports *p, const char *line, size_t len);
 
-/* Until end of file, and what was begun has ended; exit status. ca_pem_file NULL: an http URL, or
- * the system's CAs. */
+/* Runs until end of file, and until all requests are answered. Returns the exit status. ca_pem_file
+ * NULL: an http URL, or the system's CAs. */
 int sim_ports_main(const char *rack_url, const char *ca_pem_file);
 
 #endif

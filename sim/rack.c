@@ -18,8 +18,8 @@
 #include "sim/fault_list.h"
 
 /*
- * Segments stand in one file, written whole beside the old one and renamed, so that a killed
- * process finds either.  What a machine keeps is the machine's (machine.c).
+ * All segments are stored in one file, which is written beside the old one and renamed, so that a
+ * killed process finds one complete version. The machines store their own state (machine.c).
  */
 #define PER_OCTET 250
 #define MACHINES_MAX 20000
@@ -30,7 +30,7 @@
 struct slot {
 	struct sim_machine machine;
 	struct sim_bmc *bmc;
-	/* "": in none */
+	/* "": in no segment. */
 	char *segment;
 	int64_t fence;
 };
@@ -39,7 +39,7 @@ struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
 	struct slot *slots;
-	/* begun */
+	/* Number of initialized slots. */
 	unsigned n;
 	struct fault_list *faults;
 	char *ports_path;
@@ -188,10 +188,10 @@ bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *w
 	return r && fault_list_strikes(r->faults, m->name, when, what, chance, r, value);
 }
 
-/* --- for people and the switch ---------------------------------------------------------------- */
+/* --- requests of users and of the switch driver ----------------------------------------------- */
 
-/* Answers and returns false for a caller that is not on this machine, when the rack wants only
- * such. */
+/* True if the rack answers this client. Refuses a client on another computer and returns false if
+ * the rack is restricted to its own computer. */
 static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 {
 	const char *from = httpd_identity(q)->address;
@@ -205,7 +205,7 @@ static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 	return false;
 }
 
-static void reply(struct httpd_req *q, json_t *j /* taken */)
+static void reply(struct httpd_req *q, json_t *j /* takes ownership */)
 {
 	char *text = json_text(j);
 
@@ -262,7 +262,8 @@ static struct slot *find_slot(struct sim_rack *r, const char *text, bool mac)
 	return NULL;
 }
 
-/* The body, {} when there is none; NULL: answered. */
+/* Returns the request body, {} if it is empty; NULL if it is not JSON and the request was
+ * refused. */
 static json_t *body_of(struct httpd_req *q)
 {
 	size_t len;
@@ -329,7 +330,7 @@ static void list_faults(struct httpd_req *q, void *arg)
 		reply(q, fault_list_json(r->faults));
 }
 
-/* A machine that is not here is not taken: its fault would never strike. */
+/* Adds the faults, unless one of them names an unknown machine, to which it would never apply. */
 static int add_faults(struct sim_rack *r, const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();
@@ -433,7 +434,7 @@ static void put_port(struct httpd_req *q, void *arg)
 
 /* --- the BMCs --------------------------------------------------------------------------------- */
 
-/* "127.10.H.L" or "127.10.H.L:PORT". */
+/* Returns the slot of a Host header "127.10.H.L" or "127.10.H.L:PORT"; NULL if there is none. */
 static struct slot *slot_of_host(struct sim_rack *r, const char *host)
 {
 	unsigned high, low, port;
@@ -530,7 +531,7 @@ static json_t *instance_type(void)
 static json_t *provider_object(const struct sim_rack *r, const char *name)
 {
 	char *secret = mem_printf("%s-bmc", name);
-	/* Its BMCs have an address each, and fetch from one. */
+	/* Each BMC has its own address, but all of them fetch media from one address. */
 	json_t *boot = json_pack("{s:[s], s:[s]}", "methods", "VirtualMedia", "proxies",
 				 "127.0.0.0/8"),
 	       *spec;
@@ -548,7 +549,8 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 					      "name", json_sprintf("%s-head", name), "bmcNetworks",
 					      "127.10.0.0/16"));
 	}
-	/* agents are in this process: drover on the loopback hears them from there */
+	/* The agents run in this process, so a drover on the loopback sees them at loopback
+	 * addresses. */
 	if (r->spec.agent_url)
 		json_object_set_new(spec, "agent",
 				    str_starts(r->spec.agent_url, "https://127.")
@@ -578,7 +580,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name)
 	return buf_give(&b);
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static void defaults(struct sim_rack_spec *s)
 {

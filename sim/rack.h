@@ -8,91 +8,102 @@
 #include "sim/machine.h"
 
 /*
- * rack: machines 1..N behind one HTTP server. The BMC of machine N has the address 127.10.H.L (H,
- * L: N / 250 and N % 250 + 1), all served by one listener on all addresses of the loopback: which
- * BMC is meant is told by the Host header. Beside /redfish/v1 of each BMC the server has, for
- * people and the switch driver (ports.h):
+ * rack: machines 1..N behind one HTTP server. The BMC of machine N has the address 127.10.H.L (H = N
+ * / 250, L = N % 250 + 1). One listener on all loopback addresses serves all BMCs; the Host header
+ * selects the BMC. Beside /redfish/v1 of each BMC, the server has requests for users and for the
+ * switch driver (ports.h):
  *
- *   GET  /sim/machines              what every machine does, its drives, its segment
- *   POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true}: what a person does in the aisle
- *   POST /sim/machines/NAME/plug         {"in": false}
- *   POST /sim/machines/NAME/press        the power button
- *   GET, POST, DELETE /sim/faults   what goes wrong: rows as in faults.h; DELETE /sim/faults/NAME of one machine
- *   GET, PUT /sim/ports/MAC         {"segment": "...", "fence": 3}; a lower fence than the highest seen: 409
+ *   GET  /sim/machines                   state, drives and segment of each machine
+ *   POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true}; pulls a drive, or restores it
+ *   POST /sim/machines/NAME/plug         {"in": false} removes mains power
+ *   POST /sim/machines/NAME/press        presses the power button
+ *   GET, POST, DELETE /sim/faults        injected faults, in rows as in faults.h
+ *   DELETE /sim/faults/NAME              removes the faults of one machine
+ *   GET, PUT /sim/ports/MAC              {"segment": "...", "fence": 3}; 409 if fence is lower than the
+ *                                        highest seen
  *
- * State (power, drives, ports, boot counts, sessions not) is kept under `data` and survives the
- * process. On the real loop or a simulated one; everything on the loop thread.
+ * State (power, drives, ports and boot counts, but not sessions) is stored under `data` and
+ * survives the process. Works on the real loop and on a simulated one; everything runs on the loop
+ * thread.
  */
-/* This origin ("https://127.0.0.1:6444") is reached from this segment. One that no route names is
- * drover's own or a store of images: reached from segments_to_drover alone; without any routes a
- * tenant's segment reaches every origin. */
+/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment. An origin without a
+ * route is drover's own or an image store: it is reachable from segments_to_drover, and, if the
+ * rack has no routes at all, also from every tenant's segment. */
 struct sim_route {
 	const char *segment, *origin;
 };
 struct sim_rack_spec {
-	/* drives: 0: 2 */
-	unsigned machines, drives;
-	/* 0: 16 GiB, sparse */
+	unsigned machines;
+	/* Drives of each machine; 0 means 2. */
+	unsigned drives;
+	/* Size of each drive (sparse); 0 means 16 GiB. */
 	int64_t drive_bytes;
-	/* folder; NULL: memory alone */
+	/* State directory; NULL: state only in memory. */
 	const char *data;
 	const char *user;
 	const struct secret *password;
-	/* machines fetch media, call the agent endpoint and API servers through it */
+	/* HTTP client with which machines fetch media and call the agent endpoint and API
+	 * servers. */
 	struct http *http;
-	/* of a BMC, for what the rack says of itself: "https://127.10.%u.%u:8443" */
+	/* Printf format of a BMC's base URL, for sim_rack_objects():
+	 * "https://127.10.%u.%u:8443". */
 	const char *endpoint_format;
-	/* 0: of a fast laptop demo */
+	/* Durations of the machines; 0 means those of a fast laptop demo. */
 	struct sim_times times;
-	/* that it begins with, copied; NULL: none */
+	/* Initial faults; copied. NULL: none. */
 	const struct sim_faults *faults;
-	/* NULL-terminated: from where the agent endpoint is reached; NULL: quarantine,
-	 * provisioning */
+	/* NULL-terminated: segments from which the agent endpoint is reachable. NULL: quarantine
+	 * and provisioning. */
 	const char *const *segments_to_drover;
-	/* NULL-terminated PEM: what a node finds by the CA_CERT_HASH on its config drive; NULL: it
-	 * asks cluster-info, as kubeadm does */
+	/* NULL-terminated PEM certificates among which a node looks for the CA_CERT_HASH of its
+	 * config drive. NULL: the node reads cluster-info, as kubeadm does. */
 	const char *const *cluster_cas;
-	/* borrowed; ends with segment NULL; NULL: none */
+	/* Borrowed; the last entry has segment NULL. NULL: no routes. */
 	const struct sim_route *routes;
-	/* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects trust on first
-	 * use */
+	/* CA of the rack's certificate, for sim_rack_objects(); NULL: the objects trust on first
+	 * use. */
 	const char *ca_pem;
-	/* of a BCM head node that manages them, for sim_rack_objects(); NULL: none */
+	/* URL of a BCM head node that manages the machines, for sim_rack_objects(); NULL: none. */
 	const char *head_url;
-	/* of drover, for sim_rack_objects(); NULL: left out */
-	const char *media_url, *agent_url;
-	/* borrowed (dialect.h): its machines take turns; NULL: by the book */
+	/* URL of drover's boot media, for sim_rack_objects(); NULL: left out. */
+	const char *media_url;
+	/* URL of drover's agent endpoint, for sim_rack_objects(); NULL: left out. */
+	const char *agent_url;
+	/* Dialects of the BMCs, used by the machines in turn (dialect.h); borrowed. NULL: all BMCs
+	 * follow the specification. */
 	const struct sim_dialects *dialects;
-	/* refuse callers that are not on this machine: the listener hears all addresses */
+	/* Refuses clients that are not on this computer, because the listener accepts on all
+	 * addresses. */
 	bool loopback_only;
-	/* where no certificates are signed: a node's bearer once it is registered, in the
-	 * certificate's place; NULL: the bootstrap token on */
+	/* Bearer token that a registered node uses in place of a certificate, for clusters that
+	 * sign none. NULL: the node continues to use its bootstrap token. */
 	const struct secret *kubelet_token;
 };
 struct sim_dialect;
 struct sim_dialects;
 struct sim_rack;
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
-/* after the httpd that has its routes */
+/* Frees the rack; the httpd with its routes must be freed first. */
 void sim_rack_free(struct sim_rack *r);
 void sim_rack_routes(struct sim_rack *r, struct httpd *d);
-/* NULL: none */
+/* Returns machine `number` (1..N), or NULL if there is none. */
 struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number);
 unsigned sim_rack_count(const struct sim_rack *r);
-/* YAML of Machine objects (and of one Provider "rack") that make drover manage this rack;
+/* Returns the YAML of one Provider and of the Machine objects with which drover manages this rack;
  * malloc'd. */
 char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
 
-/* The segment that a machine is in, and whether from there this origin can be reached. */
+/* sim_rack_segment() returns the segment of the machine's port, "" if none. sim_rack_reaches() is
+ * true if the origin is reachable from that segment. */
 const char *sim_rack_segment(const struct sim_machine *m);
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
-/* NULL: by the book */
+/* Returns the dialect of the machine's BMC; NULL: the BMC follows the specification. */
 const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m);
 struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
-/* Does this fault strike now (faults.h)? when: what the machine is about to do ("POST", "wipe",
- * "Request"); a row without `when` fits any. Yes counts against the row's count; *value (NULL: not
- * wanted) is the row's. */
+/* True if fault `what` applies now (faults.h), and counts it against the row's count. when: what
+ * the machine is about to do ("POST", "wipe", "Request"); a row without `when` matches any. *value:
+ * the row's value; value may be NULL. */
 bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what,
 		    int64_t *value);
 

@@ -40,7 +40,7 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* The service root's parent is in a tall mockup's folder, beside v1. */
+/* Path of a resource's file. In the tall form, /redfish is the parent directory of v1. */
 static char *file_of(const struct sim_tree *t, const char *path, const char *name)
 {
 	const char *rest = path + strlen(SIM_TREE_ROOT);
@@ -96,9 +96,9 @@ json_t *sim_tree_get(const struct sim_tree *t, const char *path)
 	return j;
 }
 
-/* --- what lives ------------------------------------------------------------------------------- */
+/* --- simulated resources ---------------------------------------------------------------------- */
 
-/* The path in a link, without its slash at the end; NULL: none. */
+/* Returns the path in a link, without a final slash; NULL: none. */
 static char *path_in(const json_t *link)
 {
 	const char *s =
@@ -110,7 +110,7 @@ static char *path_in(const json_t *link)
 	return mem_strndup(s, n > 1 && s[n - 1] == '/' ? n - 1 : n);
 }
 
-/* Kept from now on, for it lives.  Borrowed; NULL: it is not there. */
+/* Caches a resource that the simulator changes. Borrowed; NULL: not found. */
 static const json_t *keep(struct sim_tree *t, const char *path)
 {
 	json_t *j = path ? sim_tree_get(t, path) : NULL;
@@ -124,7 +124,7 @@ static const json_t *keep(struct sim_tree *t, const char *path)
 	return j;
 }
 
-static bool put(char **list, size_t n, char *path /* taken */)
+static bool put(char **list, size_t n, char *path /* takes ownership */)
 {
 	for (size_t i = 0; path && i < n; i++) {
 		if (!list[i]) {
@@ -149,7 +149,7 @@ static bool takes_cds(const json_t *slot)
 	return false;
 }
 
-static void learn_slot(struct sim_tree *t, char *path /* taken */)
+static void learn_slot(struct sim_tree *t, char *path /* takes ownership */)
 {
 	const json_t *j = path && t->nslots < SIM_TREE_SLOTS ? keep(t, path) : NULL;
 	struct sim_slot *s;
@@ -166,7 +166,7 @@ static void learn_slot(struct sim_tree *t, char *path /* taken */)
 	s->cd = takes_cds(j);
 	s->insert = path_in(json_at(j, "Actions", "#VirtualMedia.InsertMedia", "target"));
 	s->eject = path_in(json_at(j, "Actions", "#VirtualMedia.EjectMedia", "target"));
-	if (s->insert && !s->eject) /* shown while something is in, as on Supermicro's */
+	if (s->insert && !s->eject) /* shown only while a medium is inserted, as on Supermicro */
 		s->eject = mem_printf("%s/Actions/VirtualMedia.EjectMedia", s->path);
 }
 
@@ -229,7 +229,7 @@ static void learn_managers(struct sim_tree *t, const json_t *root, const json_t 
 	free(path);
 }
 
-/* The members of a collection of the System's. */
+/* Adds the members of one of the System's collections. */
 static void learn_members(struct sim_tree *t, const json_t *system, const char *collection,
 			  char **list, size_t max)
 {
@@ -260,7 +260,7 @@ static void learn_switch(struct sim_tree *t, const json_t *system)
 	(void)keep(t, t->settings);
 }
 
-/* The first that can be switched is the machine; those that cannot are baseboards. */
+/* The first System that can be switched is the machine; the others are baseboards. */
 static void learn_systems(struct sim_tree *t, const json_t *root)
 {
 	char *path = path_in(json_object_get(root, "Systems"));
@@ -320,7 +320,7 @@ static int learn(struct sim_tree *t, struct err *e)
 	return 0;
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static bool is_there(const char *folder, const char *rest)
 {

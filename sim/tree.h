@@ -8,74 +8,75 @@
 #include "base/own.h"
 
 /*
- * tree: the resources of one Redfish service as they lie there, and where in them the things are
- * that live.
+ * tree: the static resources of one Redfish service, and the paths of those that the simulator
+ * changes (System, media, sessions and so on).
  *
- * Either a mockup folder, as DMTF's Redfish-Mockup-Creator writes and its Redfish-Mockup-Server
- * reads it: each resource is PATH/index.json (or index.xml), in a folder that has redfish/v1 in it
- * (tall form) or that is v1 itself (short form); or resources in memory (dialect.h). A folder is
- * read when a resource is asked for, so that one tree serves a rack of thousands; the few resources
- * that live are kept.
+ * The resources are in a mockup directory, as DMTF's Redfish-Mockup-Creator writes and its
+ * Redfish-Mockup-Server reads it, or in memory (dialect.h). In a mockup each resource is
+ * PATH/index.json (or index.xml), in a directory that contains redfish/v1 (tall form) or is v1
+ * itself (short form). A resource is read from the directory when it is requested, so that one tree
+ * serves a rack of thousands; only the few simulated resources are cached.
  *
- * What lives is found as a client finds it, by links from the service root (DSP0266, DSP0268). A
- * tree is read only, and belongs to the loop thread.
+ * Simulated resources are found as a client finds them, by links from the service root (DSP0266,
+ * DSP0268). A tree is read-only, and belongs to the loop thread.
  * Tests: tests/unit/sim/test_tree.c, tests/contract/test_dialects.c
  */
 #define SIM_TREE_ROOT "/redfish/v1"
 #define SIM_TREE_SLOTS 24
-#define SIM_TREE_TEXT_MAX (8u << 20) /* of one resource */
+#define SIM_TREE_TEXT_MAX (8u << 20) /* Largest resource, in bytes. */
 
 struct sim_slot {
 	char *path;
-	/* targets of its actions; NULL: it has none */
+	/* Targets of the actions; NULL: the slot has none. */
 	char *insert, *eject;
-	/* takes CDs or DVDs */
+	/* Accepts CDs or DVDs. */
 	bool cd;
 };
 
-/* Paths without a slash at the end; NULL: this service has none. */
+/* Paths without a final slash; NULL: the service has no such resource. */
 struct sim_tree {
-	/* stream: of server-sent events */
+	/* stream: of server-sent events. */
 	char *session_service, *sessions, *tasks, *stream;
-	/* the one that can be switched */
+	/* The System that can be switched. */
 	char *system;
-	/* its action's target, and ActionInfo */
+	/* Target and ActionInfo of its Reset. */
 	char *reset, *reset_info;
-	/* its pending object */
+	/* Settings object of the System. */
 	char *settings;
-	/* managers[0]: the System's own */
+	/* managers[0]: the Manager of the System. */
 	char *managers[4];
-	/* collections of slots */
+	/* Collections of slots. */
 	char *media[8];
 	struct sim_slot slots[SIM_TREE_SLOTS];
 	size_t nslots;
-	/* AMIVirtualMedia.EnableRMedia: what makes slots appear */
+	/* Target of AMIVirtualMedia.EnableRMedia, after which slots appear. */
 	char *enable;
-	/* a Dell manager's own attributes */
+	/* Attributes of a Dell manager. */
 	char *attributes;
-	/* the System's */
+	/* NICs of the System. */
 	char *nics[32];
 	char *storages[32], *simple_storages[32];
-	/* Systems that cannot be switched: baseboards */
+	/* Systems that cannot be switched: baseboards. */
 	char *others[8];
 
-	/* of v1; NULL: in memory */
+	/* Directory of v1; NULL: in memory. */
 	char *folder;
-	/* path, in lower case, to resource */
+	/* Cached resources, by path in lower case. */
 	json_t *kept;
 };
 
-/* Errors name the folder and what is missing in it. */
+/* Opens a mockup directory. Errors name the directory and what is missing in it. */
 struct sim_tree *sim_tree_open(const char *folder, struct err *e);
-/* resources: an object, path to resource; taken.  "@odata.id" is added where it is missing. */
+/* Creates a tree in memory. resources: an object, path to resource; takes ownership. Adds missing
+ * "@odata.id". */
 struct sim_tree *sim_tree_of(json_t *resources, struct err *e);
 void sim_tree_free(struct sim_tree *t);
 DEFINE_OWN(sim_tree)
 
-/* A new object; NULL: there is none. In folders, whatever the case of the path, where it is one
- * that lives. */
+/* Returns a resource as a new object; NULL: not found. For cached resources the path's case is
+ * ignored, also in a mockup. */
 json_t *sim_tree_get(const struct sim_tree *t, const char *path);
-/* As it lies there, malloc'd; *type: of its content.  NULL: there is none. */
+/* Returns the unparsed text of a resource, malloc'd; *type: its content type. NULL: not found. */
 char *sim_tree_text(const struct sim_tree *t, const char *path, size_t *len, const char **type);
 
 #endif
