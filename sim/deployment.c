@@ -9,32 +9,32 @@
 
 /*
  * The Deployment controller: one ReplicaSet for each template, named by the template's hash.
- * rollout.c says how many replicas each of them has next; this file makes them, keeps revisions
- * (`kubectl rollout undo`), and says in the status how far the rollout is (`kubectl rollout
+ * rollout.c computes the next number of replicas of each; this file writes them, maintains
+ * revisions (`kubectl rollout undo`), and reports progress in the status (`kubectl rollout
  * status`).
  */
 #define HASH "pod-template-hash"
 #define REVISION "deployment.kubernetes.io/revision"
 #define OURS "deployment.kubernetes.io/"
 #define APPLIED "kubectl.kubernetes.io/last-applied-configuration"
-#define HASH_TEXT 11 /* ten digits */
+#define HASH_TEXT 11 /* Ten characters. */
 
 struct view {
 	struct sim_workloads *s;
 	json_t *d;
-	/* of the present template; NULL: there is none */
+	/* ReplicaSet of the present template; NULL: none. */
 	json_t *fresh;
-	/* the others, oldest first */
+	/* The other ReplicaSets, oldest first. */
 	json_t *old;
-	/* fresh is sent in this round */
+	/* True if this round creates `fresh`. */
 	bool created;
-	/* its name is another's */
+	/* True if a different ReplicaSet has its name. */
 	bool taken;
 };
 
-/* --- which ReplicaSet ------------------------------------------------------------------------- */
+/* --- find or create the ReplicaSet ------------------------------------------------------------ */
 
-/* Ten letters at most, without vowels, as kube-controller-manager writes its hashes. */
+/* At most ten letters and digits without vowels, like the hashes of kube-controller-manager. */
 static void hash_of(const json_t *template, json_int_t collisions, char out[static HASH_TEXT])
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -169,7 +169,7 @@ static int64_t fresh_revision(const struct view *v)
 	return revision_of(v->fresh) > newest ? revision_of(v->fresh) : newest + 1;
 }
 
-/* Old ones without replicas, beyond spec.revisionHistoryLimit. */
+/* Deletes the oldest ReplicaSets without replicas, beyond spec.revisionHistoryLimit. */
 static void forget_history(const struct view *v)
 {
 	json_int_t limit = json_int_at(v->d, "spec", "revisionHistoryLimit");
@@ -192,7 +192,7 @@ static void forget_history(const struct view *v)
 	}
 }
 
-/* --- writing them ----------------------------------------------------------------------------- */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static void save_set(const struct view *v, const json_t *rs, json_int_t before, int64_t revision)
 {
@@ -285,7 +285,8 @@ static json_t *available_condition(const struct view *v, json_int_t available)
 				   "Deployment does not have minimum availability.");
 }
 
-/* More pods of the new template, fewer of old ones, more that are ready or available. */
+/* True if there are more pods of the new template, fewer of old ones, or more that are ready or
+ * available. */
 static bool has_progressed(const json_t *was, const json_t *is)
 {
 	json_int_t old_was = json_int_at(was, "replicas") - json_int_at(was, "updatedReplicas");
@@ -314,7 +315,7 @@ static bool is_late(const struct view *v, const json_t *now)
 				  workloads_now(v->s);
 }
 
-/* The same condition with a new lastUpdateTime: the deadline begins anew. */
+/* Returns the condition with a new lastUpdateTime, so that the deadline starts again. */
 static json_t *progress(const struct view *v, const char *reason, const char *message)
 {
 	OWN_JSON c = condition(v, "Progressing", true, reason, message);
@@ -355,7 +356,7 @@ static json_t *progressing_condition(const struct view *v, const json_t *status)
 			   name);
 		return condition(v, "Progressing", true, "NewReplicaSetAvailable", text);
 	}
-	/* A pod that is lost later, or a scale, is no rollout. */
+	/* After a complete rollout, losing a pod or scaling does not start a new one. */
 	if (was_complete &&
 	    json_int_at(status, "replicas") == json_int_at(status, "updatedReplicas"))
 		return json_deep_copy(now);
@@ -372,7 +373,8 @@ static json_t *progressing_condition(const struct view *v, const json_t *status)
 	return condition(v, "Progressing", false, "ProgressDeadlineExceeded", text);
 }
 
-/* Its own refusal, or that of one of its ReplicaSets. */
+/* Returns why the server refused an object of the Deployment, or of its new ReplicaSet; NULL: it
+ * did not. */
 static const char *refusal(const struct view *v)
 {
 	const char *own = map_get(v->s->refused, sim_object_uid(v->d));

@@ -7,7 +7,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Instances, reservations, and what they cost.
+ * Instances, reservations, and their cost.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/real/ec2.py
  */
@@ -89,7 +89,7 @@ void e2_tag(struct e2_instance *i, const char *key, const char *value)
 	i->tags[i->ntags++] = (struct e2_tag){mem_strdup(key), mem_strdup(value)};
 }
 
-/* The earliest end holds. */
+/* Ends an instance at `at`; an earlier end is kept. */
 void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *why)
 {
 	if (at >= i->ending)
@@ -100,9 +100,9 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 	i->why = mem_strdup(why);
 }
 
-/* --- money ------------------------------------------------------------------------------------ */
+/* --- cost ------------------------------------------------------------------------------------- */
 
-/* Rounded up. */
+/* Price of these seconds, rounded up. */
 static int64_t micros_of(int64_t per_hour, int64_t seconds)
 {
 	return (int64_t)(((__int128)per_hour * seconds + 3599) / 3600);
@@ -161,7 +161,8 @@ int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, i
 	return n;
 }
 
-/* What runs in a block ends before it does, also when its end has moved. */
+/* Instances in a capacity block end before the block; moves their end when the block's end has
+ * changed. */
 static void end_block(struct sim_ec2 *s, struct e2_reserved *r)
 {
 	int64_t now = loop_now(s->loop), at = r->ends - SIM_EC2_BLOCK_ENDS_MS;
@@ -207,7 +208,7 @@ int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *in, str
 	return 0;
 }
 
-/* --- what is told, and forgotten -------------------------------------------------------------- */
+/* --- reported state, retention ---------------------------------------------------------------- */
 
 static struct sim_ec2_instance as_told(const struct sim_ec2 *s, const struct e2_instance *i)
 {
@@ -260,7 +261,8 @@ static void earlier(int64_t at, int64_t now, int64_t *next)
 		*next = at;
 }
 
-/* Each state that was passed is told of, the last one alone when several were. */
+/* Calls on_change() for each instance whose state has changed; if several states have passed, only
+ * with the last. */
 static void on_moment(void *arg)
 {
 	struct sim_ec2 *s = arg;
@@ -319,7 +321,7 @@ void e2_forget(struct sim_ec2 *s)
 	}
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *spec, struct err *e)
 {

@@ -7,11 +7,10 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Requests and answers: which action, which parameters it has, and what becomes of the answer on
- * its way.
+ * Requests and answers: actions, their parameters, and faults of the answer.
  *
- * A parameter that an action does not have is an error, as with EC2: a client that misspells one
- * hears of it.
+ * A parameter that an action does not have is an error, as in EC2, so that a client notices a
+ * misspelled one.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
@@ -91,7 +90,7 @@ void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, .
 	c->code = code;
 }
 
-/* --- on its way ------------------------------------------------------------------------------- */
+/* --- sending answers -------------------------------------------------------------------------- */
 
 struct late {
 	struct httpd_req *q;
@@ -118,7 +117,7 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	httpd_on_gone(l->q, NULL, NULL); /* who goes while it is on its way goes without us */
+	httpd_on_gone(l->q, NULL, NULL); /* on_late() frees l, so a later disconnect must not */
 	send_now(l->q, l->status, l->text);
 	late_free(l);
 }
@@ -226,7 +225,7 @@ static void answer_well(struct e2_call *c)
 	buf_done(&b);
 }
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static bool has_param(const struct action *a, const char *name)
 {
@@ -274,7 +273,7 @@ static void count(struct sim_ec2 *s, const char *action)
 	++*n;
 }
 
-/* Before anything is done.  True: that was it. */
+/* Applies the faults that come before the action. True: the request is answered. */
 static bool is_struck(struct e2_call *c)
 {
 	struct e2_fault *f = e2_strikes(c->s, "Status", c->action);

@@ -15,8 +15,8 @@
 #include "sim/folder.h"
 
 /*
- * `drover sim ec2` keeps its secret key, its certificates and `credentials`, a file as the AWS
- * tools read it, in one folder. Instances are not kept.
+ * `drover sim ec2` stores its secret key, its certificates and `credentials`, a file for the AWS
+ * tools, in one directory. Instances are not stored.
  *
  * Tests: tests/real/ec2.py
  */

@@ -5,7 +5,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What goes wrong, and the requests of whoever stands beside the cloud: /sim/...
+ * Faults, and the control requests below /sim/.
  *
  * Tests: tests/unit/sim/test_ec2_fault.c
  */
@@ -82,7 +82,7 @@ void sim_ec2_well(struct sim_ec2 *s)
 		fault_free(f);
 }
 
-/* Of several the newest. */
+/* If several match, returns the newest. */
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone)
 {
@@ -111,9 +111,9 @@ struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on)
 	return f;
 }
 
-/* --- beside the cloud: without a signature ---------------------------------------------------- */
+/* --- control requests, without a signature ---------------------------------------------------- */
 
-static void reply(struct httpd_req *q, json_t *j /* taken */)
+static void reply(struct httpd_req *q, json_t *j /* takes ownership */)
 {
 	char *text = json_text(j);
 
@@ -147,7 +147,7 @@ static void on_instances(struct httpd_req *q, void *arg)
 	reply(q, all);
 }
 
-/* What everything has cost, and what an hour of what runs now will. */
+/* Replies with the total cost so far, and the cost of the next hour at the present rate. */
 static void on_bill(struct httpd_req *q, void *arg)
 {
 	struct sim_ec2 *s = arg;
@@ -176,7 +176,7 @@ static json_t *body_of(struct httpd_req *q)
 	const char *text = httpd_body(q, &len);
 	json_t *j = json_parse(text, len, &e);
 
-	e.kind = ERR_INVALID; /* of what was asked, not of an answer */
+	e.kind = ERR_INVALID; /* the error is in the request, not in an answer */
 	if (!j)
 		httpd_reply_err(q, &e);
 	return j;

@@ -8,7 +8,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * The Query protocol's two ends: a form taken apart, and XML written.
+ * The Query protocol: parsing forms and writing XML.
  *
  * Tests: tests/unit/sim/test_ec2.c
  */
@@ -22,7 +22,7 @@ static int nibble(char c)
 				      : -1;
 }
 
-/* NULL: it is no encoding, or has a NUL in it. */
+/* Decodes a form-encoded text; NULL if it is not valid or contains a NUL. */
 static char *decoded(const char *s, size_t n)
 {
 	char *out = mem_alloc(n + 1);
@@ -169,7 +169,7 @@ void e2_close(struct buf *b, const char *element)
 	buf_printf(b, "</%s>", element);
 }
 
-/* What XML 1.0 cannot hold becomes '?'. */
+/* Characters that XML 1.0 cannot represent become '?'. */
 static void put_escaped(struct buf *b, const char *text)
 {
 	char *clean = mem_strdup(text);

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "sim/ec2.h"
 
-/* ec2_impl: what the files of sim/ec2 share; nobody else includes it. */
+/* ec2_impl: shared by the files of sim/ec2; not included elsewhere. */
 #define E2_NEVER INT64_MAX
 #define E2_ID 24
 #define E2_PAGE 1000
@@ -19,9 +19,9 @@ enum e2_state { E2_PENDING, E2_RUNNING, E2_ENDING, E2_TERMINATED };
 struct e2_type {
 	const char *name, *gpu;
 	int64_t vcpus, gpus, memory_mib;
-	/* an hour; spot 0: not to be had */
+	/* Price of an hour in millionths; spot_micros 0: not available as Spot. */
 	int64_t micros, spot_micros;
-	/* none: every one */
+	/* Zones in which the type is offered; empty: all. */
 	struct strings zones;
 };
 struct e2_tag {
@@ -33,7 +33,7 @@ struct e2_reserved {
 	const struct e2_type *type;
 	const char *zone;
 	int64_t count, starts, ends, upfront;
-	/* what it cost until its size was changed */
+	/* Cost until the size was last changed, and the time of that change. */
 	int64_t past_micros, past_until;
 };
 struct e2_instance {
@@ -47,16 +47,16 @@ struct e2_instance {
 	size_t user_data_len;
 	bool spot;
 	struct e2_reserved *reserved;
-	/* moments by the loop; E2_NEVER */
+	/* Loop time at which each state begins; E2_NEVER: never. */
 	int64_t launched, running, ending, gone;
-	/* spot: when it was told; E2_NEVER */
+	/* Spot only: time of the interruption notice; E2_NEVER: none. */
 	int64_t noticed;
 	int64_t launched_wall;
-	/* to on_change */
+	/* State that was last passed to on_change(). */
 	enum e2_state told;
 	struct e2_tag *tags;
 	size_t ntags, tags_cap;
-	/* in its launch */
+	/* Index of the instance in its launch. */
 	unsigned index;
 };
 struct e2_token {
@@ -66,7 +66,7 @@ struct e2_token {
 };
 struct e2_fault {
 	struct list link;
-	/* of the table */
+	/* Points to an entry of the table of faults. */
 	const char *what;
 	char *on, *type, *zone, *name;
 	int64_t value, count, from, until;
@@ -75,24 +75,24 @@ struct e2_fault {
 struct sim_ec2 {
 	struct sim_ec2_spec spec;
 	struct loop *loop;
-	/* types, zones */
+	/* Memory of types and zones. */
 	struct arena *arena;
 	const struct e2_type *types;
 	size_t ntypes;
 	const char *currency;
 	const char *const *zones;
 	struct list instances, reserved, faults;
-	/* id -> struct e2_instance */
+	/* Id -> struct e2_instance. */
 	struct map *by_id;
-	/* account, zone and token -> struct e2_token */
+	/* Account, region, zone and token -> struct e2_token. */
 	struct map *tokens;
-	/* action -> unsigned */
+	/* Action -> unsigned. */
 	struct map *calls;
 	uint64_t next;
 	size_t launched;
-	/* of instances that are forgotten */
+	/* Cost of instances that were dropped from the list. */
 	int64_t past_micros;
-	/* when it was looked last what to forget */
+	/* Time of the last e2_forget() that dropped entries. */
 	int64_t forgot;
 	struct loop_timer change;
 };
@@ -113,34 +113,35 @@ struct e2_call {
 	char region[32], id[40];
 	int64_t now;
 	struct buf out;
-	/* of an error; 0: it went well */
+	/* HTTP status of the error in code and message; 0: success. */
 	int status;
 	const char *code;
 	char message[400];
 	int64_t retry_after_s;
-	/* token of the next page */
+	/* NextToken of the next page. */
 	char *next;
 };
-/* An error; the first one counts. */
+/* Sets the error of the request; only the first error counts. */
 void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* ec2_form.c: false: it is no form. */
+/* ec2_form.c: parses a form body; false if it is not valid. */
 bool e2_form_parse(struct e2_form *f, const char *body, size_t len);
 void e2_form_done(struct e2_form *f);
-/* NULL: absent.  fmt: the parameter's name. */
+/* Returns the value of a parameter, NULL if absent. fmt: name of the parameter. */
 const char *e2_param(const struct e2_call *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* false: it has failed */
+/* Reads a number, or `otherwise` if the parameter is absent; false if it is not valid, which sets
+ * the error. */
 bool e2_number(struct e2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
 	       int64_t *out);
-/* '#' of a pattern is a number, '*' any end. */
+/* Compares a parameter's name: '#' in the pattern stands for a number, '*' for any rest. */
 bool e2_is_param(const char *pattern, const char *name);
-/* * and ? as filters have them */
+/* Glob with * and ?, as in filters. */
 bool e2_glob(const char *pattern, const char *text);
 void e2_open(struct buf *b, const char *element);
 void e2_close(struct buf *b, const char *element);
-/* NULL: nothing */
+/* Writes nothing if text is NULL. */
 void e2_text(struct buf *b, const char *element, const char *text);
 void e2_int(struct buf *b, const char *element, int64_t n);
 void e2_time(struct buf *b, const char *element, int64_t wall_ms);
@@ -149,7 +150,7 @@ void e2_time(struct buf *b, const char *element, int64_t wall_ms);
 int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e);
 const struct e2_type *e2_type_of(const struct sim_ec2 *s, const char *name);
 bool e2_is_offered(const struct sim_ec2 *s, const struct e2_type *t, const char *zone);
-/* That zone as the simulator has it; NULL: none such. */
+/* Returns the zone's name as stored in s->zones; NULL if there is no such zone. */
 const char *e2_zone_of(const struct sim_ec2 *s, const char *name);
 bool e2_in_region(const char *zone, const char *region);
 
@@ -165,23 +166,23 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 void e2_tag(struct e2_instance *i, const char *key, const char *value);
 struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account);
 int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, int64_t now);
-/* what nobody asks for any more */
+/* Drops terminated instances and ClientTokens after their retention time. */
 void e2_forget(struct sim_ec2 *s);
-/* on_change() at its moments */
+/* Arranges that on_change() is called at the next change of a state. */
 void e2_watch(struct sim_ec2 *s);
 int64_t e2_wall(const struct sim_ec2 *s);
 
-/* ec2_sign.c: who asks, and of which region; false: it has failed. */
+/* ec2_sign.c: checks the signature and sets account and region; false sets the error. */
 bool e2_is_signed(struct e2_call *c);
-/* What is signed, in the order of the client's SignedHeaders (names in lower case). */
+/* A signed request; headers in the order of SignedHeaders, names in lower case. */
 struct e2_signed {
 	const char *method, *path;
-	/* decoded; values as they came */
+	/* Query decoded; header values as received. */
 	const struct e2_pair *query, *headers;
 	size_t nquery, nheaders;
 	const void *body;
 	size_t len;
-	/* date: 20150830T123600Z */
+	/* date: for example 20150830T123600Z. */
 	const char *date, *region, *service;
 };
 void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
@@ -200,19 +201,19 @@ void e2_describe_types(struct e2_call *c);
 void e2_describe_offerings(struct e2_call *c);
 void e2_describe_spot_prices(struct e2_call *c);
 void e2_describe_reservations(struct e2_call *c);
-/* Is it told of to this action, account and region, and still or already? */
+/* True if this request's action, account and region see the instance at its present age. */
 bool e2_is_known(struct e2_call *c, const struct e2_instance *i);
-/* Do the filters of this request let it through? has: does the item have a value of that name that
- * the pattern fits; -1: no such filter. Fails then. */
+/* True if the item passes the filters of the request. has() returns 1 if the item has a value of
+ * that name that matches the pattern, 0 if not, and -1 for an unknown filter, which sets the
+ * error. */
 bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
 
-/* ec2_fault.c */
-/* The first of these faults that stands now and strikes, counted; NULL: none. */
+/* ec2_fault.c: returns a fault that is active now and counts it down; NULL: none. */
 struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
-/* ... that stands, of this type and zone (NULL: not of one), not counted: e2_struck() when it had
- * an effect. */
+/* Returns an active fault for this type and zone without counting it down. The caller must call
+ * e2_struck() if the fault had an effect. */
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone);
 void e2_struck(struct e2_fault *f);

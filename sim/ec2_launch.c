@@ -6,7 +6,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What changes something: RunInstances, TerminateInstances, CreateTags.
+ * Actions that change state: RunInstances, TerminateInstances, CreateTags.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
@@ -16,7 +16,7 @@
 
 struct launch {
 	const struct e2_type *type;
-	/* asked for; NULL: any of the region */
+	/* Requested zone; NULL: any zone of the region. */
 	const char *zone;
 	const char *image, *token, *profile;
 	int64_t min, max;
@@ -26,13 +26,13 @@ struct launch {
 	size_t user_data_len;
 };
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
-/* "0.35": millionths; -1: it is no price. */
+/* Parses a price such as "0.35" into millionths; -1 if it is not valid. */
 static int64_t price_of(const char *text)
 {
 	int64_t n = 0;
-	int digits = -1; /* behind the point */
+	int digits = -1; /* digits after the decimal point; -1: none yet */
 
 	for (; *text; text++) {
 		if (*text == '.' && digits < 0) {
@@ -142,7 +142,8 @@ static bool read_user_data(struct e2_call *c, struct launch *l)
 	return !c->code;
 }
 
-/* Tags of one kind of resource stand in one specification; false: it has failed. */
+/* Checks the TagSpecifications and adds the tags of instances to *to, unless to is NULL; false sets
+ * the error. */
 static bool read_tags(struct e2_call *c, struct e2_instance *to)
 {
 	const char *kind, *key;
@@ -197,14 +198,14 @@ static bool read_launch(struct e2_call *c, struct launch *l)
 	       read_tags(c, NULL);
 }
 
-/* --- the same token --------------------------------------------------------------------------- */
+/* --- ClientToken ------------------------------------------------------------------------------ */
 
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct e2_pair *)a)->name, ((const struct e2_pair *)b)->name);
 }
 
-/* Of all that was asked, in whatever order, but the token. */
+/* Digest of all parameters except the token, independent of their order. */
 static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 {
 	struct e2_pair *v = mem_calloc(c->form.n + 1, sizeof(*v));
@@ -223,8 +224,8 @@ static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 	free(v);
 }
 
-/* A token is one of its account and region, and of the zone that was asked for: in another one it
- * is a new launch. */
+/* A token is valid for its account, region and requested zone; in a different zone it is a new
+ * launch. */
 static char *token_key(const struct e2_call *c, const struct launch *l)
 {
 	return mem_printf("%s/%s/%s/%s", c->account, c->region, str_or(l->zone, ""), l->token);
@@ -238,7 +239,8 @@ static struct e2_instance *first_of(const struct sim_ec2 *s, const char *reserva
 	return NULL;
 }
 
-/* True: it has been answered, by what the token made before or by an error. */
+/* True if the token was used before: the request is answered with the instances of that launch, or
+ * fails. */
 static bool is_repeated(struct e2_call *c, const struct launch *l)
 {
 	char *key = l->token ? token_key(c, l) : NULL;
@@ -273,7 +275,7 @@ static void remember(struct e2_call *c, const struct launch *l, const char *rese
 	free(key);
 }
 
-/* --- room ------------------------------------------------------------------------------------- */
+/* --- capacity --------------------------------------------------------------------------------- */
 
 static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const char *zone,
 		       int64_t now)
@@ -288,7 +290,8 @@ static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const ch
 	return f->value > used ? f->value - used : 0;
 }
 
-/* How many more the account may have, by a limit on vCPUs or on spot instances. */
+/* Number of further instances that the quota permits, on vCPUs or on Spot instances. *by: the fault
+ * that sets the quota; NULL: no quota. */
 static int64_t quota_left(const struct e2_call *c, const struct launch *l, struct e2_fault **by)
 {
 	const char *what = l->spot ? "SpotQuota" : "Quota";
@@ -329,8 +332,8 @@ static int64_t reserved_room(struct e2_call *c, struct launch *l)
 	return left;
 }
 
-/* In the zone that was asked for, or the first of the region that has most of them. 0: it has
- * failed. */
+/* Finds the requested zone, or the zone of the region with the most capacity. Returns the number of
+ * available instances; 0 sets the error. */
 static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 {
 	struct sim_ec2 *s = c->s;
@@ -473,7 +476,7 @@ void e2_run_instances(struct e2_call *c)
 	free(l.user_data);
 }
 
-/* All of them, before anything is done; false: it has failed. */
+/* Checks all ids before any change; false sets the error. */
 static bool ids_are_known(struct e2_call *c, const char *param)
 {
 	const char *id;

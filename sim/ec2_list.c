@@ -5,15 +5,14 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What there is: DescribeInstances, DescribeTags, DescribeSpotInstanceRequests, and how an instance
- * is written.
+ * DescribeInstances, DescribeTags, DescribeSpotInstanceRequests, and the XML of an instance.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
 #define PAGE_MIN 5
-#define NEXT "drover-" /* of a NextToken; behind it stands the number of the last that was told */
+#define NEXT "drover-" /* Prefix of a NextToken, before the number of the last listed instance. */
 
-/* The moment as of which it is told. */
+/* Time whose state is reported: now, or earlier with fault Stale. */
 static int64_t told_at(struct e2_call *c)
 {
 	const struct e2_fault *f = e2_stands(c->s, "Stale", c->action, NULL, NULL);
@@ -108,7 +107,7 @@ static int instance_has(const void *item, const char *name, const char *pattern)
 	return -1;
 }
 
-/* --- as XML ----------------------------------------------------------------------------------- */
+/* --- XML -------------------------------------------------------------------------------------- */
 
 static void state_xml(struct buf *b, enum e2_state state)
 {
@@ -118,7 +117,7 @@ static void state_xml(struct buf *b, enum e2_state state)
 	e2_close(b, "instanceState");
 }
 
-/* "Server.InternalError: Internal error on launch": code and message. */
+/* Splits "Server.InternalError: Internal error on launch" into code and message. */
 static void reason_xml(struct buf *b, const struct e2_instance *i, int64_t at)
 {
 	const char *colon = at >= i->ending && i->why ? strchr(i->why, ':') : NULL;
@@ -221,7 +220,7 @@ void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first)
 /* --- pages ------------------------------------------------------------------------------------ */
 
 struct page {
-	/* after: the number of the last that the page before had */
+	/* after: number of the last instance of the previous page. */
 	int64_t after, most, n;
 	bool ids;
 };
@@ -245,7 +244,7 @@ static bool read_page(struct e2_call *c, struct page *p)
 	return true;
 }
 
-/* False: not one that there is. */
+/* False sets the error: an unknown id. */
 static bool asked_ids_exist(struct e2_call *c)
 {
 	const char *id;
@@ -272,7 +271,7 @@ static bool is_asked(const struct e2_call *c, const struct page *p, const char *
 	return !p->ids;
 }
 
-/* Those of this page in their order; false ends the page. */
+/* Calls fn for the instances of this page in order, and sets c->next if more follow. */
 static void each_listed(struct e2_call *c, struct page *p,
 			int (*has)(const void *item, const char *name, const char *pattern),
 			void (*fn)(struct e2_call *c, const struct listed *l, void *arg), void *arg)

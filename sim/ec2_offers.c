@@ -4,8 +4,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What could be had: regions, zones, types, where they are offered, what they cost, and what is
- * reserved.
+ * The catalogue: regions, zones, types, offerings, prices and reservations.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/real/ec2.py
  */
@@ -183,7 +182,7 @@ static int price_has(const void *item, const char *name, const char *pattern)
 						     : -1;
 }
 
-/* One price for each type and zone: it does not move. */
+/* Lists one price for each type and zone, because prices are constant. */
 void e2_describe_spot_prices(struct e2_call *c)
 {
 	const struct sim_ec2 *s = c->s;

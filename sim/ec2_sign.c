@@ -7,8 +7,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Signature Version 4 as the one who checks it: the canonical request is made again from what came,
- * and shares no code with whoever signs.
+ * Checks Signature Version 4: rebuilds the canonical request from the received one, without code of
+ * any signer.
  *
  * Tests: tests/unit/sim/test_ec2_sign.c, tests/real/ec2.py
  */
@@ -34,7 +34,7 @@ static void put_uri(struct buf *b, const char *s, bool slash)
 	}
 }
 
-/* Without blanks at both ends, and one where there are several. */
+/* Trims the value and collapses runs of blanks into one. */
 static void put_value(struct buf *b, const char *s)
 {
 	size_t n = strlen(s);
@@ -56,7 +56,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The in-process transport names the default port as well, which no client on a network does. */
+/* Removes the default port from Host: the in-process transport of the tests sends it, real clients
+ * do not. */
 static void without_default_port(struct e2_pair *v, int n, char host[static HOST_MAX])
 {
 	for (int i = 0; i < n; i++) {
@@ -78,7 +79,8 @@ static void put_query(struct buf *b, const struct e2_pair *v, size_t n)
 
 		buf_init(&row, CANON_MAX);
 		put_uri(&row, v[i].name, false);
-		buf_puts(&row, "\1"); /* before every other byte, so that "a" is before "a-b" */
+		/* sorts below every other byte, so that "a" comes before "a-b" */
+		buf_puts(&row, "\1");
 		put_uri(&row, v[i].value, false);
 		rows[i] = buf_give(&row);
 	}
@@ -155,15 +157,15 @@ void e2_signature(const struct e2_signed *r, const char *secret, char out[static
 	buf_done(&canon);
 }
 
-/* --- of a request ----------------------------------------------------------------------------- */
+/* --- checking a request ----------------------------------------------------------------------- */
 
-/* pieces of Authorization; they point into its copy */
+/* Parts of the Authorization header; they point into its copy. */
 struct said {
 	char *key, *day, *region, *service, *end, *headers, *signature;
 };
 
-/* "AWS4-HMAC-SHA256 Credential=KEY/20150830/eu-west-1/ec2/aws4_request, SignedHeaders=a;b,
- * Signature=HEX" */
+/* Splits "AWS4-HMAC-SHA256 Credential=KEY/20150830/eu-west-1/ec2/aws4_request, SignedHeaders=a;b,
+ * Signature=HEX"; false if it has a different form. */
 static bool take_apart(char *text, struct said *a)
 {
 	char *save = NULL;
@@ -192,7 +194,7 @@ static bool take_apart(char *text, struct said *a)
 	       str_eq(a->service, SERVICE) && strlen(a->signature) == 64;
 }
 
-/* 20150830T123600Z */
+/* Parses 20150830T123600Z. */
 static bool time_of(const char *date, int64_t *ms)
 {
 	char text[STR_TIME_SIZE];
@@ -206,7 +208,8 @@ static bool time_of(const char *date, int64_t *ms)
 	return date[8] == 'T' && date[15] == 'Z' && str_to_time(text, ms);
 }
 
-/* Those that are signed, sorted as they have to be; -1: not, or one that has to be is not. */
+/* Collects the signed headers and returns their number; -1 if one of them is absent or out of
+ * order, or if a header that must be signed is not. */
 static int headers_of(const struct httpd_req *q, char *names, struct e2_pair *v)
 {
 	static const char *const wanted[] = {"host", "x-amz-date", "x-amz-security-token",

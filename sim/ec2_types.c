@@ -4,7 +4,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Instance types and what they cost, from a file of prices or the few below.
+ * Instance types and their prices, from a price file or the table below.
  *
  * Tests: tests/unit/sim/test_ec2.c
  */
@@ -15,7 +15,7 @@ struct prices {
 		size_t n;
 	} types;
 };
-#define MICROS_MAX ((int64_t)1000000000000) /* a million an hour */
+#define MICROS_MAX ((int64_t)1000000000000) /* A million per hour. */
 
 static const struct field type_fields[] = {
 	FIELD(e2_type, name, "name", FIELD_STR, .required = true),
@@ -36,7 +36,7 @@ static const struct field prices_fields[] = {
 	FIELDS_END,
 };
 
-/* Figures to count with, near those that were public. */
+/* Sample figures, close to public prices. */
 static const struct e2_type own[] = {
 	{.name = "p5.48xlarge",
 	 .gpu = "H100",

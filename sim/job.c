@@ -5,15 +5,15 @@
 #include "sim/job_impl.h"
 
 /*
- * The Job controller. Each pod that ends is counted once, though it may be deleted at any moment
- * after that:
+ * The Job controller. Each pod that ends is counted once, although it may be deleted at any moment
+ * afterwards:
  *
  *   pod with the finalizer ends --> its uid in status.uncountedTerminatedPods --> finalizer removed
- *   	--> uid removed, status.succeeded or failed one more
+ *     --> uid removed, status.succeeded or status.failed incremented
  *
- * A pod that is deleted before it ended counts as failed. A Job that is decided
- * (SuccessCriteriaMet, FailureTarget) has its pods deleted and is Complete or Failed once all are
- * gone and counted.
+ * A pod that is deleted before it ended counts as failed. A Job whose outcome is decided
+ * (SuccessCriteriaMet, FailureTarget) has its pods deleted, and becomes Complete or Failed once all
+ * are deleted and counted.
  */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define BACKOFF_MS 10000
@@ -98,9 +98,10 @@ static bool holds(const json_t *list, const char *uid)
 	return false;
 }
 
-/* One outcome: uids that wait for their finalizer's removal, and those counted. */
+/* Tally of one outcome: uids that wait for the removal of their finalizer, and the number already
+ * counted. */
 struct tally {
-	/* uids in the stored status */
+	/* Uids in the stored status. */
 	const json_t *was;
 	json_t *waits;
 	json_int_t counted;
@@ -142,7 +143,7 @@ static void count(struct job_view *v, struct tally *good, struct tally *bad)
 			json_array_append(v->live, pod);
 			v->ready += sim_object_is(pod, "Ready");
 		}
-		/* What was counted with one outcome stays so. */
+		/* A pod that was counted with one outcome keeps it. */
 		if (is_tracked(pod) && succeeded(pod) && !holds(bad->was, sim_object_uid(pod)))
 			tally_pod(good, v->s, pod);
 		else if (is_tracked(pod) && (failed(pod) || holds(bad->was, sim_object_uid(pod))))
@@ -173,12 +174,12 @@ static bool is_late(const struct job_view *v)
 
 static bool has_succeeded(const struct job_view *v)
 {
-	if (!json_at(v->job, "spec", "completions")) /* a work queue: the first one ends it */
+	if (!json_at(v->job, "spec", "completions")) /* a work queue: the first success ends it */
 		return v->succeeded > 0 && !json_array_size(v->live) && !v->terminating;
 	return v->succeeded >= json_int_at(v->job, "spec", "completions");
 }
 
-/* How it ends, as the condition that says so; NULL: it goes on. */
+/* Returns the condition that decides the outcome; NULL: undecided. */
 static json_t *verdict(const struct job_view *v)
 {
 	static const char *const types[] = {"FailureTarget", "SuccessCriteriaMet"};
@@ -227,7 +228,7 @@ static int64_t ended_at(const json_t *pod)
 	return last;
 }
 
-/* After each failure since the last success it waits twice as long. */
+/* True while the back-off lasts: it doubles with each failure since the last success. */
 static bool waits(const struct job_view *v)
 {
 	int64_t good = 0, bad = 0, delay = BACKOFF_MS / 2;
@@ -304,7 +305,7 @@ static const char *start_time(const struct job_view *v, char now[static STR_TIME
 	return v->suspended ? NULL : str_or(since, str_time(now, workloads_now(v->s)));
 }
 
-/* How it ended, once nothing of it runs and all is counted. */
+/* Returns the final condition; valid once no pod remains and all are counted. */
 static json_t *last_word(const struct job_view *v, const json_t *verdict)
 {
 	bool good = str_eq(json_str_at(verdict, "type"), "SuccessCriteriaMet");
@@ -353,7 +354,7 @@ static const json_t *end_of(const json_t *job)
 					      : NULL;
 }
 
-/* spec.ttlSecondsAfterFinished */
+/* Deletes the Job after spec.ttlSecondsAfterFinished. */
 static void expire(struct sim_workloads *s, const json_t *job)
 {
 	const json_t *ttl_s = json_at(job, "spec", "ttlSecondsAfterFinished");

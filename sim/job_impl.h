@@ -4,7 +4,7 @@
 #include "sim/workloads_impl.h"
 
 /*
- * job_impl: job.c and job_index.c among themselves.
+ * job_impl: shared by job.c and job_index.c.
  */
 #define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 #define JOB_INDEX "batch.kubernetes.io/job-completion-index"
@@ -12,27 +12,29 @@
 struct job_view {
 	struct sim_workloads *s;
 	json_t *job, *pods;
-	/* pods that run or are to run */
+	/* Pods that run, or will run. */
 	json_t *live;
 	json_int_t terminating, ready;
-	/* counted or not; of an indexed Job: indexes that succeeded */
+	/* Pods that ended, already counted or not; for an indexed Job, succeeded is the number of
+	 * indexes that succeeded. */
 	json_int_t succeeded, failed;
 	bool suspended;
-	/* a byte for each index: it has succeeded, a live pod has it; NULL: not indexed */
+	/* One byte for each index. done: it succeeded; held: a live pod has it. NULL: not
+	 * indexed. */
 	char *done, *held;
 	size_t nindexes;
 };
 
 bool job_is_indexed(const json_t *job);
-/* reads status.completedIndexes */
+/* Reads status.completedIndexes. */
 void job_index_start(struct job_view *v);
 void job_index_end(struct job_view *v);
-/* A pod that is over. */
+/* Records a pod that has ended. */
 void job_index_ended(struct job_view *v, const json_t *pod);
 json_int_t job_index_count(const struct job_view *v);
-/* "0-2,4" */
+/* Returns the succeeded indexes as text, for example "0-2,4". */
 json_t *job_index_text(const struct job_view *v);
-/* A pod for the lowest index that has none; NULL: each has one. */
+/* Returns a pod for the lowest index without one; NULL: every index has one. */
 json_t *job_index_pod(struct job_view *v);
 
 #endif

@@ -7,8 +7,8 @@
 #include "sim/job_impl.h"
 
 /*
- * Jobs of completionMode Indexed: each pod has one of the indexes 0 to completions - 1, and the Job
- * is complete when each index has succeeded once.
+ * Jobs with completionMode Indexed: each pod has one of the indexes 0 to completions - 1, and the
+ * Job is complete when each index has succeeded once.
  * Tests: tests/unit/sim/test_job.c
  */
 #define INDEXES_MAX 100000 /* as in kube-apiserver */
@@ -19,7 +19,7 @@ bool job_is_indexed(const json_t *job)
 	return str_eq(json_str_at(job, "spec", "completionMode"), "Indexed");
 }
 
-/* -1: none, or none of this Job's. */
+/* Returns the index of a pod; -1 if it has none of this Job's. */
 static int64_t index_of(const struct job_view *v, const json_t *pod)
 {
 	const char *text = json_str_at(pod, "metadata", "annotations", JOB_INDEX);

@@ -9,7 +9,8 @@
 /*
  * Inventory, server clusters and switches.
  *
- *   PUT -- plan_ms --> V-nets show it -- heartbeat of the switch --> the port is moved, lastSeen rises
+ *   PUT -- plan_ms --> V-nets show the change -- heartbeat of the switch --> the port moves, and
+ *   lastSeen is updated
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
@@ -64,7 +65,7 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 
 	c->id = s->next_id++;
 	c->vnet = s->next_id++;
-	/* The two that are there from the beginning have the last ones. */
+	/* The two initial clusters get the last subnets. */
 	c->net = (s->nets++ + NT_NETS - 2) % NT_NETS;
 	c->vpc = vpc;
 	for (int f = 0; f < NT_FABRICS && template_ == NT_WITH_FABRICS; f++)
@@ -133,13 +134,13 @@ static bool is_planned(const struct sim_netris *s, const struct nt_server *v)
 	return loop_now(s->loop) >= v->since + s->spec.plan_ms;
 }
 
-/* Until it is planned, as it was told to the switches before. */
+/* Until a change is planned, shows the cluster that was last reported to the switches. */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c)
 {
 	return is_planned(s, v) ? v->cluster == c : v->told[0] == c->id;
 }
 
-/* The cluster that it is to be in on that lane; 0: none. */
+/* Returns the id of the desired cluster on that lane; 0: none. */
 static int64_t wanted_in(const struct nt_server *v, unsigned lane)
 {
 	const struct nt_cluster *c = v->cluster;
@@ -163,7 +164,7 @@ bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)
 
 /* --- switches --------------------------------------------------------------------------------- */
 
-/* Who moves it there: a switch, or the fabric's manager. */
+/* Returns the name of the switch or fabric manager that moves this lane. */
 static const char *mover(const struct sim_netris *s, const struct nt_server *v, unsigned lane)
 {
 	return lane < NT_NICS ? s->switches[v->leaf + lane].name
@@ -254,7 +255,7 @@ unsigned sim_netris_changes(const struct sim_netris *s)
 	return s->changes;
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static void make_inventory(struct sim_netris *s)
 {
@@ -282,7 +283,8 @@ static void make_inventory(struct sim_netris *s)
 	}
 }
 
-/* Long ago: no move is told. */
+/* Puts all gpu servers into the cluster without reporting a move, as if that had happened long
+ * ago. */
 static void begin_in(struct sim_netris *s, const char *cluster)
 {
 	list_for_each (c, &s->clusters, struct nt_cluster, link) {

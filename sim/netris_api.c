@@ -5,8 +5,8 @@
 #include "sim/netris_impl.h"
 
 /*
- * Requests: sessions, answers, and changes. Each is acted on as it comes; latency and most faults
- * are of the answer alone, so that a client that gave up may be too late.
+ * Requests: sessions, answers and changes. A request takes effect at once; latency and most faults
+ * delay only the answer, so that a client's timeout does not undo it.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
@@ -44,7 +44,7 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	httpd_on_gone(l->q, NULL, NULL); /* who goes while it is on its way goes without us */
+	httpd_on_gone(l->q, NULL, NULL); /* on_late() frees l, so a later disconnect must not */
 	httpd_reply_json(l->q, l->status, l->text);
 	late_free(l);
 }
@@ -96,7 +96,7 @@ static void reply_text(struct sim_netris *s, struct httpd_req *q, int status, co
 	httpd_on_gone(q, on_gone, l);
 }
 
-/* The envelope.  data: taken. */
+/* Sends the answer in its envelope. Takes ownership of data. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message)
 {
@@ -111,7 +111,7 @@ void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *dat
 	free(text);
 }
 
-/* --- who may ask ------------------------------------------------------------------------------ */
+/* --- login ------------------------------------------------------------------------------------ */
 
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q)
 {
@@ -162,7 +162,8 @@ static void on_auth(struct httpd_req *q, void *arg)
 	str_hex(hex, random, sizeof(random));
 	str_format(cookie, sizeof(cookie), COOKIE "%s", hex);
 	str_format(set, sizeof(set), "%s; Path=/; HttpOnly", cookie);
-	if (map_size(s->sessions) >= 64) /* of a client that logs in for ever */
+	/* bounds the sessions of a client that logs in again and again */
+	if (map_size(s->sessions) >= 64)
 		map_clear(s->sessions);
 	in = mem_new(struct session);
 	in->since = loop_now(s->loop);
@@ -179,9 +180,9 @@ static void on_who(struct httpd_req *q, void *arg)
 		nt_reply(s, q, 200, json_pack("{s:s}", "user", s->spec.user), NULL);
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------ */
 
-/* Another writer, between a client's look and what it does about it. */
+/* Simulates another writer, between a client's read and its write. */
 static void intrude(struct sim_netris *s, struct nt_cluster *c, const char *path)
 {
 	const struct nt_fault *adds = nt_strikes(s, "OtherAdds", "GET", path);
@@ -326,7 +327,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 
 	if (!nt_admitted(s, q))
 		return;
-	if (str_eq(path, "/api/tenants")) { /* v1: a bare list */
+	if (str_eq(path, "/api/tenants")) { /* API v1: a list without an envelope */
 		bare = json_pack("[o]", nt_ref(s, NT_TENANT_ID, "Admin"));
 		text = json_text(bare);
 		reply_text(s, q, 200, text);
@@ -348,9 +349,9 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	nt_reply(s, q, 200, all, NULL);
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
-/* NULL: it was answered, and nothing is to be done. */
+/* Returns the request body; NULL: the request is answered and must not be executed. */
 json_t *nt_body(struct sim_netris *s, struct httpd_req *q)
 {
 	size_t len;
@@ -458,7 +459,7 @@ static void on_post_vpc(struct httpd_req *q, void *arg)
 		taken = taken || str_eq(v->name, name);
 	if (taken)
 		nt_reply(s, q, 400, NULL, "the name is taken, or there is none");
-	else /* data is the id itself, as some releases have it */
+	else /* data is the id itself, as in some releases */
 		nt_reply(s, q, 200,
 			 nt_number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id), NULL);
 }
@@ -489,7 +490,7 @@ static void on_delete_vpc(struct httpd_req *q, void *arg)
 	nt_reply(s, q, 404, NULL, "no such VPC");
 }
 
-/* --- in front of the racks: without a login, as those of the simulated rack ------------------- */
+/* --- control requests, without a login, as in the simulated rack ------------------------------ */
 
 static void on_truth(struct httpd_req *q, void *arg)
 {
@@ -526,7 +527,7 @@ static void on_fault(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{}");
 }
 
-/* What it says of itself from now on. */
+/* Sets the reported release. */
 static void on_set_version(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;

@@ -16,12 +16,13 @@
 #include "sim/netris.h"
 
 /*
- * `drover sim netris` keeps its password, its certificates and network.yaml, which is what a
- * Provider says to use it, in one folder. What was made by requests is not kept.
+ * `drover sim netris` stores its password, its certificates and network.yaml (spec.network of a
+ * Provider that uses the controller) in one directory. Objects that requests created are not
+ * stored.
  *
- * Each port that is really moved can be told to a file, and to a program that speaks the protocol
- * of docs/exec-fabric.md: for that a machine is where its eth1 is, and the segment is the name of
- * its server cluster, or "none".
+ * Each move of a port on a switch can be written to a file, and sent to a program that speaks the
+ * protocol of docs/exec-fabric.md. For that program a machine is located where its eth1 is, and the
+ * segment is the name of its server cluster, or "none".
  * Tests: tests/real/netris.py
  */
 #define PROGRAM_ARGS 16
@@ -50,13 +51,13 @@ struct run {
 	struct httpd_mhd *mhd;
 	FILE *moves;
 	struct loop_child *program;
-	/* of the newest line to it */
+	/* Id of the last line sent to the program. */
 	int64_t id;
 };
 
 /* --- moves ------------------------------------------------------------------------------------ */
 
-static void write_line(struct run *r, json_t *j /* taken */)
+static void write_line(struct run *r, json_t *j /* takes ownership */)
 {
 	char *text = json_text(j);
 
@@ -140,7 +141,7 @@ static int start_program(struct run *r, struct err *e)
 	return 0;
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 static void on_signal(int signum, void *arg)
 {
@@ -150,7 +151,7 @@ static void on_signal(int signum, void *arg)
 	loop_stop(r->loop);
 }
 
-/* What a Provider says to use it. */
+/* Writes spec.network of a Provider that uses the controller. */
 static int write_network(struct run *r, unsigned port, struct err *e)
 {
 	char *text = mem_printf(

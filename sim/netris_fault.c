@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "sim/netris_impl.h"
 
-/* Tests: tests/unit/sim/test_netris.c */
+/* netris_fault: injected faults. Tests: tests/unit/sim/test_netris.c */
 static const char *const kinds[] = {
 	"Status",     "NotSuccess", "LostReply", "Silent",    "Ignored",    "Garbage",
 	"Slow",	      "Expire",	    "StaleRead", "Forget",    "OtherAdds",  "OtherRemoves",
@@ -46,7 +46,7 @@ void sim_netris_well(struct sim_netris *s)
 		fault_free(f);
 }
 
-/* "PUT /api/v2/server-cluster" */
+/* Compares `on`, for example "PUT /api/v2/server-cluster", with a request. */
 static bool is_on(const char *on, const char *method, const char *path)
 {
 	size_t n = strlen(method);

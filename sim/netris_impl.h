@@ -7,37 +7,36 @@
 #include "sim/netris.h"
 
 /*
- * netris_impl: what netris.c (inventory, clusters, switches), netris_api.c (requests) and
- * netris_fault.c share; nobody else includes it.
+ * netris_impl: shared by netris.c (inventory, clusters, switches), netris_api.c (requests),
+ * netris_fault.c, netris_json.c and netris_lb.c; not included elsewhere.
  */
 #define NT_NICS 2
-/* Beside the NICs: InfiniBand and NVLink, by their managers; in clusters whose template has
- * them. */
+/* InfiniBand and NVLink, moved by their managers; only in clusters whose template has them. */
 #define NT_FABRICS 2
 #define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
 #define NT_TENANT_ID 1
 #define NT_TEMPLATES 4
-#define NT_WITH_FABRICS 2 /* the template that has them */
-#define NT_OTHER_NICS 3	  /* ... whose NICs no server has */
+#define NT_WITH_FABRICS 2 /* Index of the template gpu-fabrics. */
+#define NT_OTHER_NICS 3	  /* Index of the template other-nics, whose NICs no server has. */
 #define NT_TEMPLATE_ID 11
 #define NT_PER_LEAF 32
 
 struct nt_server {
 	int64_t id;
 	char name[64];
-	/* of eth1; eth2 is at the next */
+	/* Index of the leaf switch of eth1; eth2 is on the next switch. */
 	unsigned leaf;
 	bool host;
-	/* that it is in, not shared; NULL: none */
+	/* Cluster that contains the server, not shared; NULL: none. */
 	struct nt_cluster *cluster;
-	/* of that, by the loop */
+	/* Loop time of the last change of `cluster`. */
 	int64_t since;
-	/* id of the cluster on the switch, as it says and as it is; 0: none */
+	/* Id of the server's cluster on the switch, as reported and as forwarded; 0: none. */
 	int64_t told[NT_LANES], really[NT_LANES];
 };
 struct nt_switch {
-	/* seen: wall ms */
+	/* seen: wall ms. */
 	int64_t id, seen;
 	char name[16];
 };
@@ -52,7 +51,7 @@ struct nt_lb {
 	int64_t id, site, vpc, port;
 	char *name, *ip;
 	bool enabled;
-	/* as they were sent */
+	/* Backends as sent. */
 	json_t *backends;
 };
 struct nt_member {
@@ -63,20 +62,20 @@ struct nt_member {
 struct nt_cluster {
 	struct list link;
 	int64_t id, vpc, vnet;
-	/* their V-nets; 0: its template has none */
+	/* Ids of the V-nets of InfiniBand and NVLink; 0: the template has none. */
 	int64_t fabric[NT_FABRICS];
-	/* its V-net has 10.20.NET.0/24 */
+	/* The V-net has the subnet 10.20.NET.0/24. */
 	unsigned net;
 	unsigned template_;
 	char *name;
 	json_t *tags;
-	/* before: the last change */
+	/* Members, and the members before the last change. */
 	struct nt_member *v, *before;
 	size_t n, nbefore;
 };
 struct nt_fault {
 	struct list link;
-	/* of the table */
+	/* Points to an entry of the table of faults. */
 	const char *what;
 	char *on, *name;
 	int64_t value, count;
@@ -87,16 +86,16 @@ struct sim_netris {
 	char version[32];
 	struct loop *loop;
 	struct nt_server *servers;
-	/* hosts included */
+	/* Number of servers, including hosts. */
 	size_t nservers;
 	struct map *by_name;
 	struct nt_switch *switches;
 	size_t nswitches;
 	struct list clusters, vpcs, lbs, faults, replies;
-	/* cookie -> struct session of netris_api.c */
+	/* Cookie -> struct session of netris_api.c. */
 	struct map *sessions;
 	int64_t next_id;
-	/* given so far */
+	/* Number of subnets assigned so far. */
 	unsigned nets;
 	unsigned logins, changes, requests;
 	struct loop_timer beat;
@@ -109,10 +108,10 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 void nt_cluster_free(struct sim_netris *s, struct nt_cluster *c);
 struct nt_vpc *nt_vpc_new(struct sim_netris *s, const char *name, const json_t *tags);
 void nt_vpc_free(struct nt_vpc *v);
-/* The whole list.  NULL: taken; else why not. */
+/* Replaces the member list. NULL: accepted; otherwise returns the reason for refusal. */
 const char *nt_members_set(struct sim_netris *s, struct nt_cluster *c, const json_t *servers);
 bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c);
-/* Is this server in the V-net of this cluster, as the controller shows it? */
+/* True if the controller shows the server in the V-net of the cluster. */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c);
 struct nt_fabric {
 	const char *nic, *manager, *postfix, *type;
@@ -125,26 +124,26 @@ void nt_lb_free(struct nt_lb *b);
 void nt_lb_routes(struct sim_netris *s, struct httpd *d);
 bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
 
-/* netris_api.c: as all requests are answered; false: it was. */
+/* netris_api.c: checks the login and applies the faults of requests; false: answered. */
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
-/* NULL: it was answered */
+/* Returns the request body; NULL: answered. */
 json_t *nt_body(struct sim_netris *s, struct httpd_req *q);
-/* data: taken.  message: NULL: it went well. */
+/* Takes ownership of data. message NULL: success. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message);
 int64_t nt_asked_id(const struct httpd_req *q);
-/* netris_json.c: the form of this answer: bit 0 numbers as strings, bit 1 words for truth, bit 2
+/* netris_json.c: the form of this answer: bit 0 numbers as strings, bit 1 words for booleans, bit 2
  * short lists. */
 unsigned nt_form(const struct sim_netris *s);
-/* in the form of this answer */
+/* These return a value in the form of this answer. */
 json_t *nt_number(const struct sim_netris *s, int64_t n);
 json_t *nt_truth(const struct sim_netris *s, bool is);
 json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
-/* What there is, as the controller's answers have it; the caller owns the result.
- * short_: as its lists have it. */
+/* These return parts of the network as the controller's answers contain them; the caller owns the
+ * result. short_: as lists contain them. */
 json_t *nt_vpc_json(const struct sim_netris *s, const struct nt_vpc *v);
 json_t *nt_templates_json(const struct sim_netris *s);
-/* stale: as it was before the last change. */
+/* stale: the state before the last change. */
 json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale, bool short_);
 json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_);
 json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_);
@@ -154,8 +153,9 @@ json_t *nt_links_json(const struct sim_netris *s);
 json_t *nt_ports_json(const struct sim_netris *s);
 json_t *nt_subnets_json(const struct sim_netris *s);
 
-/* netris_fault.c */
-/* The first of these faults that strikes this request, counted; NULL: none. */
+/* netris_fault.c: nt_strikes() returns the first fault that applies to this request and counts it
+ * down; NULL: none. nt_stands() returns true if a fault is active for this name, and does not count
+ * it. */
 struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
 			    const char *path);
 bool nt_stands(const struct sim_netris *s, const char *what, const char *name);

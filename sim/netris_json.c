@@ -1,5 +1,5 @@
 /*
- * netris_json: what there is in the simulated network, as a Netris controller's answers have it.
+ * netris_json: the objects of the simulated network in the form of a Netris controller's answers.
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-/* Which of a client's requests this is decides on forms: bit 0 strings, bit 1 words, bit 2 short
+/* The form of this answer, by the number of the request: bit 0 strings, bit 1 words, bit 2 short
  * lists. */
 unsigned nt_form(const struct sim_netris *s)
 {
@@ -42,7 +42,7 @@ static json_t *label(const char *text)
 	return json_pack("{s:s, s:i}", "label", text, "value", 1);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static const char *leaf_of(const struct sim_netris *s, const struct nt_server *v, unsigned nic)
 {
@@ -128,7 +128,8 @@ json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool s
 	return j;
 }
 
-/* Those whose manager is to have them in it, and those that it has not let go of yet. */
+/* Lists the servers that the manager is to move into the V-net, and those that it has not moved out
+ * yet. */
 json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_)
 {
 	json_t *servers = json_array(), *j;
@@ -168,7 +169,7 @@ static json_t *gateway_json(struct sim_netris *s, const struct nt_cluster *c)
 			 nt_truth(s, true), "dhcp", "start", start, "end", end);
 }
 
-/* Ports of a server that is shared in a cluster stay where they are: tagged. */
+/* Lists the ports of unshared members; the ports of a shared server stay in its own V-net. */
 json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
 {
 	unsigned nics = c->template_ == NT_OTHER_NICS ? 0 : NT_NICS;

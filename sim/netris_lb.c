@@ -4,8 +4,8 @@
 #include "sim/netris_impl.h"
 
 /*
- * Load balancers. Names are not unique, as nothing published says that they are: whoever sends a
- * create twice has two.
+ * Load balancers. Names are not unique, because no publication says that they are: a create that is
+ * sent twice creates two.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_netris_way.c
  */
@@ -38,7 +38,7 @@ unsigned sim_netris_balancers(const struct sim_netris *s)
 	return n;
 }
 
-/* --- as they are told ------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------ */
 
 static bool is_down(const struct sim_netris *s, const char *ip)
 {
@@ -99,7 +99,7 @@ static void on_lbs(struct httpd_req *q, void *arg)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* NULL: it was taken; else why not. */
+/* Applies a create or update. NULL: accepted; otherwise returns the reason for refusal. */
 static const char *take(struct sim_netris *s, struct nt_lb *b, const json_t *j)
 {
 	const json_t *backends = json_object_get(j, "backendIps");

@@ -10,8 +10,8 @@
 
 #define AGAIN_MS 2000
 #define TICK_MS 500
-#define READY_MS 1000 /* after the Node is there: the network plugin */
-#define GPUS_MS 3000  /* after that: the device plugin */
+#define READY_MS 1000 /* From registration to Ready: start of the network plugin. */
+#define GPUS_MS 3000  /* From Ready to the GPUs: start of the device plugin. */
 #define LEASE_MS 10000
 #define STATUS_MS (5 * 60 * 1000)
 #define HEAD 4096
@@ -34,7 +34,7 @@ static void later(struct sim_node *n, int64_t ms)
 	loop_timer_start(&n->timer, ms);
 }
 
-/* --- asking the API server -------------------------------------------------------------------- */
+/* --- requests to the API server --------------------------------------------------------------- */
 
 struct call {
 	struct list link;
@@ -94,7 +94,7 @@ bool node_reaches(const struct sim_node *n)
 
 /* --- the Node --------------------------------------------------------------------------------- */
 
-/* "a=b,c=d" into an object. */
+/* Parses "a=b,c=d" into an object. */
 static json_t *pairs(const char *text)
 {
 	json_t *out = json_object();
@@ -116,7 +116,7 @@ static json_t *pairs(const char *text)
 	return out;
 }
 
-/* "key[=value]:Effect,..." */
+/* Parses "key[=value]:Effect,...". */
 static json_t *taints(const struct sim_node *n)
 {
 	json_t *out = json_array();
@@ -173,7 +173,7 @@ static void keep_back(json_t *c, const char *what)
 	}
 }
 
-/* Capacity less what is reserved for the system, and for kubelet and runtime. */
+/* Capacity minus the reservations for the system, and for kubelet and runtime. */
 static json_t *allocatable(const struct sim_node *n)
 {
 	json_t *c = capacity(n);
@@ -221,7 +221,7 @@ static json_t *status_json(struct sim_node *n)
 		"daemonEndpoints", "kubeletEndpoint", "Port", 10250);
 }
 
-/* Since the Node exists, drover may delete the bootstrap token at any moment. */
+/* Once the Node exists, drover may delete the bootstrap token at any moment. */
 static void is_registered(struct sim_node *n)
 {
 	n->registered = true;
@@ -265,7 +265,7 @@ static void on_status(struct sim_node *n, int status, const json_t *o, void *arg
 	(void)arg;
 	n->asking = false;
 	if (status != 200)
-		n->status_at = 0; /* again, soon */
+		n->status_at = 0; /* written again soon */
 	later(n, status == 200 ? TICK_MS : AGAIN_MS);
 }
 
@@ -336,7 +336,7 @@ static void on_identified(struct sim_node *n)
 	later(n, n->who != NODE_NOBODY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
 }
 
-/* True: something in the status is to be said now. */
+/* Advances Ready and the GPUs; true if the status must be written now. */
 static bool progressed(struct sim_node *n)
 {
 	int64_t now = node_now(n);
@@ -389,7 +389,8 @@ static void on_timer(void *arg)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-/* KEY=VALUE; what holds anything else is refused, as docs/image-contract.md asks for. */
+/* Returns the value of KEY=VALUE, in a; "" if absent or if it contains other characters, as
+ * docs/image-contract.md requires. */
 static const char *setting(struct arena *a, const char *text, const char *key)
 {
 	size_t n = strlen(key);

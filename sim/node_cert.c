@@ -1,12 +1,14 @@
 /*
- * node_cert: who the kubelet is to its API server: TLS bootstrap, as kubeadm sets it up.
+ * node_cert: how the kubelet gets its client certificate: TLS bootstrap, as kubeadm configures it.
  *
- *   key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME, by its certificate
- *        no such API, or nobody has signed for SIGN_MS: the bootstrap token itself; refused: from the beginning
+ *   key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME
  *
- * The key is on the root drive before the request goes out, and the request is named after it: a
- * node that was cut off while it waited asks for the same certificate. A certificate that is not of
- * this key is not taken.
+ * Without that API, or if nobody has signed within SIGN_MS, the bootstrap token itself is used; if
+ * it is refused, the node begins again.
+ *
+ * The key is stored on the root drive before the request is sent, and the request is named after
+ * the key: a node that lost power while it waited requests the same certificate. A certificate that
+ * does not belong to this key is not accepted.
  * Tests: tests/unit/sim/test_node_join.c
  */
 #include <stdlib.h>
@@ -20,9 +22,9 @@
 #define REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 #define SIGNER "kubernetes.io/kube-apiserver-client-kubelet"
 #define SIGN_MS                                                                                    \
-	30000 /* kubelet has an hour: here somebody may want to see what happens otherwise */
+	30000 /* A real kubelet waits an hour; here the fallback should become visible soon. */
 
-/* --- on the root drive ------------------------------------------------------------------------ */
+/* --- credentials on the root drive ------------------------------------------------------------ */
 
 static const char *const words[] = {
 	[NODE_NOBODY] = "key", [NODE_TOKEN] = "token", [NODE_CERTIFICATE] = "certificate"};
@@ -150,7 +152,7 @@ static void on_looked(struct sim_node *n, int status, const json_t *o, void *arg
 
 	(void)arg;
 	if (status == 404)
-		n->requested = false; /* it was tidied away: asked for again */
+		n->requested = false; /* the request was cleaned up: create it again */
 	else if (has_condition(o, "Denied") || has_condition(o, "Failed"))
 		sim_machine_say(n->machine, "join: %s: the cluster gives it no certificate",
 				n->request);

@@ -1,10 +1,10 @@
 /*
- * node_pods: the pods that are bound to this Node, by list and watch, and what becomes of them.
+ * node_pods: the pods that are bound to this Node, by list and watch, and their states.
  *
- *	bound --START_MS--> Running --run-for--> Succeeded, or Failed with exit-code
- *	  deleted: --stop-after, at most the grace--> gone (deleted with no grace)
+ *   bound --START_MS--> Running --run-for--> Succeeded, or Failed with exit-code
+ *   deleted --stop-after, at most the grace period--> deleted with grace period 0
  *
- * One write at a time; a tick looks which pod is due.
+ * Only one write is in flight at a time; each tick looks for a pod that is due.
  * Tests: tests/unit/sim/test_node.c
  */
 #include <stdlib.h>
@@ -17,8 +17,7 @@
 
 #define START_MS 1000
 #define STOP_MS 1000
-#define JOB_RUN_MS                                                                                 \
-	10000 /* a pod of a Job has to end by itself, or the Job would never be complete */
+#define JOB_RUN_MS 10000 /* A pod of a Job must end by itself, or the Job would never complete. */
 #define TICK_MS 250
 #define AGAIN_MS 2000
 #define WATCH_S 300
@@ -26,27 +25,27 @@
 #define TRACE_AT (64ll << 20)
 
 struct pod {
-	/* /api/v1/namespaces/NS/pods/NAME */
+	/* path: /api/v1/namespaces/NS/pods/NAME. */
 	char *path, *uid, *name;
-	/* as seen last */
+	/* The Pod as last read. */
 	json_t *object;
-	/* loop_now(); began_at -1: not begun */
+	/* Loop time; began_at -1: not started. */
 	int64_t seen_at, began_at;
-	/* -1: not */
+	/* Loop time of the deletion; -1: not deleted. */
 	int64_t deleted_at;
-	/* in the list that is being read */
+	/* True if the list that is being read contains the pod. */
 	bool listed;
 	unsigned ip;
 };
 
 struct node_pods {
 	struct sim_node *node;
-	/* uid -> struct pod */
+	/* Uid -> struct pod. */
 	struct map *pods;
 	struct http_req *watch;
 	struct scan *lines;
 	struct loop_timer tick, relist;
-	/* uid of the pod that is being written */
+	/* Uid of the pod whose write is in flight; NULL: none. */
 	char *acting;
 	char rv[32];
 	bool expired;
@@ -69,7 +68,7 @@ static int64_t clock_of(const struct node_pods *s)
 	return node_now(s->node);
 }
 
-/* A duration in an annotation; otherwise: absent or none. */
+/* Returns the duration in an annotation; `otherwise` if it is absent or not valid. */
 static int64_t duration_of(const struct pod *p, const char *annotation, int64_t otherwise)
 {
 	const char *text = json_str_at(p->object, "metadata", "annotations", annotation);
@@ -78,7 +77,7 @@ static int64_t duration_of(const struct pod *p, const char *annotation, int64_t 
 	return text && str_to_duration(text, &ms) ? ms : otherwise;
 }
 
-/* 0 unless the annotation is a number. */
+/* Returns the exit code in the annotation; 0 if it is absent or not a number. */
 static int64_t exit_code(const struct pod *p)
 {
 	const char *text = json_str_at(p->object, "metadata", "annotations", SIM_NODE_EXIT_CODE);
@@ -87,7 +86,7 @@ static int64_t exit_code(const struct pod *p)
 	return text && str_to_i64(text, 0, 255, &code) ? code : 0;
 }
 
-/* How long it runs by itself; -1: until it is deleted. */
+/* Time after which the pod ends by itself, in ms; -1: runs until it is deleted. */
 static int64_t run_ms(const struct pod *p)
 {
 	bool of_job = str_eq(json_str_at(sim_object_controller(p->object), "kind"), "Job");
@@ -105,9 +104,10 @@ static bool is_running(const struct pod *p)
 	return str_eq(json_str_at(p->object, "status", "phase"), "Running");
 }
 
-/* --- seeing ----------------------------------------------------------------------------------- */
+/* --- list and watch --------------------------------------------------------------------------- */
 
-/* One that runs already has run since its startTime: the rack was away in between. */
+/* Loop time at which a running pod started, from its startTime: the rack may have been restarted
+ * since. -1: not running. */
 static int64_t begun(const struct node_pods *s, const struct pod *p)
 {
 	const char *text = json_str_at(p->object, "status", "startTime");
@@ -262,14 +262,14 @@ static void on_relist(void *arg)
 	}
 }
 
-/* --- doing ------------------------------------------------------------------------------------ */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static void on_written(struct sim_node *n, int status, const json_t *o, void *arg)
 {
 	struct node_pods *s = arg;
 
 	(void)n;
-	/* Our own write counts at once; what failed is tried again at a later tick. */
+	/* Applies the result of the write at once; a failed write is repeated by a later tick. */
 	if (status == 200 && str_eq(json_str_at(o, "kind"), "Pod") &&
 	    map_has(s->pods, json_str_at(o, "metadata", "uid")))
 		see(s, (json_t *)o);
@@ -357,7 +357,7 @@ static void finish_deletion(struct node_pods *s, const struct pod *p)
 		      "gracePeriodSeconds", 0, "preconditions", "uid", p->uid));
 }
 
-/* Work leaves traces: on every drive, at a place of its own behind the image. */
+/* Writes a trace of the pod to every drive, at a place of its own behind the image. */
 static void leave_trace(struct node_pods *s, const struct pod *p)
 {
 	struct sim_machine *m = s->node->machine;
@@ -385,7 +385,7 @@ static int64_t grace_ms(const struct pod *p)
 	return json_int_at(p->object, "metadata", "deletionGracePeriodSeconds") * 1000;
 }
 
-/* True: something was asked for. */
+/* Writes the next state of a pod if it is due; true if a request was sent. */
 static bool look_after(struct node_pods *s, struct pod *p)
 {
 	int64_t now = clock_of(s), run_for = run_ms(p);
@@ -420,7 +420,7 @@ static void on_tick(void *arg)
 	struct map_iter it;
 
 	loop_timer_start(&s->tick, TICK_MS);
-	/* The switch moved the port: what was open is dead, whether or not anybody says so. */
+	/* The switch moved the port: closes the watch, which a real network would leave hanging. */
 	if (!reached && s->watch) {
 		http_cancel(s->watch);
 		s->watch = NULL;
@@ -433,7 +433,7 @@ static void on_tick(void *arg)
 			return;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and end ---------------------------------------------------------------------------- */
 
 struct node_pods *node_pods_new(struct sim_node *n)
 {

@@ -5,11 +5,11 @@
 #include "sim/workloads_impl.h"
 
 /*
- * The ReplicaSet controller: as many pods as spec.replicas, those not counted that are over or
+ * The ReplicaSet controller: keeps spec.replicas pods, not counting those that have ended or are
  * being deleted.
  */
 
-/* Ready for minReadySeconds. */
+/* True if the pod has been Ready for minReadySeconds. */
 static bool is_available(const struct sim_workloads *s, const json_t *rs, const json_t *pod)
 {
 	const json_t *c = sim_object_condition(pod, "Ready");

@@ -1,6 +1,6 @@
 /*
- * rollout: how many replicas each ReplicaSet of a Deployment has next, as kube-controller-manager
- * counts:
+ * rollout: the next number of replicas of each ReplicaSet of a Deployment, by the rules of
+ * kube-controller-manager:
  *
  *   all ReplicaSets together  <= replicas + maxSurge
  *   available pods            >= replicas - maxUnavailable
@@ -22,7 +22,7 @@ static json_int_t most(json_int_t a, json_int_t b)
 	return a > b ? a : b;
 }
 
-/* A number, or a share of all. */
+/* Reads a number, or a percentage of `all`. */
 static json_int_t share(const json_t *v, json_int_t all, bool up)
 {
 	const char *text = json_string_value(v);
@@ -83,10 +83,9 @@ static json_int_t sum(const json_t *sets, json_int_t (*of)(const json_t *rs))
 	return n;
 }
 
-/* --- scaling alone ---------------------------------------------------------------------------- */
+/* --- scaling while paused --------------------------------------------------------------------- */
 
-/* Replicas of a Deployment that is paused, or of one without a rollout: the newest that has any
- * takes the difference. */
+/* Scales a paused Deployment: its newest ReplicaSet with replicas takes the whole difference. */
 static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 {
 	json_int_t all = wanted(fresh) + sum(old, wanted);
@@ -101,7 +100,8 @@ static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 
 /* --- RollingUpdate ---------------------------------------------------------------------------- */
 
-/* True if something was changed: the old ones wait until the next round then. */
+/* Grows the new ReplicaSet; true if it was changed, and the old ones must then wait until the next
+ * round. */
 static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 {
 	json_int_t has = wanted(fresh), room;
@@ -117,7 +117,8 @@ static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 	return true;
 }
 
-/* Replicas that serve nobody go first; what the bound still allows. */
+/* Removes replicas that are not available first. bound: most replicas to remove; returns the rest
+ * of it. */
 static json_int_t drop_unavailable(json_t *old, json_int_t bound)
 {
 	json_t *rs;
@@ -149,7 +150,7 @@ static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
 {
 	json_int_t keep = r->replicas - r->unavailable, bound, spare;
 
-	/* A new replica that is not available yet stands for none. */
+	/* A new replica that is not available yet does not replace an old one. */
 	bound = sum(old, wanted) + wanted(fresh) - keep - most(wanted(fresh) - available(fresh), 0);
 	if (bound <= 0)
 		return;
@@ -161,7 +162,7 @@ static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
 
 /* --- Recreate --------------------------------------------------------------------------------- */
 
-/* Those being deleted count: their containers may still run. */
+/* Pods that are being deleted count, because their containers may still run. */
 static bool any_runs(const json_t *old, const json_t *pods)
 {
 	json_t *rs, *pod;

@@ -25,7 +25,7 @@ struct ask {
 	struct list link;
 	struct sim_rounds *r;
 	struct http_req *req;
-	/* NULL: a write */
+	/* Called with the items of a list; NULL: a write. */
 	void (*then)(void *arg, json_t *items);
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);
 	char *note;

@@ -6,41 +6,40 @@
 #include "base/secret.h"
 
 /*
- * rounds: one API server asked again and again, as the scheduler and the controllers of `drover up`
- * do.
+ * rounds: polls one API server, for the scheduler and the controllers of `drover up`.
  *
- * begin() starts a round by listing something. What it lists is passed to a function, which may
- * list and write more. The next round begins one period after the last answer of this one. So a
- * round sees the effect of every write of the round before it. A list that fails ends its chain;
- * the next round tries again.
+ * begin() starts a round by listing something. The list is passed to a function, which may list and
+ * write more. The next round begins one period after the last answer of this one, so a round sees
+ * the effect of every write of the previous round. A list that fails ends its chain; the next round
+ * tries again.
  * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
  */
 struct sim_rounds;
 struct sim_rounds_spec {
 	struct http *http;
-	/* copied */
+	/* Copied. */
 	const char *server, *ca_pem;
-	/* copied */
+	/* Copied. */
 	const struct secret *token;
-	/* 0 means 500 */
+	/* Time between two rounds; 0 means 500. */
 	int64_t period_ms;
 };
 struct sim_rounds *sim_rounds_new(struct loop_group *g, const struct sim_rounds_spec *s,
 				  void (*begin)(void *arg), void *arg, struct err *e);
-/* cancels what is in flight */
+/* Cancels requests in flight and frees r. */
 void sim_rounds_free(struct sim_rounds *r);
 
-/* Unix ms */
+/* Returns the wall clock, Unix ms. */
 int64_t sim_rounds_wall(const struct sim_rounds *r);
 
-/* items: the array of the list, valid during the call. */
+/* Lists path and calls then(). items: the array of the list, valid during the call. */
 void sim_rounds_list(struct sim_rounds *r, const char *path,
 		     void (*then)(void *arg, json_t *items));
-/* A PATCH is a strategic merge patch unless `merge`. done may be NULL; its reply is NULL if the
- * answer is no JSON. note: copied, and passed to done(); NULL: none. */
+/* A write. A PATCH is a strategic merge patch unless `merge`. done may be NULL; its reply is NULL
+ * if the answer is not JSON. note: copied, and passed to done(); NULL: none. */
 struct sim_write {
 	const char *method, *path;
-	/* NULL: none */
+	/* NULL: no body. */
 	const json_t *body;
 	bool merge;
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);

@@ -12,7 +12,7 @@
 #define NAME "default-scheduler"
 #define MESSAGE_MAX 1024
 
-/* --- does it fit? ----------------------------------------------------------------------------- */
+/* --- does a pod fit a node? ------------------------------------------------------------------- */
 
 static struct quantity amount_of(const json_t *v)
 {
@@ -31,12 +31,12 @@ static struct quantity wanted_by(const json_t *container, const char *resource)
 	json_t *v = json_at(container, "resources", "requests");
 
 	v = v ? json_object_get(v, resource) : NULL;
-	if (!v) /* as the API server defaults it */
+	if (!v) /* the API server's default: the limit */
 		v = json_object_get(json_at(container, "resources", "limits"), resource);
 	return amount_of(v);
 }
 
-/* Containers together, or the greatest of the init containers. */
+/* Sum of the containers, or the largest init container. */
 static struct quantity request_of(const json_t *pod, const char *resource)
 {
 	struct quantity sum = {0}, most = {0};
@@ -73,7 +73,7 @@ static const char *lacks(const json_t *pod, const json_t *node, const json_t *po
 	return quantity_cmp(quantity_add(used, want), has) > 0 ? resource : NULL;
 }
 
-/* The first resource that there is too little of. */
+/* Returns the first resource of which the node has too little; NULL: none. */
 static const char *lacks_any(const json_t *pod, const json_t *node, const json_t *pods)
 {
 	static const char *const lists[] = {"containers", "initContainers"};
@@ -143,7 +143,8 @@ static bool term_fits(const json_t *term, const json_t *node, const struct label
 	json_array_foreach (names, i, x)
 		if (!sim_expression_matches(x, &fields, a))
 			return false;
-	return json_array_size(labels) || json_array_size(names); /* an empty term fits nothing */
+	/* an empty term matches nothing */
+	return json_array_size(labels) || json_array_size(names);
 }
 
 static bool affinity_fits(const json_t *pod, const json_t *node)
@@ -191,7 +192,7 @@ const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const js
 
 struct sim_scheduler {
 	struct sim_rounds *rounds;
-	/* pods without a node, in the order of their turn */
+	/* Pods without a node, in scheduling order. */
 	json_t *pending;
 	json_t *nodes;
 };
@@ -238,7 +239,8 @@ static void tell_pod(struct sim_scheduler *s, const json_t *pod, const char *mes
 	write_pod(s, "PATCH", pod, "status", body);
 }
 
-/* "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were not ready." */
+/* Reasons for the message: "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were
+ * not ready." */
 struct reasons {
 	char text[8][160];
 	unsigned count[8];
@@ -280,7 +282,7 @@ static void place(struct sim_scheduler *s, json_t *pod, json_t *pods)
 		name = json_str_at(node, "metadata", "name");
 		if (!misfit && name) {
 			bind_pod(s, pod, name);
-			/* The next one counts with it. */
+			/* The next pod of this round must count this one. */
 			json_object_set_new(json_at(pod, "spec"), "nodeName", json_string(name));
 			json_array_append(pods, pod);
 			return;

@@ -4,14 +4,15 @@
 #include "sim/rounds.h"
 
 /*
- * scheduler: what a virtual cluster of the demo needs of kube-scheduler. It looks at the API server
- * twice a second and gives each pod that has no node to the first one, by name, that is Ready, not
- * cordoned, fits its nodeSelector, required node affinity and tolerations, and has room for its
- * requests; those of higher priority first, then the older. A pod that fits nowhere gets the
- * condition PodScheduled False, reason Unschedulable, and a message in kube-scheduler's words.
+ * scheduler: a small substitute for kube-scheduler in the virtual clusters of the demo. Twice a
+ * second it lists the pods without a node, and binds each of them to the first node, by name, that
+ * is Ready, not cordoned, matches nodeSelector, required node affinity and tolerations, and has
+ * enough free resources. Pods of higher priority come first, then older ones. A pod that fits no
+ * node gets the condition PodScheduled False with reason Unschedulable and kube-scheduler's
+ * message.
  *
- * Not looked at: pod affinity, topology spread, volumes, host ports, preferences; it evicts nobody.
- * Pods with scheduling gates or another schedulerName are left alone.
+ * Ignored: pod affinity, topology spread, volumes, host ports, preferences. There is no preemption.
+ * Pods with scheduling gates or a different schedulerName are left alone.
  */
 struct sim_scheduler;
 struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_rounds_spec *spec,
@@ -19,8 +20,8 @@ struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_r
 void sim_scheduler_free(struct sim_scheduler *s);
 DEFINE_OWN(sim_scheduler)
 
-/* For tests: does this pod fit this node, beside those that are there (an array of pods)? NULL: it
- * does; else why not, as kube-scheduler puts it. */
+/* For tests: NULL if the pod fits the node beside `pods` (an array of all pods); otherwise the
+ * reason, in kube-scheduler's words. */
 const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const json_t *pods);
 
 #endif

@@ -106,8 +106,8 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Removes from a merge patch what adds an empty value: the API server leaves 0, [] and {} out, so
- * now never has them. */
+/* Removes empty values that the patch would add: the API server drops 0, [] and {}, so `now` never
+ * contains them. */
 static void drop_empty(json_t *patch, const json_t *now)
 {
 	const char *key;
@@ -158,9 +158,9 @@ json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, co
 			 reason, "message", message, "lastTransitionTime", since);
 }
 
-/* --- whose children --------------------------------------------------------------------------- */
+/* --- children --------------------------------------------------------------------------------- */
 
-/* Only if nobody changed the child since it was listed. */
+/* Replaces the ownerReferences, unless the child has changed since it was listed. */
 static void set_refs(struct sim_workloads *s, const struct sim_kind *k, const json_t *child,
 		     json_t *refs)
 {
@@ -194,7 +194,7 @@ static void release(struct sim_workloads *s, const json_t *owner, const struct s
 	set_refs(s, k, child, refs);
 }
 
-/* True: a child of owner, now or from now on. */
+/* True if the child belongs to owner, or was adopted now. */
 static bool claim(struct sim_workloads *s, const struct sim_kind *owner_kind, const json_t *owner,
 		  const struct sim_kind *k, const json_t *child)
 {
@@ -273,7 +273,7 @@ json_t *workloads_pod(const struct sim_kind *owner_kind, const json_t *owner, co
 			 meta, "spec", json_deep_copy(json_at(owner, "spec", "template", "spec")));
 }
 
-/* How much a pod does already: without a node, Pending, Running, Ready. */
+/* Progress of a pod: without a node, Pending, Running, Ready. */
 static int stage_of(const json_t *pod)
 {
 	if (str_empty(json_str_at(pod, "spec", "nodeName")))
@@ -346,8 +346,7 @@ static void on_deployments(void *arg, json_t *items)
 	if (!s->pods)
 		return;
 	s->busy = job_free_orphans(s) || s->busy;
-	/* A Deployment sees its ReplicaSets as they were at the begin of the round, and so do they
-	 * themselves. */
+	/* All controllers see the ReplicaSets as they were at the beginning of the round. */
 	sync_all(s, s->replica_sets, replica_set_sync);
 	sync_all(s, s->jobs, job_sync);
 	sync_all(s, s->deployments, deployment_sync);
@@ -377,8 +376,8 @@ static void on_pods(void *arg, json_t *items)
 	sim_rounds_list(s->rounds, "/apis/apps/v1/replicasets", on_replica_sets);
 }
 
-/* Children before owners: an owner that is deleted in between is not seen without its children, and
- * gets no new ones. */
+/* Lists children before owners: an owner that is deleted meanwhile then never appears without its
+ * children, and gets no new ones. */
 static void on_begin(void *arg)
 {
 	struct sim_workloads *s = arg;

@@ -4,18 +4,19 @@
 #include "sim/rounds.h"
 
 /*
- * workloads: what a virtual cluster of the demo needs of kube-controller-manager: Deployments make
- * ReplicaSets, ReplicaSets and Jobs make pods. It looks at the API server twice a second. Owners
- * and finalizers are the API server's (struct apiserver_spec, controllers).
+ * workloads: a small substitute for kube-controller-manager in the virtual clusters of the demo.
+ * Deployments create ReplicaSets; ReplicaSets and Jobs create pods. It polls the API server twice a
+ * second. Owner references and finalizers are handled by the API server (struct apiserver_spec,
+ * controllers).
  *
- *   sim/workloads.c	rounds, and what the three controllers share
- *   sim/replicaset.c, sim/deployment.c, sim/job.c	one controller each
- *   sim/rollout.c	how many replicas each ReplicaSet of a Deployment has next
- *   sim/job_index.c	pods of a Job of completionMode Indexed
+ *   sim/workloads.c    rounds, and code shared by the three controllers
+ *   sim/replicaset.c, sim/deployment.c, sim/job.c   one controller each
+ *   sim/rollout.c      next number of replicas of each ReplicaSet of a Deployment
+ *   sim/job_index.c    pods of a Job with completionMode Indexed
  *
- * Not done: proportional scaling while a rollout is under way (the new ReplicaSet takes the
- * difference); of Jobs podFailurePolicy, successPolicy and backoffLimitPerIndex; events, save for a
- * pod that the server refuses.
+ * Not implemented: proportional scaling during a rollout (the new ReplicaSet takes the difference);
+ * podFailurePolicy, successPolicy and backoffLimitPerIndex of Jobs; events, except for a pod that
+ * the server refuses.
  */
 struct sim_workloads;
 struct sim_workloads *sim_workloads_new(struct loop_group *g, const struct sim_rounds_spec *spec,
