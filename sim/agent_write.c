@@ -164,7 +164,7 @@ static void judge(struct agent_write *w)
 	crypto_hash_end(w->hash, d);
 	crypto_digest_text(d, text);
 	if (!str_eq(text, o->digest)) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "%lld bytes with %s were served",
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "the %lld bytes served have the digest %s",
 			       (long long)w->served, text);
 		fail_image(w, "ImageMismatch", &e);
 	} else if (w->frame_open) {
@@ -253,7 +253,7 @@ static void begin_image(struct sim_agent *a, struct drive *d)
 		(void)ZSTD_DCtx_setParameter(w->zd, ZSTD_d_windowLogMax, WINDOW_LOG);
 	}
 	if (!sim_rack_reaches(a->machine, origin))
-		agent_fail(a, "ImageUnavailable", "%s is not reached from %s", origin,
+		agent_fail(a, "ImageUnavailable", "%s is not reachable from segment \"%s\"", origin,
 			   sim_rack_segment(a->machine));
 	else if (!(w->peer = http_peer_new(sim_rack_spec_of(a->machine->rack)->http, &s, &e)))
 		agent_fail(a, "OrderInvalid", "%s", e.text);

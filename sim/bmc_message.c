@@ -20,21 +20,25 @@ static const struct message {
 } messages[] = {
 	{"Success", "The request completed successfully.", "OK", "None."},
 	{"GeneralError",
-	 "A general error has occurred.  See Resolution for information on how to resolve the error, or @Message.ExtendedInfo if Resolution is not provided.",
+	 "A general error has occurred.  See Resolution for information on how to resolve the "
+	 "error, or @Message.ExtendedInfo if Resolution is not provided.",
 	 "Critical", "None."},
 	{"InternalError", "The request failed due to an internal service error.", "Critical",
 	 "Resubmit the request."},
 	{"MalformedJSON",
-	 "The request body submitted was malformed JSON and could not be parsed by the receiving service.",
+	 "The request body submitted was malformed JSON and could not be parsed by the receiving "
+	 "service.",
 	 "Critical", "Ensure that the request body is valid JSON and resubmit the request."},
 	{"UnrecognizedRequestBody",
 	 "The service detected a malformed request body that it was unable to interpret.",
 	 "Warning", "Send one JSON object as application/json and resubmit the request."},
 	{"EmptyJSON",
-	 "The request body submitted contained an empty JSON object and the service is unable to process it.",
+	 "The request body submitted contained an empty JSON object and the service is unable to "
+	 "process it.",
 	 "Warning", "Add properties in the JSON object and resubmit the request."},
 	{"NoOperation",
-	 "The request body submitted contain no data to act upon and no changes to the resource took place.",
+	 "The request body submitted contain no data to act upon and no changes to the resource "
+	 "took place.",
 	 "Warning", "Add properties in the JSON object and resubmit the request."},
 	{"HeaderInvalid", "Header '%1' is invalid.", "Critical",
 	 "Send a valid header and resubmit the request."},
@@ -45,17 +49,20 @@ static const struct message {
 	{"ResourceMissingAtURI", "The resource at the URI '%1' was not found.", "Critical",
 	 "Place a valid resource at the URI or correct the URI and resubmit the request."},
 	{"ResourceInUse",
-	 "The change to the requested resource failed because the resource is in use or in transition.",
+	 "The change to the requested resource failed because the resource is in use or in "
+	 "transition.",
 	 "Warning", "Remove the condition and resubmit the request."},
 	{"ResourceCannotBeDeleted",
 	 "The delete request failed because the resource requested cannot be deleted.", "Critical",
 	 "Do not attempt to delete a non-deletable resource."},
 	{"ResourceAlreadyExists",
-	 "The requested resource of type %1 with the property %2 with the value '%3' already exists.",
+	 "The requested resource of type %1 with the property %2 with the value '%3' already "
+	 "exists.",
 	 "Critical",
 	 "Do not repeat the create operation as the resource has already been created."},
 	{"CreateLimitReachedForResource",
-	 "The create operation failed because the resource has reached the limit of possible resources.",
+	 "The create operation failed because the resource has reached the limit of possible "
+	 "resources.",
 	 "Critical", "Delete resources and resubmit the request."},
 	{"PreconditionFailed",
 	 "The ETag supplied did not match the ETag required to change this resource.", "Critical",
@@ -87,26 +94,33 @@ static const struct message {
 	{"ActionParameterUnknown", "The action '%1' was submitted with the invalid parameter '%2'.",
 	 "Warning", "Correct the invalid parameter and resubmit the request."},
 	{"ActionParameterValueTypeError",
-	 "The value '%1' for the parameter '%2' in the action '%3' is not a type that the parameter can accept.",
+	 "The value '%1' for the parameter '%2' in the action '%3' is not a type that the "
+	 "parameter can accept.",
 	 "Warning", "Correct the value and resubmit the request."},
 	{"ActionParameterValueNotInList",
-	 "The value '%1' for the parameter '%2' in the action '%3' is not in the list of acceptable values.",
+	 "The value '%1' for the parameter '%2' in the action '%3' is not in the list of "
+	 "acceptable values.",
 	 "Warning", "Choose a value from the enumeration list and resubmit the request."},
 	{"ActionParameterValueOutOfRange",
-	 "The value '%1' for the parameter '%2' in the action '%3' is not in the supported range of acceptable values.",
+	 "The value '%1' for the parameter '%2' in the action '%3' is not in the supported range "
+	 "of acceptable values.",
 	 "Warning", "Correct the value and resubmit the request."},
 	{"ActionNotSupported", "The action %1 is not supported by the resource.", "Critical",
 	 "Use an action that it supports."},
 	{"PasswordChangeRequired",
-	 "The password provided for this account must be changed before access is granted.  PATCH the Password property for this account located at the target URI '%1' to complete this process.",
+	 "The password provided for this account must be changed before access is granted.  PATCH "
+	 "the Password property for this account located at the target URI '%1' to complete this "
+	 "process.",
 	 "Critical", "Change the password of this account at the URI that is named."},
 	{"NoValidSession", "There is no valid session established with the implementation.",
 	 "Critical", "Establish a session before attempting any operations."},
 	{"InsufficientPrivilege",
-	 "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.",
+	 "There are insufficient privileges for the account or credentials associated with the "
+	 "current session to perform the requested operation.",
 	 "Critical", "Use an account that may do this."},
 	{"SessionLimitExceeded",
-	 "The session establishment failed due to the number of simultaneous sessions exceeding the limit of the implementation.",
+	 "The session establishment failed due to the number of simultaneous sessions exceeding "
+	 "the limit of the implementation.",
 	 "Critical", "Delete sessions that are not used and resubmit the request."},
 	{"ServiceTemporarilyUnavailable",
 	 "The service is temporarily unavailable.  Retry in %1 seconds.", "Critical",

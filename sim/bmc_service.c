@@ -109,10 +109,9 @@ json_t *bmc_get_metadata(struct bmc_call *c)
 	struct buf b;
 
 	buf_init(&b, 65536);
-	buf_puts(
-		&b,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\">\n");
+	buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		     "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" "
+		     "Version=\"4.0\">\n");
 	for (const struct bmc_route *r = bmc_routes; r->path; r++)
 		if (r->type && !seen_before(r))
 			reference(&b, r->type);
@@ -122,7 +121,8 @@ json_t *bmc_get_metadata(struct bmc_call *c)
 		&b,
 		"<edmx:DataServices>\n"
 		"<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">\n"
-		"<EntityContainer Name=\"Service\" Extends=\"ServiceRoot.v1_16_0.ServiceContainer\"/>\n"
+		"<EntityContainer Name=\"Service\" "
+		"Extends=\"ServiceRoot.v1_16_0.ServiceContainer\"/>\n"
 		"</Schema>\n</edmx:DataServices>\n</edmx:Edmx>\n");
 	bmc_reply_text(c, "application/xml; charset=utf-8", b.data);
 	buf_done(&b);

@@ -300,7 +300,8 @@ static int begin(struct run *r, struct err *e)
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"
 	       "user %s, password in %s/password%s%s%s\n"
-	       "Machine objects in %s/objects.yaml; a boot image for drover run in %s/drover-agent.iso, its key in drover-agent.pub;\n"
+	       "Machine objects in %s/objects.yaml; a boot image for drover run in "
+	       "%s/drover-agent.iso, its key in drover-agent.pub;\n"
 	       "/sim/machines shows what they do\n",
 	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
@@ -410,43 +411,50 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->spoken[o->nspoken++].tree = key == TREE;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "what is '%s'?", arg);
+		argp_error(st, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-#define RACK_OPTIONS                                                                                        \
-	{"machines", 'm', "N", 0, "How many (100)", 0},                                                     \
-		{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},              \
-		{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},                       \
-		{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},                   \
-		{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},                                        \
-		{"drives", DRIVES, "N", 0, "In each machine (2)", 0},                                       \
-		{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},                     \
-		{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},            \
-		{"dialect",                                                                                 \
-		 DIALECT,                                                                                   \
-		 "NAME",                                                                                    \
-		 0,                                                                                         \
-		 "BMCs of this make, or of a file of yours; again: machines take turns (`list` names all)", \
-		 0},                                                                                        \
-		{"tree",                                                                                    \
-		 TREE,                                                                                      \
-		 "DIR",                                                                                     \
-		 0,                                                                                         \
-		 "BMCs with the resources of this Redfish mockup; again: in turns",                         \
-		 0},                                                                                        \
-		{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},                     \
-	{                                                                                                   \
-		"plain", PLAIN, NULL, 0, "HTTP without TLS", 0                                              \
+#define RACK_OPTIONS                                                                               \
+	{"machines", 'm', "N", 0, "Number of machines (100)", 0},                                  \
+		{"listen", 'l', "ADDRESS:PORT", 0, "Listener of all BMCs (0.0.0.0:8443)", 0},      \
+		{"data",                                                                           \
+		 'd',                                                                              \
+		 "DIR",                                                                            \
+		 0,                                                                                \
+		 "Directory for state, certificates and password (drover-rack)",                   \
+		 0},                                                                               \
+		{"faults", 'f', "FILE", 0, "Faults (docs/sim.md)", 0},                             \
+		{"user", USER, "NAME", 0, "Account of the BMCs (admin)", 0},                       \
+		{"drives", DRIVES, "N", 0, "Number of drives in each machine (2)", 0},             \
+		{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},            \
+		{"speed", SPEED, "N", 0, "Factor by which the simulation is faster (1)", 0},       \
+		{"dialect",                                                                        \
+		 DIALECT,                                                                          \
+		 "NAME",                                                                           \
+		 0,                                                                                \
+		 "Make of the BMCs, or a dialect file; may be repeated: machines use them in "     \
+		 "turn (`list` names all)",                                                        \
+		 0},                                                                               \
+		{"tree",                                                                           \
+		 TREE,                                                                             \
+		 "DIR",                                                                            \
+		 0,                                                                                \
+		 "BMCs with the resources of this Redfish mockup; may be repeated: machines "      \
+		 "use them in turn",                                                               \
+		 0},                                                                               \
+		{"public", PUBLIC, NULL, 0, "Also answer clients on other computers", 0},          \
+	{                                                                                          \
+		"plain", PLAIN, NULL, 0, "HTTP without TLS", 0                                     \
 	}
 
 static const struct argp_option options[] = {RACK_OPTIONS, {0}};
 static const struct argp_option bcm_options[] = {
-	{"head", HEAD, "ADDRESS:PORT", 0, "Where the head node listens (127.0.0.1:8081)", 0},
-	{"bcm-version", VERSION, "VERSION", 0, "What it says it is: 10.25.3, 11.0 ... (11.0)", 0},
+	{"head", HEAD, "ADDRESS:PORT", 0, "Listener of the head node (127.0.0.1:8081)", 0},
+	{"bcm-version", VERSION, "VERSION", 0, "Reported version: 10.25.3, 11.0 ... (11.0)", 0},
 	RACK_OPTIONS,
 	{0}};
 
@@ -477,10 +485,12 @@ static int cli_rack(int argc, char **argv)
 		options,
 		parse,
 		NULL,
-		"A rack of simulated servers behind Redfish BMCs: machine N has the BMC 127.10.(N / 250).(N % 250 + 1).\v"
+		"Simulate a rack of servers with Redfish BMCs. Machine N has the BMC 127.10.(N / "
+		"250).(N % 250 + 1).\v"
 		"Examples:\n  drover sim rack --machines 8\n"
 		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n"
-		"  drover sim rack --machines 6 --dialect idrac9 --dialect ilo --tree mockups/mine\n",
+		"  drover sim rack --machines 6 --dialect idrac9 --dialect ilo --tree "
+		"mockups/mine\n",
 		NULL,
 		NULL,
 		NULL};
@@ -502,7 +512,8 @@ static int cli_bcm(int argc, char **argv)
 		bcm_options,
 		parse,
 		NULL,
-		"The head node of an NVIDIA Base Command Manager, and the rack of simulated servers that are its nodes.\v"
+		"Simulate the head node of an NVIDIA Base Command Manager, and the rack of "
+		"servers that are its nodes.\v"
 		"Examples:\n  drover sim bcm --machines 8\n"
 		"  drover sim bcm --machines 4 --bcm-version 10.25.3 --data /var/tmp/bcm\n",
 		NULL,
@@ -535,12 +546,12 @@ static error_t parse_move(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->url)
-			argp_error(st, "one rack at a time");
+			argp_error(st, "want only one URL");
 		o->url = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->url)
-			argp_error(st, "which rack?");
+			argp_error(st, "want the URL of a rack");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -555,8 +566,10 @@ static int cli_port_move(int argc, char **argv)
 		move_options,
 		parse_move,
 		"URL",
-		"The exec network driver of a simulated rack (docs/exec-fabric.md), for spec.network.exec.command of a Provider.\v"
-		"Examples:\n  drover sim port-move https://127.0.0.1:8443 --ca drover-rack/ca.crt\n",
+		"Exec network driver of a simulated rack (docs/exec-fabric.md), for "
+		"spec.network.exec.command of a Provider.\v"
+		"Examples:\n  drover sim port-move https://127.0.0.1:8443 --ca "
+		"drover-rack/ca.crt\n",
 		NULL,
 		NULL,
 		NULL};
@@ -591,15 +604,19 @@ int sim_cli(int argc, char **argv)
 	}
 	if (argc > 1 &&
 	    (str_eq(argv[1], "--help") || str_eq(argv[1], "-h") || str_eq(argv[1], "help"))) {
-		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
-		     "drover sim bcm          the same, managed by a BCM head node\n"
-		     "drover sim port-move    the network driver of its switch\n"
-		     "drover sim fault        something goes wrong in a rack that is running\n"
-		     "drover sim netris       a Netris controller with its switches\n"
-		     "drover sim ec2          an Amazon EC2 that counts what instances cost");
+		puts("drover sim rack         a rack of simulated servers with Redfish BMCs\n"
+		     "drover sim bcm          a simulated rack that is managed by a BCM head node\n"
+		     "drover sim port-move    the network driver of the switch of a simulated "
+		     "rack\n"
+		     "drover sim fault        add, show or remove faults of a running simulated "
+		     "rack\n"
+		     "drover sim netris       a simulated Netris controller with its switches\n"
+		     "drover sim ec2          a simulated Amazon EC2 that accounts the cost of "
+		     "instances");
 		return 0;
 	}
-	fputs("drover sim: want rack, bcm, port-move, fault, netris or ec2; `drover sim rack --help` says more\n",
+	fputs("drover sim: want rack, bcm, port-move, fault, netris or ec2; see `drover sim rack "
+	      "--help`\n",
 	      stderr);
 	return 2;
 }

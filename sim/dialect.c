@@ -40,91 +40,97 @@ static const char *const eject_bodies[] = {"Any", "Object", "None", NULL};
 
 static const struct field session_fields[] = {
 	FIELD_IN(sim_quirks, sessions, slots, "slots", FIELD_I64, .min = 1, .max = 16, .def = "8",
-		 .doc = "How many at once."),
+		 .doc = "Number of sessions at a time."),
 	FIELD_IN(sim_quirks, sessions, timeout_ms, "timeout", FIELD_DURATION, .min = 30000,
-		 .max = 86400000, .def = "\"5m\"", .doc = "Idle, until a session ends."),
+		 .max = 86400000, .def = "\"5m\"", .doc = "Idle time after which a session ends."),
 	FIELD_IN(sim_quirks, sessions, lock_after, "lockAfter", FIELD_I64, .min = 1, .max = 100,
 		 .def = "5", .doc = "Wrong passwords in a row that lock an account."),
 	FIELD_IN(sim_quirks, sessions, lock_ms, "lockFor", FIELD_DURATION, .min = 1000,
-		 .max = 3600000, .def = "\"30s\"", .doc = "How long it stays locked."),
+		 .max = 3600000, .def = "\"30s\"",
+		 .doc = "Time for which the account stays "
+			"locked."),
 	FIRST(sessions, location, "location", locations,
-	      "Of a new session: its path, one on another server, none."),
+	      "Location of a new session: its path, a URL on a different server, none."),
 	FIELD_IN(sim_quirks, sessions, id, "id", FIELD_STR, .max_len = 32,
-		 .doc = "What stands before a session's number."),
+		 .doc = "Prefix of session ids, before the number."),
 	FIELD_IN(sim_quirks, sessions, full, "full", FIELD_STR, .max_len = 64,
-		 .doc = "MessageId when none is free."),
+		 .doc = "MessageId if no session is free."),
 	FIELD_IN(sim_quirks, sessions, no_basic, "noBasic", FIELD_BOOL,
-		 .doc = "Basic is not taken."),
+		 .doc = "Basic is not accepted."),
 	FIELDS_END,
 };
 static const struct field task_fields[] = {
-	FIRST(tasks, end, "end", task_ends, "How a task ends that went well."),
+	FIRST(tasks, end, "end", task_ends, "How a successful task ends."),
 	FIELD_IN(sim_quirks, tasks, gone_when_heard, "goneWhenHeard", FIELD_BOOL,
-		 .doc = "A task goes when its monitor has told the end."),
+		 .doc = "A task is deleted once its monitor has reported the end."),
 	FIELD_IN(sim_quirks, tasks, late, "late", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "So many looks at a new one are answered 404."),
+		 .doc = "Number of first reads of a task that are answered 404."),
 	FIELDS_END,
 };
 static const struct field etag_fields[] = {
-	FIRST(etags, if_match, "ifMatch", if_matches, "What becomes of If-Match."),
-	FIRST(etags, form, "form", etag_forms, "In which form a tag is taken."),
+	FIRST(etags, if_match, "ifMatch", if_matches, "Handling of If-Match."),
+	FIRST(etags, form, "form", etag_forms, "Form in which an ETag is accepted."),
 	FIELDS_END,
 };
 static const struct field power_fields[] = {
-	FIRST(power, answer, "answer", answers, "To a Reset."),
-	STATUS(power, same, "same", "Status when it is so already; 0: it is taken."),
-	MS(power, on_busy_ms, "onBusy", "On is refused for so long after off."),
+	FIRST(power, answer, "answer", answers, "Answer to a Reset."),
+	STATUS(power, same, "same", "Status of a Reset to the present state; 0: accepted."),
+	MS(power, on_busy_ms, "onBusy", "Time after power-off in which On is refused."),
 	FIELD_IN(sim_quirks, power, deaf, "deaf", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "That many requests for On are taken and do nothing."),
-	MS(power, stale_ms, "stale", "How old the PowerState is."),
+		 .doc = "Number of requests for On that are accepted without effect."),
+	MS(power, stale_ms, "stale", "Age of the reported PowerState."),
 	FIELDS_END,
 };
 static const struct field boot_fields[] = {
-	FIRST(boot, place, "place", places, "Which takes overrides."),
-	FIRST(boot, answer, "answer", answers, "To a PATCH of it."),
+	FIRST(boot, place, "place", places, "Resource that accepts boot overrides."),
+	FIRST(boot, answer, "answer", answers, "Answer to a boot override."),
 	FIRST(boot, mode, "mode", modes,
-	      "The boot mode beside a target; Forgotten: without it, it is Legacy."),
+	      "Boot mode beside a target; Forgotten: becomes Legacy if it is absent."),
 	FIELD_IN(sim_quirks, boot, cd, "cd", FIELD_STR, .max_len = 32,
-		 .doc = "The target that boots virtual media; absent: Cd and UsbCd."),
+		 .doc = "Boot target of virtual media; absent: Cd and UsbCd."),
 	FIELD_IN(sim_quirks, boot, no_none, "noNone", FIELD_BOOL, .doc = "Target None is refused."),
 	FIELD_IN(sim_quirks, boot, post_busy, "postBusy", FIELD_BOOL,
-		 .doc = "Nothing is taken during POST."),
+		 .doc = "Boot overrides are refused during POST."),
 	FIELDS_END,
 };
 static const struct field media_fields[] = {
-	FIRST(media, answer, "answer", answers, "To InsertMedia and EjectMedia."),
+	FIRST(media, answer, "answer", answers, "Answer to InsertMedia and EjectMedia."),
 	FIRST(media, body, "body", bodies,
-	      "What InsertMedia takes: Image alone, or not without transfer protocol, or user."),
-	FIRST(media, eject_body, "ejectBody", eject_bodies, "What EjectMedia takes."),
+	      "Body of InsertMedia. Bare: only Image; Wordy: with transfer protocol; Named: with "
+	      "user."),
+	FIRST(media, eject_body, "ejectBody", eject_bodies, "Body of EjectMedia."),
 	FIELD_IN(sim_quirks, media, tls_only, "tlsOnly", FIELD_BOOL,
-		 .doc = "Media over plain HTTP are refused, and nothing lists that."),
+		 .doc = "URLs with plain HTTP are refused, and no property lists that."),
 	FIELD_IN(sim_quirks, media, verifies, "verifies", FIELD_BOOL,
-		 .doc = "No medium is taken until VerifyCertificate of the slot is off."),
-	STATUS(media, empty_eject, "emptyEject", "Status when nothing is in; 0: it is taken."),
+		 .doc = "Media are refused until VerifyCertificate of the slot is false."),
+	STATUS(media, empty_eject, "emptyEject",
+	       "Status of an eject without a medium; 0: "
+	       "accepted."),
 	FIELD_IN(sim_quirks, media, busy, "busy", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "So many inserts are answered 500."),
+		 .doc = "Number of first inserts that are answered 500."),
 	FIELD_IN(sim_quirks, media, flag_stays, "flagStays", FIELD_BOOL,
 		 .doc = "Inserted stays true after an eject."),
 	FIELD_IN(sim_quirks, media, name_stays, "nameStays", FIELD_BOOL,
-		 .doc = "ImageName stays after an eject."),
+		 .doc = "ImageName stays set after an eject."),
 	FIELD_IN(sim_quirks, media, eject_when_in, "ejectWhenIn", FIELD_BOOL,
-		 .doc = "EjectMedia is shown only while something is in."),
-	MS(media, enable_ms, "enable", "Slots come so long after EnableRMedia."),
+		 .doc = "EjectMedia is shown only while a medium is inserted."),
+	MS(media, enable_ms, "enable", "Time from EnableRMedia until the slots appear."),
 	FIELD_IN(sim_quirks, media, licence, "licence", FIELD_STR, .max_len = 64,
-		 .doc = "MessageId of the licence that media need and that is not there."),
+		 .doc = "MessageId of the missing licence for media."),
 	FIELD_IN(sim_quirks, media, inner, "inner", FIELD_STRINGS, .max_items = SIM_TREE_SLOTS,
 		 .doc = "Slots that refuse media."),
 	FIELDS_END,
 };
 const struct field sim_quirks_fields[] = {
 	FIELD(sim_quirks, latency_ms, "latency", FIELD_DURATION, .min = 0, .max = 60000,
-	      .doc = "Of every answer."),
+	      .doc = "Latency of every answer."),
 	FIELD(sim_quirks, first_ms, "first", FIELD_DURATION, .min = 0, .max = 60000,
-	      .doc = "Of the first after a minute without any."),
+	      .doc = "Additional latency of the first answer after an idle minute."),
 	FIELD(sim_quirks, errors, "errors", FIELD_ENUM, .enums = errors, .def = "\"List\"",
-	      .doc = "ExtendedInfo: a list, one object, a list of ids without a registry."),
+	      .doc = "ExtendedInfo. List: a list; Object: one object; Bare: ids without a "
+		     "registry."),
 	FIELD(sim_quirks, storage, "storage", FIELD_I64, .min = 0, .max = 599,
-	      .doc = "Status of whatever is below the System's Storage; 0: it is served."),
+	      .doc = "Status of everything below the System's Storage; 0: served."),
 	FIELD(sim_quirks, baseboard_needs_host, "baseboardNeedsHost", FIELD_BOOL,
 	      .doc = "Other Systems answer 503 while the host is off."),
 	FIELD_OBJ(sim_quirks, sessions, "sessions", session_fields, .def = "{}"),
@@ -138,16 +144,19 @@ const struct field sim_quirks_fields[] = {
 
 static const struct field match_fields[] = {
 	FIELD_IN(sim_dialect, match, vendor, "vendor", FIELD_STR, .max_len = 64,
-		 .doc = "Glob, of the root's Vendor."),
+		 .doc = "Glob for the service root's Vendor."),
 	FIELD_IN(sim_dialect, match, oem, "oem", FIELD_STR, .max_len = 64,
-		 .doc = "Glob, of a name in the root's Oem."),
+		 .doc = "Glob for the name of a member of the service root's Oem."),
 	FIELDS_END,
 };
 static const struct field dialect_fields[] = {
-	FIELD(sim_dialect, about, "about", FIELD_STR, .required = true, .doc = "In one line."),
-	FIELD_OBJ(sim_dialect, match, "match", match_fields, .doc = "Whose trees it speaks for."),
+	FIELD(sim_dialect, about, "about", FIELD_STR, .required = true,
+	      .doc = "One-line description."),
+	FIELD_OBJ(sim_dialect, match, "match", match_fields,
+		  .doc = "Mockups to which this "
+			 "dialect applies."),
 	FIELD_OBJ(sim_dialect, quirks, "quirks", sim_quirks_fields, .def = "{}",
-		  .doc = "What is done otherwise."),
+		  .doc = "Deviations from the specification."),
 	FIELDS_END,
 };
 
@@ -198,7 +207,7 @@ static json_t *parse_whole(const char *text, size_t len, struct err *e)
 	while (i < BUILT_IN && !str_eq(built_in[i].name, like))
 		i++;
 	if (i == BUILT_IN) {
-		(void)!err_set(e, ERR_INVALID, 0, "like: no dialect is called %.40s", like);
+		(void)!err_set(e, ERR_INVALID, 0, "like: unknown dialect %.40s", like);
 		return NULL;
 	}
 	other = parse(built_in[i].text, (size_t)(built_in[i].end - built_in[i].text), e);
@@ -234,7 +243,7 @@ static int add(struct sim_dialects *s, const struct sim_dialect *d, struct sim_t
 		return -1;
 	if (s->n == sizeof(s->v) / sizeof(s->v[0])) {
 		sim_tree_free(tree);
-		return err_set(e, ERR_INVALID, 0, "a rack speaks at most %zu dialects", s->n);
+		return err_set(e, ERR_INVALID, 0, "at most %zu dialects in one rack", s->n);
 	}
 	s->v[s->n].dialect = d;
 	s->v[s->n++].tree = tree;
@@ -277,7 +286,7 @@ int sim_dialects_add(struct sim_dialects *s, const char *name, struct err *e)
 		}
 		str_format(list + at, sizeof(list) - at, "%s%s", i ? ", " : "", built_in[i].name);
 	}
-	return err_set(e, ERR_NOT_FOUND, 0, "no dialect is called \"%.40s\"; there are %s", name,
+	return err_set(e, ERR_NOT_FOUND, 0, "unknown dialect \"%.40s\", want one of %s", name,
 		       list);
 }
 

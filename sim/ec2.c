@@ -187,7 +187,8 @@ int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *in, str
 
 	if (!in->id || in->count < 0 || (!r && (!t || !zone)) || ends < in->starts)
 		return err_set(e, ERR_INVALID, 0,
-			       "want id, type and zone that there are, count and ends");
+			       "want an id, a known type and zone, a count, and an end after the "
+			       "start");
 	if (r && r->upfront < 0) {
 		r->past_micros = e2_reserved_cost(r, now);
 		r->past_until = now;

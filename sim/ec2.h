@@ -93,7 +93,8 @@ void sim_ec2_routes(struct sim_ec2 *s, struct httpd *d);
  *   Capacity     at most `value` instances
  *   Unsupported  the type is not offered in the zone
  *   SlowPending  pending for `value` ms
- *   Dies         terminates `value` ms after the launch, with cause `name` (NULL: Server.InternalError)
+ *   Dies         terminates `value` ms after the launch, with cause `name`; NULL:
+ *                Server.InternalError
  *   Partial      launches at most `value`, even if MinCount is higher
  *   Quota        at most `value` vCPUs in a region and account
  *   SpotQuota    at most `value` Spot instances in a region and account

@@ -302,7 +302,7 @@ static void on_post(struct httpd_req *q, void *arg)
 	str_format(c.id, sizeof(c.id), "00000000-0000-4000-8000-%012llx",
 		   (unsigned long long)++s->next);
 	if (!e2_form_parse(&c.form, body, len))
-		e2_fail(&c, 400, "MalformedQueryString", "The body is no form.");
+		e2_fail(&c, 400, "MalformedQueryString", "The body is not a valid form.");
 	c.action = str_or(e2_param(&c, "Action"), "");
 	if (*c.action)
 		count(s, c.action);
@@ -313,7 +313,7 @@ static void on_post(struct httpd_req *q, void *arg)
 			f = e2_strikes(s, "Error", c.action);
 			if (f)
 				e2_fail(&c, f->value ? (int)f->value : 400,
-					str_or(f->name, "InternalError"), "As it was asked for.");
+					str_or(f->name, "InternalError"), "Injected fault.");
 			else
 				act(&c);
 		}

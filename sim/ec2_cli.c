@@ -121,7 +121,7 @@ static int begin(struct run *r, struct err *e)
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("EC2 on %s://127.0.0.1:%u\ncredentials in %s/credentials%s%s%s\n"
-	       "/sim/instances shows what there is, /sim/bill what it has cost\n",
+	       "/sim/instances shows the instances, /sim/bill their cost\n",
 	       r->o.plain ? "http" : "https", httpd_mhd_port(r->mhd), r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
 	       r->o.plain ? "" : "/ca.crt");
@@ -161,7 +161,10 @@ static void add_zone(struct options *o, const char *zone, struct argp_state *st)
 	size_t n = strlen(zone);
 
 	if (n < 3 || n > 30 || zone[n - 1] < 'a' || zone[n - 1] > 'z' || !str_is_dns_label(zone))
-		argp_error(st, "--zone: want a region and a letter, as eu-west-1a, got '%s'", zone);
+		argp_error(st,
+			   "--zone: want a region and a letter such as eu-west-1a, got "
+			   "'%s'",
+			   zone);
 	if (o->nzones == ZONES_MAX)
 		argp_error(st, "--zone: at most %d", ZONES_MAX);
 	o->zones[o->nzones++] = zone;
@@ -200,7 +203,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->plain = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "what is '%s'?", arg);
+		argp_error(st, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -208,15 +211,14 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 }
 
 static const struct argp_option options[] = {
-	{"listen", 'l', "ADDRESS:PORT", 0, "Where it listens (127.0.0.1:8445)", 0},
-	{"data", 'd', "DIR", 0, "Where everything is kept (drover-ec2)", 0},
-	{"prices", PRICES, "FILE", 0, "Instance types and what they cost (a few of its own)", 0},
-	{"zone", ZONE, "NAME", 0,
-	 "A zone that there is; again for each (eu-west-1a, 1b, 1c, us-east-1a)", 0},
-	{"pending-ms", PENDING, "N", 0, "From a launch until the instance runs (20000)", 0},
-	{"ending-ms", ENDING, "N", 0, "From its end until it is terminated (30000)", 0},
-	{"gone", GONE, "SECONDS", 0, "How long a terminated instance is listed (3600)", 0},
-	{"unsigned", UNSIGNED, NULL, 0, "No signature is checked", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "Listener (127.0.0.1:8445)", 0},
+	{"data", 'd', "DIR", 0, "Directory for key, certificates and credentials (drover-ec2)", 0},
+	{"prices", PRICES, "FILE", 0, "Instance types and prices (a few built-in types)", 0},
+	{"zone", ZONE, "NAME", 0, "A zone; may be repeated (eu-west-1a, 1b, 1c, us-east-1a)", 0},
+	{"pending-ms", PENDING, "N", 0, "Time from launch to running (20000)", 0},
+	{"ending-ms", ENDING, "N", 0, "Time from termination to terminated (30000)", 0},
+	{"gone", GONE, "SECONDS", 0, "Time for which a terminated instance is listed (3600)", 0},
+	{"unsigned", UNSIGNED, NULL, 0, "Do not check signatures", 0},
 	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
 	{0}};
 
@@ -226,9 +228,11 @@ int sim_ec2_cli(int argc, char **argv)
 		options,
 		parse,
 		NULL,
-		"A simulated Amazon EC2: instances that cost money, and do not run.  Faults go to POST /sim/faults (docs/sim.md).\v"
+		"Simulate Amazon EC2: accounts the cost of instances and launches nothing. POST "
+		"/sim/faults adds faults (docs/sim.md).\v"
 		"Examples:\n  drover sim ec2 --pending-ms 2000\n"
-		"  drover sim ec2 --data /var/tmp/ec2 --prices prices.yaml --zone eu-west-1a --zone eu-west-1b\n",
+		"  drover sim ec2 --data /var/tmp/ec2 --prices prices.yaml --zone eu-west-1a "
+		"--zone eu-west-1b\n",
 		NULL,
 		NULL,
 		NULL};

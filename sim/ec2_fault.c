@@ -63,7 +63,7 @@ int sim_ec2_fault(struct sim_ec2 *s, const struct sim_ec2_fault *in, struct err 
 		list_push_back(&s->faults, &f->link);
 		return 0;
 	}
-	return err_set(e, ERR_INVALID, 0, "what: there is no such fault");
+	return err_set(e, ERR_INVALID, 0, "what: unknown fault; docs/sim.md lists the faults");
 }
 
 static void fault_free(struct e2_fault *f)

@@ -60,7 +60,8 @@ static bool read_zone(struct e2_call *c, struct launch *l)
 	if (e2_param(c, "NetworkInterface.1.DeviceIndex") &&
 	    (subnet || e2_param(c, "SecurityGroupId.1"))) {
 		e2_fail(c, 400, "InvalidParameterCombination",
-			"Network interfaces and an instance-level %s may not be specified on the same request",
+			"Network interfaces and an instance-level %s may not be specified on the "
+			"same request",
 			subnet ? "subnet ID" : "security groups");
 		return false;
 	}
@@ -101,7 +102,7 @@ static bool read_market(struct e2_call *c, struct launch *l)
 		return false;
 	}
 	if (l->spot && !l->type->spot_micros) {
-		e2_fail(c, 400, "InvalidParameterValue", "%s is not to be had as spot instance",
+		e2_fail(c, 400, "InvalidParameterValue", "%s is not available as a Spot instance",
 			l->type->name);
 		return false;
 	}
@@ -253,7 +254,8 @@ static bool is_repeated(struct e2_call *c, const struct launch *l)
 	hash_of(c, hash);
 	if (memcmp(hash, t->hash, sizeof(hash)) != 0)
 		e2_fail(c, 400, "IdempotentParameterMismatch",
-			"Arguments on this idempotent request are inconsistent with arguments used in previous request(s).");
+			"Arguments on this idempotent request are inconsistent with arguments "
+			"used in previous request(s).");
 	else
 		e2_reservation_xml(c, first_of(c->s, t->reservation));
 	return true;
@@ -359,12 +361,14 @@ static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 	}
 	if (best < 0) {
 		e2_fail(c, 400, "Unsupported",
-			"Your requested instance type (%s) is not supported in your requested Availability Zone (%s).",
+			"Your requested instance type (%s) is not supported in your requested "
+			"Availability Zone (%s).",
 			l->type->name, str_or(l->zone, "any"));
 	} else if (best < l->min) {
 		e2_struck(e2_stands(s, "Capacity", NULL, l->type->name, *zone));
 		e2_fail(c, 500, "InsufficientInstanceCapacity",
-			"We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).",
+			"We currently do not have sufficient %s capacity in the Availability Zone "
+			"you requested (%s).",
 			l->type->name, *zone);
 	}
 	return c->code ? 0 : best;
@@ -382,7 +386,8 @@ static int64_t within_quota(struct e2_call *c, const struct launch *l)
 		e2_fail(c, 400, "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded");
 	else
 		e2_fail(c, 400, "VcpuLimitExceeded",
-			"You have requested more vCPU capacity than your current vCPU limit of %lld allows.",
+			"You have requested more vCPU capacity than your current vCPU limit of "
+			"%lld allows.",
 			(long long)by->value);
 	return 0;
 }

@@ -77,7 +77,7 @@ int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e)
 		for (size_t k = 0; k < p.types.v[i].zones.n; k++)
 			if (!e2_zone_of(s, p.types.v[i].zones.v[k]))
 				return err_set(e, ERR_INVALID, 0,
-					       "types[%zu].zones: there is no zone %s", i,
+					       "types[%zu].zones: unknown zone %s", i,
 					       p.types.v[i].zones.v[k]);
 	s->types = p.types.v;
 	s->ntypes = p.types.n;

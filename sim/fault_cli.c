@@ -57,8 +57,7 @@ static char *file_of(const struct line *l, const char *name, struct err *e)
 
 	if (!text)
 		(void)!err_wrap(
-			e,
-			"%s: no simulated rack keeps its files there; `--rack DIR` names its folder",
+			e, "%s: not the directory of a simulated rack; name one with `--rack DIR`",
 			path);
 	free(path);
 	return text;
@@ -112,7 +111,7 @@ static void print_faults(const json_t *reply)
 	size_t i;
 
 	if (!json_array_size(rows))
-		puts("nothing goes wrong");
+		puts("no faults");
 	json_array_foreach (rows, i, r) {
 		const char *when = json_str_at(r, "when");
 
@@ -120,9 +119,9 @@ static void print_faults(const json_t *reply)
 		if (json_object_get(r, "value"))
 			printf(" %lld", (long long)json_int_at(r, "value"));
 		if (when)
-			printf("  when it comes to %s", when);
+			printf("  in phase %s", when);
 		if (json_object_get(r, "left"))
-			printf("  %lld more times", (long long)json_int_at(r, "left"));
+			printf("  %lld times left", (long long)json_int_at(r, "left"));
 		puts("");
 	}
 }
@@ -164,7 +163,7 @@ static int64_t number(const char *text, const char *name, struct argp_state *st)
 	int64_t n = 0;
 
 	if (!str_to_i64(text, 1, INT32_MAX, &n))
-		argp_error(st, "--%s: want a whole number from 1 on, got '%s'", name, text);
+		argp_error(st, "--%s: want a whole number of at least 1, got '%s'", name, text);
 	return n;
 }
 
@@ -190,15 +189,19 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (st->arg_num > 1)
-			argp_error(st, "what is '%s'?  One machine, and one kind of fault", arg);
+			argp_error(st,
+				   "unexpected argument '%s': want one machine and one kind "
+				   "of fault",
+				   arg);
 		*(st->arg_num ? &l->what : &l->machine) = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (l->machine && strcspn(l->machine, "/?#% ") != strlen(l->machine))
-			argp_error(st, "'%s' is no machine of a rack", l->machine);
+			argp_error(st, "'%s' is not the name of a machine", l->machine);
 		if (l->clear ? l->what || l->when || l->count || l->value : l->machine && !l->what)
-			argp_error(st, l->clear ? "--clear takes a machine at most"
-						: "which fault?  docs/sim.md lists the kinds");
+			argp_error(st, l->clear ? "--clear accepts only a machine"
+						: "want the kind of fault; docs/sim.md lists the "
+						  "kinds");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -209,26 +212,35 @@ int sim_fault_cli(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{"rack", RACK, "DIR", 0,
-		 "Folder of the rack: --data of `drover sim rack`, or rack in that of `drover up` (~/.drover/up/rack)",
+		 "Directory of the rack: --data of `drover sim rack`, or rack in the directory of "
+		 "`drover up` (default: ~/.drover/up/rack)",
 		 0},
 		{"when", WHEN, "WHEN", 0,
-		 "Only then: POST, Agent, Node, inspect, wipe, verify, write, Request", 0},
-		{"count", COUNT, "N", 0, "So often (for ever)", 0},
-		{"value", VALUE, "N", 0, "Of faults that want one: seconds, an HTTP status", 0},
-		{"clear", CLEAR, NULL, 0,
-		 "Nothing goes wrong any more, at all or with this machine", 0},
+		 "Limit the fault to a phase: POST, Agent, Node, inspect, wipe, verify, write, "
+		 "Request",
+		 0},
+		{"count", COUNT, "N", 0, "Number of times (default: no limit)", 0},
+		{"value", VALUE, "N", 0,
+		 "Value of the fault, if it needs one: seconds or an HTTP "
+		 "status",
+		 0},
+		{"clear", CLEAR, NULL, 0, "Remove all faults, or those of one machine", 0},
 		{0}};
 	static const struct argp a = {
 		.options = options,
 		.parser = parse,
 		.args_doc = "[MACHINE KIND]\n--clear [MACHINE]",
-		.doc = "Something goes wrong with a machine of a simulated rack that is running; without words, what does. Kinds: "
-		       "PowerLie PowerSlow BmcSlow BmcStatus BmcHang BmcGarbage SessionsFull TaskFails MediaVanishes BootsDisk "
-		       "NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot PortLie WrongUUID RetryAfter and more: "
-		       "docs/sim.md.\v"
+		.doc = "Add a fault to a machine of a running simulated rack, or show the present "
+		       "faults. "
+		       "Kinds: PowerLie PowerSlow BmcSlow BmcStatus BmcHang BmcGarbage "
+		       "SessionsFull "
+		       "TaskFails MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable "
+		       "WipeFails "
+		       "AgentSilent Reboot PortLie WrongUUID RetryAfter and more (docs/sim.md).\v"
 		       "Examples:\n  drover sim fault gpu-3 BmcHang\n"
 		       "  drover sim fault gpu-3 WipeFails --when wipe --count 1\n"
-		       "  drover sim fault gpu-3 BmcStatus --value 503\n  drover sim fault --clear gpu-3\n",
+		       "  drover sim fault gpu-3 BmcStatus --value 503\n  drover sim fault "
+		       "--clear gpu-3\n",
 	};
 	struct line l = {.verb = argv[0]};
 	struct err e;

@@ -41,8 +41,10 @@ static int not_among(struct err *e, size_t i, const char *member, const char *go
 			   name_of(table, size, k));
 		at += strlen(list + at);
 	}
-	return err_set(e, ERR_INVALID, 0, "faults[%zu].%s: \"%.24s\" is none of %s", i, member, got,
-		       list);
+	return err_set(e, ERR_INVALID, 0,
+		       "faults[%zu].%s: \"%.24s\" is not one of "
+		       "%s",
+		       i, member, got, list);
 }
 
 static int text(const json_t *row, size_t i, const char *name, struct arena *a, const char **out,
@@ -53,7 +55,10 @@ static int text(const json_t *row, size_t i, const char *name, struct arena *a, 
 	if (!j)
 		return 0;
 	if (!json_is_string(j) || !json_string_length(j) || json_string_length(j) > 253)
-		return err_set(e, ERR_INVALID, 0, "faults[%zu].%s: want text", i, name);
+		return err_set(e, ERR_INVALID, 0,
+			       "faults[%zu].%s: want text of 1 to 253 "
+			       "bytes",
+			       i, name);
 	*out = arena_strdup(a, json_string_value(j));
 	return 0;
 }
@@ -104,11 +109,11 @@ static int check_what(const struct sim_fault *f, size_t i, bool has_value, struc
 	if (k == kinds + KINDS)
 		return not_among(e, i, "what", f->what, kinds, sizeof(kinds[0]), KINDS);
 	if (!k->max)
-		return has_value ? err_set(e, ERR_INVALID, 0, "faults[%zu].value: %s takes none", i,
-					   f->what)
+		return has_value ? err_set(e, ERR_INVALID, 0, "faults[%zu].value: %s has no value",
+					   i, f->what)
 				 : 0;
 	if (!has_value || f->value < k->min || f->value > k->max)
-		return err_set(e, ERR_INVALID, 0, "faults[%zu].value: %s wants %lld to %lld", i,
+		return err_set(e, ERR_INVALID, 0, "faults[%zu].value: %s needs %lld to %lld", i,
 			       f->what, (long long)k->min, (long long)k->max);
 	return 0;
 }
@@ -151,7 +156,7 @@ int sim_faults_read(const char *yaml, size_t len, struct arena *a, struct sim_fa
 		return -1;
 	rows = json_object_get(top, "faults");
 	if (!json_is_array(rows) || json_object_size(top) != 1)
-		return err_set(e, ERR_INVALID, 0, "want one member, faults, with a list");
+		return err_set(e, ERR_INVALID, 0, "want one member, faults, that is a list");
 	all.n = json_array_size(rows);
 	all.v = arena_calloc(a, all.n + 1, sizeof(*all.v));
 	for (size_t i = 0; i < all.n; i++)

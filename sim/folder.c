@@ -75,8 +75,9 @@ int sim_folder_open(struct sim_folder *f, const char *path, const char *verb, st
 		status = err_errno(e, errno, "%s", lock);
 	else if (flock(f->lock, LOCK_EX | LOCK_NB) < 0)
 		status = err_set(e, ERR_CONFLICT, errno,
-				 "%s: another `%s` uses it; end that one, or give --data", path,
-				 verb);
+				 "%s: another `%s` uses this directory; end that process, or "
+				 "choose a different --data",
+				 path, verb);
 	free(lock);
 	return status;
 }

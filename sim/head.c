@@ -68,7 +68,9 @@ int sim_head_fault(struct sim_head *h, const char *json, struct err *e)
 		list_push_back(&h->faults, &f->link);
 		return 0;
 	}
-	return err_set(e, ERR_INVALID, 0, "what: want one of sim/head.h, got \"%s\"",
+	return err_set(e, ERR_INVALID, 0,
+		       "what: unknown fault \"%s\"; docs/sim.md lists the "
+		       "faults",
 		       str_or(what, "(none)"));
 }
 
@@ -161,7 +163,7 @@ static void get_device(const struct call *c)
 
 static void moved(struct sim_head_node *n)
 {
-	sim_head_set(n, "notes", "\"written by somebody else\"");
+	sim_head_set(n, "notes", "\"written by another writer\"");
 }
 
 static void update_device(const struct call *c)
@@ -182,11 +184,11 @@ static void update_device(const struct call *c)
 			missing = wanted[i];
 	if (missing) {
 		reply(c,
-		      arena_printf(
-			      c->a,
-			      "{\"success\":false,\"validation\":[{\"error_code\":1,\"field\":\"%s\",\"message\":"
-			      "\"NOT_NULL: a value is needed\",\"severity\":\"ERROR\"}]}",
-			      missing));
+		      arena_printf(c->a,
+				   "{\"success\":false,"
+				   "\"validation\":[{\"error_code\":1,\"field\":\"%s\",\"message\":"
+				   "\"NOT_NULL: a value is needed\",\"severity\":\"ERROR\"}]}",
+				   missing));
 		return;
 	}
 	old = mem_strdup(n->text);
@@ -200,8 +202,8 @@ static void update_device(const struct call *c)
 		moved(n);
 	free(old);
 	sim_head_set(n, "modified", "false");
-	reply(c,
-	      "{\"success\":true,\"task_uuid\":\"00000000-0000-0000-0000-000000000000\",\"validation\":[]}");
+	reply(c, "{\"success\":true,"
+		 "\"task_uuid\":\"00000000-0000-0000-0000-000000000000\",\"validation\":[]}");
 }
 
 static void power_operation(const struct call *c)
@@ -387,7 +389,7 @@ static bool fault_first(const struct call *c)
 	else if (head_fault(c->h, "NoCall", c->name))
 		reply_error(c, arena_printf(c->a, "no such call: %s", c->name));
 	else if ((f = head_fault(c->h, "Status", c->name)) != NULL)
-		httpd_reply(c->q, (int)f->value, "text/plain", "so it is", 8);
+		httpd_reply(c->q, (int)f->value, "text/plain", "injected fault", 14);
 	else if (head_fault(c->h, "Hang", c->name))
 		hold(c->h, c->q, -1);
 	else
@@ -501,7 +503,7 @@ static bool may_rest(struct sim_head *h, struct httpd_req *q, const char *name)
 	}
 	f = head_fault(h, "Status", name);
 	if (f)
-		httpd_reply(q, (int)f->value, "text/plain", "so it is", 8);
+		httpd_reply(q, (int)f->value, "text/plain", "injected fault", 14);
 	return !f;
 }
 
@@ -511,13 +513,12 @@ static void on_version(struct httpd_req *q, void *arg)
 	OWN(arena) a = arena_new();
 
 	if (may_rest(h, q, "rest.version"))
-		httpd_reply_json(
-			q, 200,
-			arena_printf(
-				a,
-				"{\"cm_version\":\"%s\",\"cmd_version\":\"3.1\",\"build_hash\":\"0000000\","
-				"\"build_index\":1,\"database_version\":36}",
-				h->version));
+		httpd_reply_json(q, 200,
+				 arena_printf(a,
+					      "{\"cm_version\":\"%s\","
+					      "\"cmd_version\":\"3.1\",\"build_hash\":\"0000000\","
+					      "\"build_index\":1,\"database_version\":36}",
+					      h->version));
 }
 
 static void on_status(struct httpd_req *q, void *arg)

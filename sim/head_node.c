@@ -29,28 +29,38 @@ static const char *const install_texts[] = {"installer started",     "checking d
 
 const char *head_categories(void)
 {
-	return "[{\"baseType\":\"Category\",\"uuid\":\"c0000000-0000-4000-8000-000000000001\",\"name\":\"default\","
+	return "[{\"baseType\":\"Category\","
+	       "\"uuid\":\"c0000000-0000-4000-8000-000000000001\",\"name\":\"default\","
 	       "\"installMode\":\"AUTO\",\"newNodeInstallMode\":\"FULL\",\"softwareImageProxy\":"
-	       "{\"parentSoftwareImage\":\"50000000-0000-4000-8000-000000000001\",\"revisionID\":-1},"
+	       "{\"parentSoftwareImage\":\"50000000-0000-4000-8000-000000000001\","
+	       "\"revisionID\":-1},"
 	       "\"managementNetwork\":\"e0000000-0000-4000-8000-000000000001\"},"
-	       "{\"baseType\":\"Category\",\"uuid\":\"c0000000-0000-4000-8000-000000000002\",\"name\":\"kubernetes\","
+	       "{\"baseType\":\"Category\","
+	       "\"uuid\":\"c0000000-0000-4000-8000-000000000002\",\"name\":\"kubernetes\","
 	       "\"installMode\":\"AUTO\",\"newNodeInstallMode\":\"FULL\",\"softwareImageProxy\":"
-	       "{\"parentSoftwareImage\":\"50000000-0000-4000-8000-000000000002\",\"revisionID\":-1},"
+	       "{\"parentSoftwareImage\":\"50000000-0000-4000-8000-000000000002\","
+	       "\"revisionID\":-1},"
 	       "\"managementNetwork\":\"e0000000-0000-4000-8000-000000000001\"}]";
 }
 
 const char *head_images(void)
 {
-	return "[{\"baseType\":\"SoftwareImage\",\"uuid\":\"50000000-0000-4000-8000-000000000001\",\"name\":"
-	       "\"default-image\",\"path\":\"/cm/images/default-image\",\"fileOperationInProgress\":false},"
-	       "{\"baseType\":\"SoftwareImage\",\"uuid\":\"50000000-0000-4000-8000-000000000002\",\"name\":"
-	       "\"kubernetes-1.36\",\"path\":\"/cm/images/kubernetes-1.36\",\"fileOperationInProgress\":false}]";
+	return "[{\"baseType\":\"SoftwareImage\","
+	       "\"uuid\":\"50000000-0000-4000-8000-000000000001\",\"name\":"
+	       "\"default-image\","
+	       "\"path\":\"/cm/images/default-image\",\"fileOperationInProgress\":false},"
+	       "{\"baseType\":\"SoftwareImage\","
+	       "\"uuid\":\"50000000-0000-4000-8000-000000000002\",\"name\":"
+	       "\"kubernetes-1.36\","
+	       "\"path\":\"/cm/images/kubernetes-1.36\",\"fileOperationInProgress\":false}]";
 }
 
 const char *head_networks(void)
 {
-	return "[{\"baseType\":\"Network\",\"uuid\":\"e0000000-0000-4000-8000-000000000001\",\"name\":"
-	       "\"internalnet\"},{\"baseType\":\"Network\",\"uuid\":\"e0000000-0000-4000-8000-000000000002\","
+	return "[{\"baseType\":\"Network\","
+	       "\"uuid\":\"e0000000-0000-4000-8000-000000000001\",\"name\":"
+	       "\"internalnet\"},"
+	       "{\"baseType\":\"Network\",\"uuid\":\"e0000000-0000-4000-8000-000000000002\","
 	       "\"name\":\"ipminet\"}]";
 }
 
@@ -249,19 +259,31 @@ static char *new_device(const struct sim_head_node *n, unsigned number, const ch
 			const char *bmc, bool is_11)
 {
 	return mem_printf(
-		"{\"baseType\":\"Device\",\"childType\":\"PhysicalNode\",\"uuid\":\"%s\",\"hostname\":\"%s\","
-		"\"mac\":\"%s\",\"category\":\"c0000000-0000-4000-8000-000000000001\",\"partition\":\"base\","
-		"\"managementNetwork\":\"e0000000-0000-4000-8000-000000000001\",\"powerControl\":\"redfish\","
-		"\"bmcSettings\":{\"baseType\":\"BMCSettings\",\"userName\":\"CATEGORY\",\"password\":"
+		"{\"baseType\":\"Device\","
+		"\"childType\":\"PhysicalNode\",\"uuid\":\"%s\",\"hostname\":\"%s\","
+		"\"mac\":\"%s\","
+		"\"category\":\"c0000000-0000-4000-8000-000000000001\",\"partition\":\"base\","
+		"\"managementNetwork\":\"e0000000-0000-4000-8000-000000000001\","
+		"\"powerControl\":\"redfish\","
+		"\"bmcSettings\":{\"baseType\":\"BMCSettings\","
+		"\"userName\":\"CATEGORY\",\"password\":"
 		"\"bmc-password-of-bcm\",\"userID\":-1,\"powerResetDelay\":0},\"interfaces\":["
-		"{\"baseType\":\"NetworkInterface\",\"childType\":\"NetworkBmcInterface\",\"name\":\"rf0\","
-		"\"ip\":\"%s\",\"network\":\"e0000000-0000-4000-8000-000000000002\",\"dhcp\":false},"
-		"{\"baseType\":\"NetworkInterface\",\"childType\":\"NetworkPhysicalInterface\",\"name\":\"BOOTIF\","
-		"\"mac\":\"%s\",\"ip\":\"10.141.%u.%u\",\"network\":\"e0000000-0000-4000-8000-000000000001\","
-		"\"dhcp\":false,\"bootable\":true}],\"provisioningInterface\":\"BOOTIF\",\"installMode\":\"\","
-		"\"nextBootInstallMode\":\"\",\"blockDevicesClearedOnNextBoot\":[],\"dataNode\":false,\"notes\":\"\","
-		"\"extra_values\":{\"site\":\"hall-a\"},\"roles\":[],%s,\"creationTime\":1764000000,"
-		"\"priority\":1.50,\"serial\":18446744073709551615,\"revision\":\"\",\"modified\":false}",
+		"{\"baseType\":\"NetworkInterface\","
+		"\"childType\":\"NetworkBmcInterface\",\"name\":\"rf0\","
+		"\"ip\":\"%s\","
+		"\"network\":\"e0000000-0000-4000-8000-000000000002\",\"dhcp\":false},"
+		"{\"baseType\":\"NetworkInterface\","
+		"\"childType\":\"NetworkPhysicalInterface\",\"name\":\"BOOTIF\","
+		"\"mac\":\"%s\","
+		"\"ip\":\"10.141.%u.%u\",\"network\":\"e0000000-0000-4000-8000-000000000001\","
+		"\"dhcp\":false,"
+		"\"bootable\":true}],\"provisioningInterface\":\"BOOTIF\",\"installMode\":\"\","
+		"\"nextBootInstallMode\":\"\","
+		"\"blockDevicesClearedOnNextBoot\":[],\"dataNode\":false,\"notes\":\"\","
+		"\"extra_values\":{\"site\":\"hall-a\"},"
+		"\"roles\":[],%s,\"creationTime\":1764000000,"
+		"\"priority\":1.50,"
+		"\"serial\":18446744073709551615,\"revision\":\"\",\"modified\":false}",
 		n->uuid, n->name, str_or(mac, "00:00:00:00:00:00"), str_or(bmc, "0.0.0.0"),
 		str_or(mac, "00:00:00:00:00:00"), number / 250, number % 250 + 1,
 		is_11 ? "\"rackPosition\":{\"rack\":\"A1\",\"height\":8}"

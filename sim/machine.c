@@ -188,7 +188,7 @@ static void boot_disk(struct sim_machine *m)
 	m->node = sim_node_new(sim_machine_group(m), m, &e);
 	m->doing = m->node ? SIM_NODE : SIM_NOTHING;
 	if (!m->node)
-		sim_machine_say(m, "nothing boots: %s", e.text);
+		sim_machine_say(m, "nothing to boot: %s", e.text);
 	sim_machine_save(m);
 }
 
@@ -204,7 +204,7 @@ static void on_medium(const char *block, const struct err *e, struct sim_machine
 		m->doing = SIM_AGENT;
 		sim_machine_save(m);
 	} else {
-		sim_machine_say(m, "no boot from the medium: %s", block ? bad.text : e->text);
+		sim_machine_say(m, "cannot boot the medium: %s", block ? bad.text : e->text);
 		boot_disk(m);
 	}
 	sim_medium_free(done);

@@ -157,7 +157,9 @@ struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 		start(f);
 	} else {
 		if (f->peer)
-			(void)!err_set(&f->err, ERR_UNAVAILABLE, 0, "%s is not reached from %s",
+			(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
+				       "%s is not reachable from "
+				       "segment \"%s\"",
 				       origin, sim_rack_segment(m));
 		loop_timer_init(&f->timer, sim_machine_group(m), refused, f);
 		loop_timer_start(&f->timer, 0);

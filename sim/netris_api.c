@@ -130,11 +130,11 @@ bool nt_admitted(struct sim_netris *s, struct httpd_req *q)
 	}
 	f = nt_strikes(s, "Status", method, path);
 	if (f) {
-		nt_reply(s, q, (int)f->value, NULL, "as it was told to");
+		nt_reply(s, q, (int)f->value, NULL, "injected fault Status");
 		return false;
 	}
 	if (nt_strikes(s, "NotSuccess", method, path)) {
-		nt_reply(s, q, 200, NULL, "the switch says no");
+		nt_reply(s, q, 200, NULL, "injected fault NotSuccess");
 		return false;
 	}
 	return true;
@@ -371,7 +371,7 @@ json_t *nt_body(struct sim_netris *s, struct httpd_req *q)
 		return j;
 	}
 	json_decref(j);
-	nt_reply(s, q, 400, NULL, "no JSON object");
+	nt_reply(s, q, 400, NULL, "not a JSON object");
 	return NULL;
 }
 
@@ -412,12 +412,12 @@ static void on_post_cluster(struct httpd_req *q, void *arg)
 		has_vpc = has_vpc || v->id == vpc;
 	list_for_each (other, &s->clusters, struct nt_cluster, link)
 		if (str_eq(other->name, name))
-			why = "the name is taken";
+			why = "the name is in use";
 	if (str_empty(name) || json_int_at(j, "site", "id") != NT_SITE_ID || template_ < 0 ||
 	    template_ >= NT_TEMPLATES || !has_vpc)
-		why = "name, site, vpc and srvClusterTemplate are needed";
+		why = "name, site, vpc and srvClusterTemplate are required";
 	if (json_int_at(j, "admin", "id") != NT_TENANT_ID) {
-		nt_reply(s, q, 403, NULL, "admin has to be the account that is logged in");
+		nt_reply(s, q, 403, NULL, "admin must be the logged-in account");
 		return;
 	}
 	if (why) {
@@ -458,7 +458,7 @@ static void on_post_vpc(struct httpd_req *q, void *arg)
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		taken = taken || str_eq(v->name, name);
 	if (taken)
-		nt_reply(s, q, 400, NULL, "the name is taken, or there is none");
+		nt_reply(s, q, 400, NULL, "the name is missing or in use");
 	else /* data is the id itself, as in some releases */
 		nt_reply(s, q, 200,
 			 nt_number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id), NULL);
@@ -474,11 +474,11 @@ static void on_delete_vpc(struct httpd_req *q, void *arg)
 		return;
 	list_for_each (c, &s->clusters, struct nt_cluster, link)
 		if (c->vpc == id) {
-			nt_reply(s, q, 400, NULL, "a server cluster depends on it");
+			nt_reply(s, q, 400, NULL, "a server cluster depends on this VPC");
 			return;
 		}
 	if (nt_lb_needs(s, id)) {
-		nt_reply(s, q, 400, NULL, "a load balancer depends on it");
+		nt_reply(s, q, 400, NULL, "a load balancer depends on this VPC");
 		return;
 	}
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
@@ -521,7 +521,7 @@ static void on_fault(struct httpd_req *q, void *arg)
 	else if (sim_netris_fault(s, json_str_at(j, "what"), json_str_at(j, "on"),
 				  json_str_at(j, "name"), json_int_at(j, "value"),
 				  json_int_at(j, "count")) < 0) {
-		httpd_reply_json(q, 400, "{\"error\":\"what: there is no such fault\"}");
+		httpd_reply_json(q, 400, "{\"error\":\"what: unknown fault\"}");
 		return;
 	}
 	httpd_reply_json(q, 200, "{}");

@@ -100,7 +100,7 @@ static void on_reply(const char *line, size_t len, void *arg)
 
 	(void)arg;
 	if (!j || json_at(j, "error"))
-		fprintf(stderr, "drover sim netris: the program of ports says %.*s\n",
+		fprintf(stderr, "drover sim netris: error of --program: %.*s\n",
 			len < 400 ? (int)len : 400, line);
 }
 
@@ -114,7 +114,9 @@ static void on_exit_(int status, const struct err *e, void *arg)
 {
 	struct run *r = arg;
 
-	fprintf(stderr, "drover sim netris: %s ended with status %d%s%s; no port moves any more\n",
+	fprintf(stderr,
+		"drover sim netris: %s ended with status %d%s%s; it gets no further "
+		"moves\n",
 		r->o.program[0], status, e ? ": " : "", e ? e->text : "");
 	loop_child_free(r->program);
 	r->program = NULL;
@@ -155,9 +157,11 @@ static void on_signal(int signum, void *arg)
 static int write_network(struct run *r, unsigned port, struct err *e)
 {
 	char *text = mem_printf(
-		"# spec.network of a Provider.  Secret netris: username, password, endpoint; Secret netris-ca: ca.crt.\n"
+		"# spec.network of a Provider.  Secret netris: username, password, endpoint; "
+		"Secret netris-ca: ca.crt.\n"
 		"type: netris\nsegments: {quarantine: quarantine, provisioning: provisioning}\n"
-		"netris:\n  endpoint: https://127.0.0.1:%u\n  credentialsSecretRef: {name: netris}\n"
+		"netris:\n  endpoint: https://127.0.0.1:%u\n  credentialsSecretRef: {name: "
+		"netris}\n"
 		"  tls: {caSecretRef: {name: netris-ca}}\n  site: hall\n  template: gpu-tenant\n"
 		"  hostServers: [host-1, host-2]\n",
 		port);
@@ -216,7 +220,8 @@ static int begin(struct run *r, struct err *e)
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld servers on %s://127.0.0.1:%u\nuser %s, password in %s/password%s%s%s\n"
-	       "spec.network of a Provider in %s/network.yaml; /sim/servers shows where each server's ports really are\n",
+	       "spec.network of a Provider in %s/network.yaml; /sim/servers shows the real "
+	       "segment of each server's ports\n",
 	       (long long)r->o.servers, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
 	       r->o.plain ? "" : "/ca.crt", r->o.data);
@@ -311,7 +316,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->program[o->nprogram++] = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "what is '%s'?", arg);
+		argp_error(st, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -319,25 +324,28 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 }
 
 static const struct argp_option options[] = {
-	{"servers", 's', "N", 0, "gpu-1 to gpu-N (8)", 0},
-	{"listen", 'l', "ADDRESS:PORT", 0, "Where it listens (127.0.0.1:8444)", 0},
-	{"data", 'd', "DIR", 0, "Where everything is kept (drover-netris)", 0},
-	{"user", USER, "NAME", 0, "Its account (drover)", 0},
-	{"latency-ms", LATENCY, "N", 0, "Until each answer (0)", 0},
-	{"plan-ms", PLAN, "N", 0, "From a change until V-nets show it (300)", 0},
+	{"servers", 's', "N", 0, "Number of servers: gpu-1 to gpu-N (8)", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "Listener (127.0.0.1:8444)", 0},
+	{"data", 'd', "DIR", 0,
+	 "Directory for certificates, password and network.yaml "
+	 "(drover-netris)",
+	 0},
+	{"user", USER, "NAME", 0, "Account of the controller (drover)", 0},
+	{"latency-ms", LATENCY, "N", 0, "Delay of each answer (0)", 0},
+	{"plan-ms", PLAN, "N", 0, "Time from a change until V-nets show it (300)", 0},
 	{"beat-ms", BEAT, "N", 0,
-	 "Between two heartbeats of a switch, which then moves its ports (2000)", 0},
+	 "Interval of the switches' heartbeats, with which they move ports (2000)", 0},
 	{"names", NAMES, "PREFIX", 0,
-	 "What servers' names begin with, numbers from 0 behind it (gpu-, from 1)", 0},
+	 "Prefix of the servers' names, before a number from 0 (gpu-, from 1)", 0},
 	{"begin-in", BEGIN_IN, "CLUSTER", 0,
-	 "Where servers are at first, quarantine or provisioning (in none)", 0},
-	{"session", SESSION, "SECONDS", 0, "How long a login is good for (1800)", 0},
+	 "Cluster of all servers at the start: quarantine or provisioning (none)", 0},
+	{"session", SESSION, "SECONDS", 0, "Lifetime of a login (1800)", 0},
 	{"loose", LOOSE, NULL, 0,
-	 "Types and members change from answer to answer, as between releases", 0},
+	 "Vary types and members from answer to answer, as between releases", 0},
 	{"moves", MOVES, "FILE", 0,
-	 "Append each move of a port, a line of JSON; -: standard output", 0},
+	 "Append a line of JSON for each move of a port; -: standard output", 0},
 	{"program", PROGRAM, "ARG", 0,
-	 "Tell each move of an eth1 to this program (docs/exec-fabric.md); again for each argument",
+	 "Send each move of an eth1 to this program (docs/exec-fabric.md); once for each argument",
 	 0},
 	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
 	{0}};
@@ -348,9 +356,12 @@ int sim_netris_cli(int argc, char **argv)
 		options,
 		parse,
 		NULL,
-		"A simulated Netris controller: site hall, servers, templates, server clusters, switches.  Faults go to POST /sim/faults (docs/providers/netris.md).\v"
+		"Simulate a Netris controller: site hall, servers, templates, server clusters, "
+		"switches. "
+		"POST /sim/faults adds faults (docs/providers/netris.md).\v"
 		"Examples:\n  drover sim netris --servers 8\n"
-		"  drover sim netris --data /var/tmp/netris --program /opt/bridge-move --program /etc/bridges.json\n",
+		"  drover sim netris --data /var/tmp/netris --program /opt/bridge-move --program "
+		"/etc/bridges.json\n",
 		NULL,
 		NULL,
 		NULL};

@@ -110,14 +110,14 @@ static const char *take(struct sim_netris *s, struct nt_lb *b, const json_t *j)
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		has_vpc = has_vpc || v->id == vpc;
 	if (str_empty(name) || json_int_at(j, "siteId") != NT_SITE_ID || !has_vpc)
-		return "name, siteId and vpc are needed";
+		return "name, siteId and vpc are required";
 	if (json_int_at(j, "tenant", "id") != NT_TENANT_ID)
 		return "no such tenant";
 	if (port < 1 || port > 65535 || !json_is_array(backends) ||
 	    json_array_size(backends) > BACKENDS_MAX)
-		return "port and backendIps are needed";
+		return "port and backendIps are required";
 	if (str_empty(ip) && !json_true_at(j, "automatic") && !b->ip)
-		return "ip is needed, or automatic";
+		return "ip or automatic is required";
 	free(b->name);
 	b->name = mem_strdup(name);
 	if (!str_empty(ip)) {

@@ -365,8 +365,10 @@ static void on_timer(void *arg)
 		return;
 	}
 	if (!node_reaches(n)) {
-		sim_machine_say(n->machine, "kubelet: %s is not reached from %s", n->origin,
-				sim_rack_segment(n->machine));
+		sim_machine_say(n->machine,
+				"kubelet: %s is not reachable from segment "
+				"\"%s\"",
+				n->origin, sim_rack_segment(n->machine));
 		later(n, AGAIN_MS);
 	} else if (!n->peer) {
 		n->asking = true;
@@ -431,15 +433,17 @@ static int read_settings(struct sim_node *n, const char *cfg, struct err *e)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		*all[i].slot = setting(n->arena, cfg, all[i].key);
 		if (all[i].required && str_empty(*all[i].slot))
-			return err_set(e, ERR_INVALID, 0, "drover-join.cfg: %s is missing or bad",
+			return err_set(e, ERR_INVALID, 0,
+				       "drover-join.cfg: %s is missing or not "
+				       "valid",
 				       all[i].key);
 	}
 	if (!str_empty(setting(n->arena, cfg, "JOIN_METHOD")))
 		return err_set(e, ERR_UNSUPPORTED, 0,
-			       "drover-join.cfg: JOIN_METHOD: no script is run here");
+			       "drover-join.cfg: JOIN_METHOD: the simulator does not run scripts");
 	n->max_pods = str_or(n->max_pods, "110");
 	if (!str_is_dns_subdomain(n->name))
-		return err_set(e, ERR_INVALID, 0, "drover-join.cfg: NODE_NAME is no name");
+		return err_set(e, ERR_INVALID, 0, "drover-join.cfg: NODE_NAME is not a valid name");
 	str_format(n->origin, sizeof(n->origin), "https://%s", n->endpoint);
 	n->bearer = secret_from_str(n->token);
 	return 0;

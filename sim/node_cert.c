@@ -46,7 +46,9 @@ static int save(struct sim_node *n, enum node_who who, struct err *e)
 	bool fits = str_format(block, NODE_PKI_BYTES, "%s%s%s", head,
 			       n->key ? secret_expose(n->key) : "", str_or(n->cert, ""));
 	int rc = fits ? drive_write(root, block, NODE_PKI_BYTES, pki_at(root), e)
-		      : err_set(e, ERR_INVALID, 0, "its certificate has no room on the drive");
+		      : err_set(e, ERR_INVALID, 0,
+				"the certificate is too large for its place on "
+				"the drive");
 
 	secret_wipe(block, NODE_PKI_BYTES);
 	free(block);
@@ -154,7 +156,7 @@ static void on_looked(struct sim_node *n, int status, const json_t *o, void *arg
 	if (status == 404)
 		n->requested = false; /* the request was cleaned up: create it again */
 	else if (has_condition(o, "Denied") || has_condition(o, "Failed"))
-		sim_machine_say(n->machine, "join: %s: the cluster gives it no certificate",
+		sim_machine_say(n->machine, "join: %s: the cluster denied the certificate",
 				n->request);
 	else if (has_condition(o, "Approved") && !str_empty(cert))
 		use_certificate(n, cert);

@@ -75,7 +75,7 @@ static void on_info(const struct http_reply *r, const struct err *e, void *arg)
 		sim_machine_say(n->machine, "join: cluster-info: %s", e->text);
 	else
 		sim_machine_say(n->machine, "join: cluster-info of %s: %s", n->origin,
-				ca ? "its CA has not the hash of CA_CERT_HASH" : "there is none");
+				ca ? "its CA does not have the hash CA_CERT_HASH" : "not found");
 	free(ca);
 	n->discovery = NULL;
 	n->discovered(n);

@@ -71,7 +71,7 @@ static void reply_place(struct sim_ports *p, json_int_t id, const struct http_re
 	const char *segment = json_str_at(j, "segment");
 
 	if (!segment)
-		refuse(p, id, ERR_PROTOCOL, "the rack names no segment");
+		refuse(p, id, ERR_PROTOCOL, "the answer of the rack contains no segment");
 	else
 		reply(p, json_pack("{s:I, s:s?, s:s}", "id", id, "segment",
 				   *segment ? segment : NULL, "proof", "Strong"));
@@ -148,7 +148,7 @@ bool sim_ports_line(struct sim_ports *p, const char *line, size_t len)
 	else if (!str_eq(op, "place") && !str_eq(op, "observe"))
 		refuse(p, id, ERR_UNSUPPORTED, "op: want hello, place or observe");
 	else if (!mac || !is_mac(mac))
-		refuse(p, id, ERR_INVALID, "mac: the switch knows ports by nothing else");
+		refuse(p, id, ERR_INVALID, "mac: want the MAC address of the port");
 	else if (str_eq(op, "observe"))
 		ask(p, id, mac, NULL, j);
 	else if (str_empty(segment))
@@ -241,7 +241,7 @@ static void on_piece(void *arg)
 		return;
 	}
 	if (buf_add(&g->in, g->piece, (size_t)g->got, &e) < 0) {
-		fprintf(stderr, "a line of more than %u bytes\n", LINE_MAX_BYTES);
+		fprintf(stderr, "input line longer than %u bytes\n", LINE_MAX_BYTES);
 		end(g, 1);
 		return;
 	}
@@ -249,8 +249,8 @@ static void on_piece(void *arg)
 		size_t len = (size_t)(newline - g->in.data);
 
 		if (!sim_ports_line(g->ports, g->in.data, len)) {
-			fprintf(stderr, "not a request: %.*s\n", len < 200 ? (int)len : 200,
-				g->in.data);
+			fprintf(stderr, "not a request of the protocol: %.*s\n",
+				len < 200 ? (int)len : 200, g->in.data);
 			end(g, 1);
 			return;
 		}

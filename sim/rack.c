@@ -200,7 +200,7 @@ static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 	if (!r->spec.loopback_only || str_starts(from, "127.") || str_starts(from, "[::1]") ||
 	    str_starts(from, "[::ffff:127."))
 		return true;
-	(void)!err_set(&e, ERR_DENIED, 403, "this rack answers callers on its own machine alone");
+	(void)!err_set(&e, ERR_DENIED, 403, "this rack answers only clients on its own computer");
 	httpd_reply_err(q, &e);
 	return false;
 }
@@ -285,7 +285,7 @@ static void pull_drive(struct httpd_req *q, struct slot *s, const json_t *body)
 	json_int_t n = json_integer_value(which);
 
 	if ((which && !json_is_integer(which)) || n < 0 || n >= s->machine.ndrives) {
-		refuse(q, ERR_INVALID, "drive: want the number of one, from 0");
+		refuse(q, ERR_INVALID, "drive: want the number of a drive, from 0");
 		return;
 	}
 	drive_fail(s->machine.drives[n], !json_is_false(out));
@@ -390,7 +390,7 @@ static void get_port(struct httpd_req *q, void *arg)
 		reply(q,
 		      json_pack("{s:s,s:I}", "segment", s->segment, "fence", (json_int_t)s->fence));
 	else
-		refuse(q, ERR_NOT_FOUND, "no port leads to this address");
+		refuse(q, ERR_NOT_FOUND, "no port with this MAC address in this rack");
 }
 
 static void put_port(struct httpd_req *q, void *arg)
@@ -405,7 +405,7 @@ static void put_port(struct httpd_req *q, void *arg)
 	if (!welcome(r, q))
 		return;
 	if (!s) {
-		refuse(q, ERR_NOT_FOUND, "no port leads to this address");
+		refuse(q, ERR_NOT_FOUND, "no port with this MAC address in this rack");
 		return;
 	}
 	body = body_of(q);
@@ -418,7 +418,7 @@ static void put_port(struct httpd_req *q, void *arg)
 		return;
 	}
 	if (json_object_get(body, "fence") && fence < s->fence) {
-		refuse(q, ERR_CONFLICT, "the fence is lower than one that was seen");
+		refuse(q, ERR_CONFLICT, "the fence is lower than the highest seen");
 		return;
 	}
 	s->fence = fence > s->fence ? fence : s->fence;
@@ -599,7 +599,7 @@ static int check(const struct sim_rack_spec *s, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "drives: want 1 to %d, got %u", MACHINE_DRIVES,
 			       s->drives);
 	if (!s->password)
-		return err_set(e, ERR_INVALID, 0, "password: the BMCs want one");
+		return err_set(e, ERR_INVALID, 0, "password: is missing");
 	if (s->data && mkdir(s->data, 0700) < 0 && errno != EEXIST)
 		return err_errno(e, errno, "%s", s->data);
 	return 0;

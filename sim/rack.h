@@ -8,19 +8,19 @@
 #include "sim/machine.h"
 
 /*
- * rack: machines 1..N behind one HTTP server. The BMC of machine N has the address 127.10.H.L (H = N
- * / 250, L = N % 250 + 1). One listener on all loopback addresses serves all BMCs; the Host header
- * selects the BMC. Beside /redfish/v1 of each BMC, the server has requests for users and for the
- * switch driver (ports.h):
+ * rack: machines 1..N behind one HTTP server. The BMC of machine N has the address 127.10.H.L, with
+ * H = N / 250 and L = N % 250 + 1. One listener on all loopback addresses serves all BMCs; the Host
+ * header selects the BMC. Beside /redfish/v1 of each BMC, the server has requests for users and for
+ * the switch driver (ports.h):
  *
  *   GET  /sim/machines                   state, drives and segment of each machine
- *   POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true}; pulls a drive, or restores it
+ *   POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true} pulls or restores a drive
  *   POST /sim/machines/NAME/plug         {"in": false} removes mains power
  *   POST /sim/machines/NAME/press        presses the power button
  *   GET, POST, DELETE /sim/faults        injected faults, in rows as in faults.h
  *   DELETE /sim/faults/NAME              removes the faults of one machine
- *   GET, PUT /sim/ports/MAC              {"segment": "...", "fence": 3}; 409 if fence is lower than the
- *                                        highest seen
+ *   GET, PUT /sim/ports/MAC              {"segment": "...", "fence": 3}; 409 if fence is lower than
+ *                                        the highest seen
  *
  * State (power, drives, ports and boot counts, but not sessions) is stored under `data` and
  * survives the process. Works on the real loop and on a simulated one; everything runs on the loop

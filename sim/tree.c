@@ -290,8 +290,8 @@ static int learn(struct sim_tree *t, struct err *e)
 
 	if (!root)
 		return err_set(e, ERR_INVALID, 0,
-			       "there is no service root: want redfish/v1/index.json in it, or "
-			       "index.json of v1 itself");
+			       "no service root: want redfish/v1/index.json in this directory, or "
+			       "index.json if it is v1 itself");
 	t->session_service = path_in(json_object_get(root, "SessionService"));
 	t->sessions = path_in(json_at(root, "Links", "Sessions"));
 	service = t->session_service ? sim_tree_get(t, t->session_service) : NULL;
@@ -309,7 +309,7 @@ static int learn(struct sim_tree *t, struct err *e)
 	system = keep(t, t->system);
 	if (!system)
 		return err_set(e, ERR_INVALID, 0,
-			       "no System of it can be switched: want one with the action "
+			       "no System can be switched: want one with the action "
 			       "ComputerSystem.Reset");
 	learn_switch(t, system);
 	learn_members(t, system, "EthernetInterfaces", t->nics, COUNT(t->nics));

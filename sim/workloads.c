@@ -67,7 +67,7 @@ static void send_event(struct sim_workloads *s, const json_t *about, const char 
 static void on_created(void *arg, int status, const json_t *reply, const char *note)
 {
 	struct sim_workloads *s = arg;
-	const char *why = str_or(json_str_at(reply, "message"), "the server refused it"), *uid;
+	const char *why = str_or(json_str_at(reply, "message"), "refused by the server"), *uid;
 	struct err e;
 	OWN_JSON owner = json_parse(note, strlen(note), &e);
 

@@ -1,4 +1,4 @@
-/* `drover sim`: the rack as a process, its files, and what it says of wrong usage. */
+/* `drover sim`: the rack as a process, its files, and its messages on wrong usage. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -44,7 +44,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* On the first port from r->port on that is free: the addresses of BMCs are given. */
+/* Starts the rack on the first free port from r->port on; the BMCs' addresses are fixed. */
 static void start(struct rack *r, const char *option)
 {
 	char listen[24];
@@ -98,7 +98,8 @@ static void a_rack_serves_its_bmcs_with_the_password_and_ca_in_its_folder(void *
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 200);
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/Systems"), 401);
 	assert_int_equal(ask_bmc(r, ca, password, "/redfish/v1/Systems"), 200);
-	assert_int_equal(ask_bmc(r, NULL, NULL, "/redfish/v1/"), 0); /* not by a CA of the system */
+	/* a CA of the system does not verify it */
+	assert_int_equal(ask_bmc(r, NULL, NULL, "/redfish/v1/"), 0);
 	assert_int_equal(program_end(&r->program, SIGTERM), 0);
 	free(password);
 	free(ca);
@@ -161,12 +162,12 @@ static void a_folder_is_of_one_rack_at_a_time(void **state)
 	str_format(listen, sizeof(listen), "127.0.0.1:%u", r->port + 1);
 	assert_int_equal(SIM("rack", "--machines", "5", "--data", r->data, "--listen", listen), 1);
 	verb_assert_said(r->data);
-	verb_assert_said("another `drover sim rack` uses it");
+	verb_assert_said("another `drover sim rack` uses this directory");
 	after = program_file(r->data, "objects.yaml");
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
-	/* Killed, it leaves no lock behind. */
+	/* A killed rack leaves no lock. */
 	assert_int_equal(kill(r->program.pid, SIGKILL), 0);
 	assert_int_equal(waitpid(r->program.pid, NULL, 0), r->program.pid);
 	close(r->program.out);
@@ -182,26 +183,26 @@ static void something_goes_wrong_on_request_and_no_more(void **state)
 	start(r, NULL);
 	ca = program_file(r->data, "ca.crt");
 	assert_int_equal(SIM("fault", "--rack", r->data), 0);
-	verb_assert_said("nothing goes wrong");
+	verb_assert_said("no faults");
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "BmcStatus", "--value", "503",
 			     "--count", "7"),
 			 0);
-	verb_assert_said("gpu-1  BmcStatus 503  7 more times");
+	verb_assert_said("gpu-1  BmcStatus 503  7 times left");
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 503);
 	assert_int_equal(SIM("fault", "--rack", r->data, "--clear", "gpu-2"), 0);
-	verb_assert_said("6 more times");
+	verb_assert_said("6 times left");
 	assert_int_equal(SIM("fault", "--rack", r->data, "--clear"), 0);
-	verb_assert_said("nothing goes wrong");
+	verb_assert_said("no faults");
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 200);
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-9", "BmcHang"), 1);
 	verb_assert_said("gpu-9: no such machine");
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "Fire"), 1);
-	verb_assert_said("is none of PowerLie");
+	verb_assert_said("is not one of PowerLie");
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1"), 2);
-	verb_assert_said("which fault?");
+	verb_assert_said("want the kind of fault");
 	assert_int_equal(SIM("fault", "--rack", r->data, "--clear", "gpu-1", "BmcHang"), 2);
 	assert_int_equal(SIM("fault", "--rack", "/nonexistent"), 1);
-	verb_assert_said("no simulated rack keeps its files there");
+	verb_assert_said("not the directory of a simulated rack");
 	free(ca);
 }
 
@@ -251,10 +252,10 @@ static void what_is_wrong_is_named_with_what_is_allowed(void **state)
 	assert_int_equal(SIM("rack", "--listen", "8443"), 2);
 	verb_assert_said("want ADDRESS:PORT or :PORT, got '8443'");
 	assert_int_equal(SIM("rack", "--data", r->data, "--dialect", "ilo9"), 1);
-	verb_assert_said("--dialect: no dialect is called \"ilo9\"; there are idrac9, ");
+	verb_assert_said("--dialect: unknown dialect \"ilo9\", want one of idrac9, ");
 	assert_int_equal(SIM("rack", "--data", r->data, "--tree", r->folder), 1);
 	verb_assert_said("--tree: ");
-	verb_assert_said("there is no service root");
+	verb_assert_said("no service root");
 	assert_int_equal(SIM("rack", "--data", r->data, "--dialect", "/nonexistent/mine.yaml"), 1);
 	verb_assert_said("--dialect: /nonexistent/mine.yaml");
 	str_format(path, sizeof(path), "%s/mine.yaml", r->folder);
@@ -266,7 +267,7 @@ static void what_is_wrong_is_named_with_what_is_allowed(void **state)
 	assert_int_equal(SIM("rack", "--dialect", "list"), 0);
 	verb_assert_said("openbmc");
 	assert_int_equal(SIM("rack", "twice"), 2);
-	verb_assert_said("what is 'twice'?");
+	verb_assert_said("unexpected argument 'twice'");
 
 	assert_int_equal(SIM("rack", "--data", "/nonexistent/rack"), 1);
 	verb_assert_said("drover sim rack: /nonexistent/rack");
@@ -284,9 +285,9 @@ static void the_driver_wants_one_rack(void **state)
 {
 	(void)state;
 	assert_int_equal(SIM("port-move"), 2);
-	verb_assert_said("which rack?");
+	verb_assert_said("want the URL of a rack");
 	assert_int_equal(SIM("port-move", "https://a.test", "https://b.test"), 2);
-	verb_assert_said("one rack at a time");
+	verb_assert_said("want only one URL");
 	assert_int_equal(SIM("port-move", "--ca", "/nonexistent/ca.crt", "https://127.0.0.1:1"), 1);
 	verb_assert_said("/nonexistent/ca.crt");
 }

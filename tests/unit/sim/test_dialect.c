@@ -1,4 +1,5 @@
-/* What each make does otherwise: a client that goes by the book alone gets nowhere with it. */
+/* Deviations of each make: a client that only follows the specification fails with every one of
+ * them. */
 #include "tests/unit/sim/bmc_bench.h"
 
 #include "sim/dialect.h"
@@ -15,7 +16,7 @@
 struct make {
 	struct sim_dialects dialects;
 	struct bench b;
-	/* the medium */
+	/* Number of downloads of the medium. */
 	unsigned fetched;
 };
 
@@ -41,7 +42,7 @@ static void speak(struct make *m, const char *name)
 	assert_int_equal(call(&m->b, "PUT", port, "{\"segment\":\"quarantine\"}", NULL), 200);
 }
 
-/* ... logged in. */
+/* Creates a BMC of the make and logs in. */
 static struct bench *log_in_to(struct make *m, const char *name)
 {
 	speak(m, name);
@@ -66,7 +67,7 @@ static int patch(struct bench *b, const char *path, const char *body)
 	return call(b, "PATCH", path, body, NULL);
 }
 
-/* With the tag that the resource has. */
+/* PATCH with the present ETag of the resource. */
 static int patch_tagged(struct bench *b, const char *path, const char *body)
 {
 	char header[80];
@@ -90,7 +91,7 @@ static const char *member_at(struct bench *b, const char *path, const char *name
 	return json_str_at(b->json, name);
 }
 
-/* Did the firmware go for the medium? */
+/* True if the firmware downloaded the medium. */
 static bool boots_medium(struct make *m)
 {
 	unsigned before = m->fetched;
@@ -120,7 +121,7 @@ static void idrac9(void **state)
 	assert_int_equal(post(b, insert, MEDIUM), 204);
 	assert_int_equal(post(b, insert, MEDIUM), 409);
 	assert_int_equal(patch(b, IDRAC, BOOT_CD), 200);
-	assert_false(boots_medium(&m)); /* it is the drive in the box */
+	assert_false(boots_medium(&m)); /* Cd is the physical drive */
 	sim_machine_cut(b->m);
 	assert_int_equal(patch(b, attributes,
 			       "{\"Attributes\":{\""
@@ -397,7 +398,7 @@ static void basic(void **state)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* Two machines of a make are told apart, and say the same each time. */
+/* Two machines of a make differ, and answer the same each time. */
 static void no_two_machines_are_one(void **state)
 {
 	struct make m;
@@ -417,7 +418,7 @@ static void no_two_machines_are_one(void **state)
 	fall_silent(&m);
 }
 
-/* Only where the make has them. */
+/* Only makes with an event stream send events. */
 static void events_come_where_there_is_a_stream(void **state)
 {
 	struct make m;
@@ -457,14 +458,14 @@ static void a_file_that_is_wrong_is_told_where(void **state)
 		const char *yaml, *says;
 	} cases[] = {
 		{"- x", "dialect mine: want an object"},
-		{"like: nobody", "like: no dialect is called nobody"},
+		{"like: nobody", "like: unknown dialect nobody"},
 		{"like: ilo\nabout: x\nquirks: {boot: {place: Here}}",
 		 "quirks.boot.place: want System or Settings"},
 		{"like: ilo\nabout: x\nquirks: {media: {sticky: true}}", "quirks.media.sticky"},
 		{"like: ilo\nabout: x\nquirks: {first: 5}", "quirks.first: want"},
 		{"like: ilo\nabout: x\nresources: {/redfish/v1: null}", "no service root"},
 		{"like: ilo\nabout: x\nresources: {/redfish/v1/Systems/1: {Actions: null}}",
-		 "no System of it can be switched"},
+		 "no System can be switched"},
 	};
 
 	(void)state;

@@ -1,6 +1,6 @@
 #include "tests/unit/sim/ec2_rig.h"
 
-/* The simulated EC2: what a launch is, says, costs, and when it ends. */
+/* The simulated EC2: launches, answers, cost and terminations. */
 #define S 1000
 #define HOUR ((int64_t)3600 * S)
 
@@ -53,7 +53,7 @@ static void an_instance_goes_its_way_by_the_clock(void **state)
 	ec2_rig_free(r);
 }
 
-/* In whole seconds from running to shutting-down, a minute at least, rounded up. */
+/* Whole seconds from running to shutting-down, at least a minute, rounded up. */
 static void seconds_that_run_cost_money(void **state)
 {
 	struct ec2_rig *r = rig();
@@ -97,7 +97,7 @@ static void the_same_token_launches_once(void **state)
 		ec2_error(r, EC2_RUN "ClientToken=t&SubnetId=subnet-eu-west-1a&KeyName=k"),
 		"IdempotentParameterMismatch");
 	assert_int_equal(sim_ec2_launched(r->sim), 1);
-	/* In another zone it is another launch. */
+	/* In a different zone the token is a new launch. */
 	assert_string_equal(ec2_error(r, EC2_RUN "ClientToken=t&SubnetId=subnet-eu-west-1b"), "");
 	assert_int_equal(sim_ec2_launched(r->sim), 2);
 	ec2_ask(r, EC2_LIST "Filter.1.Name=client-token&Filter.1.Value.1=t");
@@ -258,7 +258,7 @@ static void offers_are_told_by_region_zone_and_price(void **state)
 					 "MinCount=1&MaxCount=1&SubnetId=subnet-eu-west-1a"),
 			    "Unsupported");
 	assert_null(sim_ec2_new(&(struct sim_ec2_spec){.group = r->group, .prices = wrong}, &e));
-	assert_string_equal(e.text, "types[0].zones: there is no zone mars-1a");
+	assert_string_equal(e.text, "types[0].zones: unknown zone mars-1a");
 	ec2_rig_free(r);
 }
 

@@ -1,8 +1,8 @@
 #include "tests/unit/sim/bmc_bench.h"
 
 /*
- * What goes wrong on request: how it is read, and each fault of the BMC and the rack as a client
- * meets it. Those of the machine and its agent are tested with them.
+ * Faults of the rack: how they are read, and each fault of the BMC and the switch as a client sees
+ * it. Faults of the machine and of its agent are tested with those.
  */
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -48,17 +48,17 @@ static void errors_name_the_row_and_what_is_allowed(void **state)
 		{"faults: [3]", "faults[0]: want an object"},
 		{"faults: [{what: BmcHang}]", "faults[0]: want at least machine and what"},
 		{"faults: [{machine: a, what: BmcHang}, {machine: a, what: Fire}]",
-		 "faults[1].what: \"Fire\" is none of PowerLie"},
+		 "faults[1].what: \"Fire\" is not one of PowerLie"},
 		{"faults: [{machine: a, what: BmcHang, when: noon}]",
-		 "faults[0].when: \"noon\" is none of POST Agent"},
+		 "faults[0].when: \"noon\" is not one of POST Agent"},
 		{"faults: [{machine: a, what: BmcHang, how: x}]", "faults[0].how: want machine"},
 		{"faults: [{machine: a, what: BmcHang, count: 0}]", "faults[0].count: want 1 to"},
 		{"faults: [{machine: a, what: BmcHang, value: 3}]",
-		 "faults[0].value: BmcHang takes none"},
+		 "faults[0].value: BmcHang has no value"},
 		{"faults: [{machine: a, what: BmcStatus, value: 200}]",
-		 "faults[0].value: BmcStatus wants 400 to 599"},
+		 "faults[0].value: BmcStatus needs 400 to 599"},
 		{"faults: [{machine: a, what: RetryAfter}]",
-		 "faults[0].value: RetryAfter wants 1 to 3600"},
+		 "faults[0].value: RetryAfter needs 1 to 3600"},
 		{"faults: [{machine: a, what: BmcHang, probability: 2}]",
 		 "faults[0].probability: want 0 to 1"},
 		{"faults: [{machine: a, what: BmcHang, probability: x}]",
@@ -80,7 +80,7 @@ static void errors_name_the_row_and_what_is_allowed(void **state)
 	}
 }
 
-/* --- striking --------------------------------------------------------------------------------- */
+/* --- applying --------------------------------------------------------------------------------- */
 
 static void a_row_strikes_its_machine_in_its_phase_and_not_too_often(void **state)
 {
@@ -121,7 +121,7 @@ static void a_probability_is_kept(void **state)
 	end(&b);
 }
 
-/* --- each of them ----------------------------------------------------------------------------- */
+/* --- each fault ------------------------------------------------------------------------------- */
 
 #define FAULT(what) "faults: [{machine: gpu-1, when: Request, what: " what "}]"
 #define ONCE(what) "faults: [{machine: gpu-1, when: Request, count: 1, what: " what "}]"
@@ -317,7 +317,7 @@ static void a_switch_may_say_done_and_do_nothing(void **state)
 	end(&b);
 }
 
-/* --- while it runs ---------------------------------------------------------------------------- */
+/* --- in a running rack ------------------------------------------------------------------------ */
 
 #define FAULTS "/sim/faults"
 
@@ -332,11 +332,12 @@ static void faults_come_and_go_while_it_runs(void **state)
 	assert_string_equal(
 		json_str_at(json_array_get(json_object_get(b.json, "faults"), 0), "what"),
 		"BmcGarbage");
-	/* Those that are over are not listed, those that have no number strike on. */
+	/* Faults that are used up are not listed; faults without a count remain. */
 	get(&b, "/redfish/v1/");
 	assert_int_equal(
 		call(&b, "POST", FAULTS,
-		     "{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcStatus\", \"value\": 503}]}",
+		     "{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcStatus\", \"value\": "
+		     "503}]}",
 		     NULL),
 		200);
 	assert_int_equal(json_array_size(json_object_get(b.json, "faults")), 1);
@@ -346,7 +347,8 @@ static void faults_come_and_go_while_it_runs(void **state)
 	assert_int_equal(get(&b, "/redfish/v1/"), 200);
 	assert_int_equal(
 		call(&b, "POST", FAULTS,
-		     "{\"faults\": [{\"machine\": \"*\", \"what\": \"BmcStatus\", \"value\": 500, \"count\": 9}]}",
+		     "{\"faults\": [{\"machine\": \"*\", \"what\": \"BmcStatus\", \"value\": 500, "
+		     "\"count\": 9}]}",
 		     NULL),
 		200);
 	assert_int_equal(call(&b, "DELETE", FAULTS "/gpu-1", NULL, NULL), 200);
@@ -367,7 +369,8 @@ static void a_fault_that_cannot_be_is_refused_and_none_of_its_rows_taken(void **
 	} cases[] = {
 		{"{\"faults\": [{\"machine\": \"gpu-99\", \"what\": \"BmcHang\"}]}",
 		 "gpu-99: no such machine", 404},
-		{"{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcHang\"}, {\"machine\": \"*\", \"what\": \"Fire\"}]}",
+		{"{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcHang\"}, {\"machine\": "
+		 "\"*\", \"what\": \"Fire\"}]}",
 		 "Fire", 400},
 		{"{", "line", 400},
 		{"", "want one member", 400},

@@ -8,7 +8,7 @@
 #define MEDIA "http://10.0.8.2:8080"
 #define HOME "https://10.1.0.5:8443"
 
-/* A rack's machine, and a server of media that holds one. */
+/* A machine of a rack, and a media server with one medium. */
 struct bench {
 	struct aisle *f;
 	char *medium;
@@ -40,7 +40,7 @@ static void serve_medium(struct httpd_req *q, void *arg)
 	httpd_reply_content(q, &c);
 }
 
-/* Here and there a thing that begins like a boot block and is none. */
+/* Contains some texts that begin like a boot block and are not one. */
 static void make_medium(struct bench *b, bool block)
 {
 	struct proto_boot boot = {
@@ -243,7 +243,7 @@ static void a_server_that_is_gone_does_not_hold_up_the_boot_for_ever(void **stat
 	sim_machine_power(&b->f->m, true);
 	aisle_run(b->f, 10000);
 	assert_int_equal(b->f->m.doing, SIM_NOTHING);
-	assert_non_null(strstr(b->f->m.console, "nothing boots"));
+	assert_non_null(strstr(b->f->m.console, "nothing to boot"));
 }
 
 static void power_goes_while_the_medium_is_fetched(void **state)

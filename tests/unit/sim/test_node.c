@@ -107,7 +107,7 @@ static void a_machine_of_the_rack_runs_no_script(void **state)
 	sim_machine_power(&t->f->m, true);
 	aisle_run(t->f, 60000);
 	assert_string_equal(ready(t), "absent");
-	assert_non_null(strstr(t->f->m.console, "JOIN_METHOD: no script is run here"));
+	assert_non_null(strstr(t->f->m.console, "JOIN_METHOD: the simulator does not run scripts"));
 }
 
 static void the_ca_is_found_in_cluster_info_as_kubeadm_does(void **state)
@@ -232,7 +232,7 @@ static void own_pod(struct town *t, const char *kind)
 			 200);
 }
 
-/* Nobody can give a pod of `kubectl create job` an annotation. */
+/* `kubectl create job` cannot add annotations to pods. */
 static void a_pod_of_a_job_ends_by_itself(void **state)
 {
 	struct town *t = *state;

@@ -128,7 +128,7 @@ static void a_request_that_is_denied_joins_nothing(void **state)
 	boot(t);
 	aisle_run(t->f, 120000);
 	assert_string_equal(ready(t), "absent");
-	assert_non_null(strstr(t->f->m.console, "gives it no certificate"));
+	assert_non_null(strstr(t->f->m.console, "denied the certificate"));
 }
 
 static void a_certificate_of_another_key_is_not_taken(void **state)
@@ -144,7 +144,7 @@ static void a_certificate_of_another_key_is_not_taken(void **state)
 	assert_string_equal(ready(t), "True");
 }
 
-/* The town's bootstrap tokens may register nodes themselves. */
+/* Bootstrap tokens of the town may register nodes themselves. */
 static void where_nobody_signs_the_token_registers_the_node(void **state)
 {
 	struct town *t = *state;

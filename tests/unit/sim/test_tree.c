@@ -1,5 +1,5 @@
-/* Trees of resources: how a mockup lies in its folder, what of it lives, and that the rest is told
- * as it lies there. */
+/* Trees of resources: reading mockup directories, finding the simulated resources, and serving all
+ * others unchanged. */
 #include "tests/unit/sim/bmc_bench.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "sim/tree.h"
 
 #define CAPTURES "../shared/captures"
-#define EVERY 17 /* of the resources of a capture */
+#define EVERY 17 /* Every nth resource of a capture is compared. */
 #define LOGIN "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}"
 
 static char folder[64];
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* folder/path/name, with its folders. */
+/* Writes folder/path/name and creates missing directories. */
 static void lay_down(const char *path, const char *name, const char *text)
 {
 	char *full = mem_printf("%s%s/%s", folder, path, name);
@@ -131,7 +131,8 @@ static void a_mockup_is_read_in_its_tall_and_in_its_short_form(void **state)
 		if (!t)
 			fail_msg("%s", e.text);
 		check_learnt(t);
-		host = sim_tree_get(t, "/redfish/v1/SYSTEMS/host"); /* it lives */
+		/* a simulated resource: the path's case is ignored */
+		host = sim_tree_get(t, "/redfish/v1/SYSTEMS/host");
 		assert_string_equal(json_str_at(host, "Id"), "Host");
 		assert_null(sim_tree_get(t, "/redfish/v1/Nothing"));
 		assert_null(sim_tree_get(t, "/redfish/v10"));
@@ -148,10 +149,10 @@ static void a_folder_that_is_no_mockup_is_told(void **state)
 
 	(void)state;
 	assert_null(sim_tree_open("/nowhere/at/all", &e));
-	assert_non_null(strstr(e.text, "/nowhere/at/all: there is no service root"));
+	assert_non_null(strstr(e.text, "/nowhere/at/all: no service root"));
 	lay_down("/redfish/v1", "index.json", "{\"Systems\":");
 	assert_null(sim_tree_open(folder, &e));
-	assert_non_null(strstr(e.text, "there is no service root"));
+	assert_non_null(strstr(e.text, "no service root"));
 	lay_down("/redfish/v1", "index.json",
 		 "{\"Systems\":{\"@odata.id\":\"/redfish/v1/Systems\"}}");
 	lay_down("/redfish/v1/Systems", "index.json",
@@ -159,10 +160,10 @@ static void a_folder_that_is_no_mockup_is_told(void **state)
 		 "{\"@odata.id\":\"https://elsewhere/redfish/v1/Systems/2\"}]}");
 	lay_down("/redfish/v1/Systems/1", "index.json", "{}");
 	assert_null(sim_tree_open(folder, &e));
-	assert_non_null(strstr(e.text, "no System of it can be switched"));
+	assert_non_null(strstr(e.text, "no System can be switched"));
 }
 
-/* --- as they are told ------------------------------------------------------------------------- */
+/* --- unchanged resources ---------------------------------------------------------------------- */
 
 static void begin_in(struct bench *b, struct sim_dialects *d, const char *where)
 {
@@ -203,7 +204,7 @@ static void what_is_not_there_is_404_and_pages_are_found(void **state)
 	sim_dialects_done(&d);
 }
 
-/* --- captures of real ones -------------------------------------------------------------------- */
+/* --- captures of real BMCs -------------------------------------------------------------------- */
 
 static struct bench *replayed;
 static const struct sim_tree *of;
