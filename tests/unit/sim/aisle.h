@@ -15,16 +15,16 @@
 #include "sim/rack.h"
 
 /*
- * aisle: one machine without a rack around it: a simulated loop, a net in memory, and the few
- * answers that a machine wants of its rack. For one test program each: it defines functions of
- * sim/rack.h.
+ * aisle: one machine without a rack: a simulated loop, an in-memory network, and the functions of
+ * sim/rack.h that a machine calls. It defines those functions, so each test program can include it
+ * only once.
  */
 struct sim_rack {
 	struct sim_rack_spec spec;
 	struct loop_group *group;
 	const char *segment;
 	const struct sim_dialect *dialect;
-	/* the one that strikes, `faults` times */
+	/* Fault that applies to the next `faults` calls. */
 	const char *fault_when, *fault_what;
 	int faults;
 };
@@ -34,7 +34,7 @@ struct aisle {
 	struct loop_group *g, *server_g;
 	struct http_mem_net *net;
 	struct http *http;
-	/* whatever a test serves */
+	/* HTTP server of the test. */
 	struct httpd *d;
 	struct sim_rack rack;
 	struct sim_machine m;
@@ -103,7 +103,7 @@ static inline void aisle_place(struct aisle *f)
 	assert_int_equal(f->m.problem.kind, ERR_NONE);
 }
 
-/* data: its state is kept in files. */
+/* data: the machine's state is stored in files. */
 static inline struct aisle *aisle_new(bool data)
 {
 	struct aisle *f = mem_new(struct aisle);
@@ -133,7 +133,7 @@ static inline void aisle_run(struct aisle *f, int64_t ms)
 	loop_sim_run_until(f->l, loop_now(f->l) + ms);
 }
 
-/* The process dies, and another takes its place. */
+/* Kills and restarts the process that simulates the machine. */
 static inline void aisle_kill(struct aisle *f)
 {
 	sim_machine_done(&f->m);

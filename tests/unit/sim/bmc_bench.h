@@ -12,7 +12,8 @@
 #include "sim/rack.h"
 
 /*
- * bmc_bench: a rack of two on a simulated loop, and one request at a time to the BMC of the first.
+ * bmc_bench: a rack of two machines on a simulated loop, and one request at a time to the BMC of
+ * the first machine.
  */
 #define BMC "https://127.10.0.2:8443"
 #define SYSTEM "/redfish/v1/Systems/1"
@@ -36,7 +37,7 @@ struct bench {
 	struct sim_rack *rack;
 	struct sim_machine *m;
 	char token[80];
-	/* of the last call */
+	/* Result of the last call. */
 	bool done;
 	int status;
 	struct err err;
@@ -46,8 +47,9 @@ struct bench {
 	char *text;
 };
 
-static inline void begin_as(struct bench *b, const char *faults,
-			    const struct sim_dialects *dialects /* NULL: by the book */)
+static inline void begin_as(
+	struct bench *b, const char *faults,
+	const struct sim_dialects *dialects /* NULL: the BMCs follow the specification */)
 {
 	struct sim_rack_spec s = {
 		.machines = 2, .drive_bytes = 1 << 20, .user = "admin", .dialects = dialects};
@@ -139,7 +141,8 @@ static inline bool is_done(void *arg)
 	return ((struct bench *)arg)->done;
 }
 
-/* One call; the header "Name: value" or NULL.  Its status, 0 without an answer in a minute. */
+/* Sends a request; header: "Name: value" or NULL. Returns the status, or 0 without an answer within
+ * a minute. */
 static inline int call(struct bench *b, const char *method, const char *path, const char *body,
 		       const char *header)
 {
@@ -194,7 +197,7 @@ static inline void pass(struct bench *b, int64_t ms)
 	loop_sim_run_until(b->loop, loop_now(b->loop) + ms);
 }
 
-/* The MessageId of the nth message, without registry and version. */
+/* Returns the MessageId of message n, without registry and version. */
 static inline const char *message(struct bench *b, size_t n)
 {
 	const json_t *j = json_array_get(json_at(b->json, "error", "@Message.ExtendedInfo"), n);

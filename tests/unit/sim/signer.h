@@ -7,21 +7,21 @@
 #include "tests/unit/sim/town.h"
 
 /*
- * signer: the certificates API of a cluster, and what approves and signs there, in front of a
- * town's API server. It reads requests as kube-controller-manager does, with OpenSSL alone. For one
- * test program each.
+ * signer: the certificates API of a cluster with its approver and signer, in front of a town's API
+ * server. It reads requests as kube-controller-manager does, with OpenSSL only. Each test program
+ * can include it only once.
  */
 #define SIGNER_REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 struct signer {
 	struct town *town;
-	/* name -> object */
+	/* Name -> object. */
 	json_t *requests;
-	/* so many came in */
+	/* Number of created requests. */
 	unsigned posts;
-	/* the condition that a request is given; NULL: nobody looks at them */
+	/* Condition that each request gets; NULL: nobody approves or denies. */
 	const char *verdict;
-	/* signs what was not asked for */
+	/* Signs a key that was not requested. */
 	bool other_key;
 };
 static struct signer signer;
@@ -41,7 +41,7 @@ static inline X509_REQ *signer_read(const json_t *request)
 	return q;
 }
 
-/* "O = system:nodes, CN = system:node:claim-1" */
+/* Returns the subject of a request: "O = system:nodes, CN = system:node:claim-1". */
 static inline const char *signer_subject(const json_t *request, char out[static 200])
 {
 	X509_REQ *q = signer_read(request);
@@ -67,7 +67,7 @@ static inline EVP_PKEY *signer_ca_key(void)
 	return pkey;
 }
 
-/* The certificate, PEM, in base64. */
+/* Returns the signed certificate, PEM, in base64. */
 static inline char *signer_sign(const json_t *request)
 {
 	X509_REQ *q = signer_read(request);
@@ -103,7 +103,7 @@ static inline void signer_answer(struct httpd_req *q, int status, const json_t *
 	free(text);
 }
 
-/* Who may ask: the bootstrap token of the town. */
+/* True if the request has the bootstrap token of the town; otherwise answers 401. */
 static inline bool signer_admits(struct httpd_req *q)
 {
 	OWN(secret) bearer = httpd_bearer(q);
@@ -169,7 +169,7 @@ static inline void signer_routes(struct town *t)
 	httpd_route(t->f->d, "GET", SIGNER_REQUESTS "/{}", 0, signer_on_get, NULL);
 }
 
-/* The one request that is there. */
+/* Returns the only request. */
 static inline const json_t *signer_request(void)
 {
 	assert_int_equal(json_object_size(signer.requests), 1);

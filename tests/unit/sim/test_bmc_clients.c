@@ -4,7 +4,7 @@
 #include "redfish/redfish.h"
 
 /*
- * drover's own Redfish client and provider against the simulated BMC, well and misbehaving.
+ * drover's own Redfish client and provider against the simulated BMC, with and without faults.
  */
 #define PIN "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -56,7 +56,7 @@ static void on_plain(const struct err *e, void *arg)
 		o->err = *e;
 }
 
-/* It is the one that was seen last. */
+/* Accepts the System seen last. */
 static int fits(const struct redfish_system *s, void *arg, struct err *e)
 {
 	const struct seen *o = arg;
@@ -160,7 +160,7 @@ static void it_does_so_where_the_bmc_is_difficult(void **state)
 		"faults: [{machine: gpu-1, what: BmcSlow, value: 3}]",
 		"faults: [{machine: gpu-1, what: LoginMoved, value: 301}]",
 		"faults: [{machine: gpu-1, what: LoginMoved, value: 308}]",
-		"faults: [{machine: gpu-1, what: SessionsFull}]", /* then Basic serves */
+		"faults: [{machine: gpu-1, what: SessionsFull}]", /* Basic is used instead */
 	};
 
 	(void)state;
@@ -213,7 +213,7 @@ static void it_says_what_kind_of_failure_it_met(void **state)
 	}
 }
 
-/* --- the breaker ------------------------------------------------------------------------------ */
+/* --- the circuit breaker ---------------------------------------------------------------------- */
 
 static enum http_mem_fate count(const char *origin, const char *method, const char *target,
 				void *arg)
@@ -232,7 +232,7 @@ static enum err_kind read_kind(struct bench *b, struct redfish *r, struct seen *
 	return e ? e->kind : ERR_NONE;
 }
 
-/* Asked each half second until then, it fails at once, and nothing is sent. */
+/* Every half second until `at`, a call fails at once and no request is sent. */
 static void assert_quiet_until(struct bench *b, struct redfish *r, const unsigned *sent, int64_t at)
 {
 	unsigned before = *sent;
@@ -368,7 +368,7 @@ static void wait_look(struct bench *b, struct look *o)
 	o->done = false;
 }
 
-/* A call of the provider ends within 60 s, the first ones too. */
+/* Each call of the provider ends within 60 s, including the first ones. */
 static void bring_up_and_down(const char *faults)
 {
 	struct provider_machine_spec s = {

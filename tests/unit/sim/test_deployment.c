@@ -33,7 +33,7 @@ static int64_t of_image(struct works *w, const char *image, const char *group, c
 	return -1;
 }
 
-/* What `kubectl rollout status` asks. */
+/* The condition that `kubectl rollout status` waits for. */
 static bool is_rolled_out(struct works *w, int64_t replicas)
 {
 	get(w, WEB);
@@ -107,7 +107,7 @@ static void it_scales_up_and_down(void **state)
 	assert_int_equal(count(w, SETS), 1);
 }
 
-/* Pods without those being deleted, and those of them that are Ready. */
+/* Counts pods that are not being deleted, and those of them that are Ready. */
 static void count_pods(struct works *w, int64_t *all, int64_t *ready)
 {
 	OWN_JSON pods = items(w, PODS);
@@ -123,7 +123,7 @@ static void count_pods(struct works *w, int64_t *all, int64_t *ready)
 	}
 }
 
-/* One pod becomes Ready at a time, so that each step of the rollout is seen. */
+/* Makes one pod Ready at a time, so that each step of the rollout is visible. */
 static void serve_one(struct works *w)
 {
 	OWN_JSON pods = items(w, PODS);
@@ -144,7 +144,7 @@ static void serve_one(struct works *w)
 
 static const struct {
 	const char *strategy;
-	/* of 4 replicas */
+	/* Most and fewest pods during a rollout of 4 replicas. */
 	int64_t most, least;
 } bounds[] = {
 	{"{'rollingUpdate':{'maxSurge':1,'maxUnavailable':0}}", 5, 4},
@@ -199,12 +199,12 @@ static void pods_that_serve_nobody_are_replaced_first(void **state)
 	turn(w);
 	assert_int_equal(of_image(w, "broken", "spec", "replicas"), 0);
 	count_pods(w, &all, &ready);
-	assert_int_equal(ready, 3); /* maxUnavailable is 25 % of 4 */
+	assert_int_equal(ready, 3); /* maxUnavailable is 25% of 4 */
 	settle(w);
 	assert_true(is_rolled_out(w, 4));
 }
 
-/* A pod that is being deleted may still have its GPUs. */
+/* A pod that is being deleted may still use its GPUs. */
 static void recreate_waits_until_the_old_pods_are_gone(void **state)
 {
 	struct works *w = *state;
@@ -295,7 +295,7 @@ static void a_rollout_that_stands_still_is_told(void **state)
 	assert_true(is(w, WEB, "Progressing"));
 }
 
-/* An undo long after the last rollout ended does not inherit its time. */
+/* An undo long after the last rollout gets a full deadline. */
 static void a_new_rollout_begins_its_deadline_anew(void **state)
 {
 	struct works *w = *state;
@@ -334,7 +334,7 @@ static void all_goes_with_it_unless_it_is_orphaned(void **state)
 	assert_int_equal(count(w, PODS), 0);
 }
 
-/* Somebody else's ReplicaSet has the name that the hash makes. */
+/* A ReplicaSet that does not belong to the Deployment has the name with the computed hash. */
 static void a_name_that_is_taken_makes_another_hash(void **state)
 {
 	struct works *w = *state;

@@ -3,8 +3,7 @@
 #include "sim/ec2_impl.h"
 
 /*
- * The check of signatures: by AWS's published examples of Signature Version 4, and of whole
- * requests.
+ * The check of signatures: AWS's published examples of Signature Version 4, and whole requests.
  */
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define DATE "20150830T123600Z"
@@ -65,14 +64,14 @@ static const struct sim_ec2_key keys[] = {
 	{.id = "AKIDTWO", .secret = "two", .session = "tok", .account = "222222222222"}};
 
 struct asked {
-	/* headers: that are said to be signed */
+	/* headers: names in SignedHeaders. */
 	const char *key, *secret, *region, *session, *headers;
 	int64_t ahead_ms;
-	/* body in place of the one that was signed */
+	/* Body that is sent instead of the signed one; NULL: the signed one. */
 	const char *sent;
 };
 
-/* The code of the error, "" when it went well. */
+/* Returns the error code; "" means success. */
 static const char *ask(struct ec2_rig *r, const struct asked *a)
 {
 	static const char body[] = "Action=DescribeInstances&Version=2016-11-15";
@@ -150,7 +149,7 @@ static void only_a_good_signature_is_answered(void **state)
 		assert_int_equal(r->status, rows[i].status);
 	}
 	assert_string_equal(ec2_error(r, EC2_LIST), "MissingAuthenticationToken");
-	/* Its clock goes wrong, and it says so. */
+	/* The server's clock is wrong, and its Date header shows that. */
 	ec2_fault_set(r, (struct sim_ec2_fault){.what = "Skew", .value = 20 * 60000});
 	assert_string_equal(ask(r, &rows[0].a), "RequestExpired");
 	ec2_rig_free(r);

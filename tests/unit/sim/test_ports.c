@@ -12,7 +12,7 @@
 #include "sim/ports.h"
 #include "tests/data/pems.h"
 
-/* providers/fabric.h, drover's own side of the protocol, is the judge; the rack is four lines. */
+/* providers/fabric.h, drover's side of the protocol, checks the driver; the rack is a stub. */
 #define RACK "https://127.10.0.2:8443"
 #define MAC "b8:ce:f6:00:00:01"
 #define PROGRAM "/sim/port-move"
@@ -26,13 +26,13 @@ struct yard {
 	struct fabric *fabric;
 	struct loop_child *child;
 	struct sim_ports *driver;
-	/* the switch */
+	/* Segment of the port. */
 	char segment[64];
 	int64_t fence;
-	/* what it answers instead; 0: well */
+	/* Status of the stub's answers; 0: success. */
 	int status;
 	struct err e;
-	/* the answer */
+	/* Number of answers. */
 	unsigned answers;
 	struct err err;
 	char where[64];
@@ -68,7 +68,7 @@ static void on_port(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, out);
 }
 
-/* --- the driver as a program of the simulated loop -------------------------------------------- */
+/* --- the driver as a child process on the simulated loop -------------------------------------- */
 
 static void on_write(const char *line, size_t len, void *arg)
 {
@@ -140,7 +140,7 @@ static int teardown(void **state)
 
 	fabric_free(y->fabric);
 	loop_sim_run_until(y->l, loop_now(y->l) + 70000);
-	assert_null(y->driver); /* it ended with its input */
+	assert_null(y->driver); /* the driver ended with its input */
 	http_free(y->http);
 	httpd_free(y->d);
 	http_mem_net_free(y->net);
@@ -163,7 +163,7 @@ static void on_done(const struct fabric_place *p, const struct err *e, void *arg
 	y->proof = p ? p->proof : FABRIC_PROOF_NONE;
 }
 
-/* segment NULL: where is it? */
+/* segment NULL: observes the port. */
 static enum err_kind ask(struct yard *y, const char *mac, const char *segment, int64_t fence)
 {
 	struct fabric_port port = {.machine = "gpu-1", .mac = mac};

@@ -5,8 +5,7 @@
 #include "base/data/yaml.h"
 
 /*
- * The rack: which BMC a request means, the switch, the aisle, what is kept, and the objects that it
- * prints of itself.
+ * The rack: selection of the BMC, the switch, drives and power, stored state, and objects.yaml.
  */
 #define PIN "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -24,7 +23,7 @@ static struct sim_rack *rack_of(struct bench *b, struct sim_rack_spec s)
 	return r;
 }
 
-/* Another rack in the place of the first. */
+/* Replaces the rack by a new one. */
 static void again(struct bench *b, struct sim_rack_spec s)
 {
 	httpd_free(b->httpd);
@@ -56,7 +55,7 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 {
 	static const struct {
 		const char *origin;
-		/* 0: none */
+		/* 0: no BMC. */
 		unsigned number;
 	} cases[] = {
 		{"https://127.10.0.2:8443", 1},	    {"https://127.10.0.3", 2},
@@ -78,7 +77,7 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 
 		if (status != (m ? 200 : 404))
 			fail_msg("%s: %d", cases[i].origin, status);
-		if (m) /* the BMC's own UUID ends as its machine's */
+		if (m) /* the UUID of the BMC ends like that of its machine */
 			assert_string_equal(json_str_at(b.json, "UUID") + 8, m->uuid + 8);
 	}
 	end(&b);
@@ -141,7 +140,7 @@ static void a_segment_leads_where_it_should_and_nowhere_else(void **state)
 	assert_false(sim_rack_reaches(b.m, "https://a"));
 	end(&b);
 
-	begin(&b, NULL); /* no routes */
+	begin(&b, NULL); /* The rack has no routes. */
 	put(&b, "tenant/a");
 	assert_true(sim_rack_reaches(b.m, "https://a"));
 	put(&b, "provisioning");
@@ -190,13 +189,13 @@ static void a_rack_of_its_own_refuses_strangers(void **state)
 	(void)state;
 	begin(&b, NULL);
 	again(&b, (struct sim_rack_spec){.machines = 1, .loopback_only = true});
-	/* The net in memory says that the client is at 10.0.0.1. */
+	/* The in-memory network reports the client address 10.0.0.1. */
 	assert_int_equal(get(&b, "/redfish/v1/"), 403);
 	assert_int_equal(get(&b, "/sim/machines"), 403);
 	end(&b);
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- stored state ----------------------------------------------------------------------------- */
 
 static void remove_folder(const char *path)
 {
@@ -231,7 +230,7 @@ static void a_rack_comes_back_as_it_was(void **state)
 	assert_true(b.m->on);
 	assert_string_equal(sim_rack_segment(b.m), "tenant/a");
 	assert_string_equal(sim_rack_segment(sim_rack_machine(b.rack, 2)), "");
-	assert_int_equal(get(&b, SYSTEM), 401); /* sessions are not kept */
+	assert_int_equal(get(&b, SYSTEM), 401); /* sessions are not stored */
 	log_in(&b);
 	end(&b);
 	remove_folder(folder);
@@ -291,11 +290,11 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	assert_string_equal(json_str_at(provider, "metadata", "name"), "hall");
 	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"),
 			    "http://127.0.0.1:1");
-	/* Each BMC has an address of its own, and media are fetched from one. */
+	/* Each BMC has its own address, but all fetch media from one. */
 	assert_string_equal(
 		json_string_value(json_array_get(json_at(provider, "spec", "boot", "proxies"), 0)),
 		"127.0.0.0/8");
-	/* Of a machine's drives it must fit one alone. */
+	/* rootDevice must match exactly one of a machine's drives. */
 	assert_string_equal(
 		json_str_at(json_array_get(json_at(provider, "spec", "instanceTypes"), 0),
 			    "rootDevice", "model"),

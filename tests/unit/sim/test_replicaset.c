@@ -1,9 +1,10 @@
 #include "tests/unit/sim/works.h"
 
 #define WEB BODY("")
-#define BODY(labels)                                                                                \
-	"{'metadata':{'name':'web'},'spec':{'replicas':3,'selector':{'matchLabels':{'app':'web'}}," \
-	"'template':{'metadata':{'labels':{'app':'web'" labels "},'annotations':{'a':'b'}},"        \
+#define BODY(labels)                                                                               \
+	"{'metadata':{'name':'web'},'spec':{'replicas':3,"                                         \
+	"'selector':{'matchLabels':{'app':'web'}},"                                                \
+	"'template':{'metadata':{'labels':{'app':'web'" labels "},'annotations':{'a':'b'}},"       \
 	"'spec':{'containers':[{'name':'c','image':'x'}]}}}}"
 
 static json_t *first(json_t *list)
@@ -18,7 +19,7 @@ static void it_makes_the_pods_that_are_missing(void **state)
 	json_t *ref;
 
 	create(w, SETS, WEB);
-	while (count(w, PODS) < 3) /* and no longer: an orphan would be adopted in the next round */
+	while (count(w, PODS) < 3) /* stops there: an orphan would be adopted in the next round */
 		api_run(&w->r, 20);
 	all = items(w, PODS);
 	assert_int_equal(json_array_size(all), 3);
@@ -124,7 +125,7 @@ static void a_pod_that_is_deleted_or_has_ended_is_replaced(void **state)
 	api_do(&w->r, "DELETE", path, NULL);
 	set_phase(w, json_array_get(all, 1), "Failed", false);
 	turn(w);
-	assert_int_equal(count(w, PODS), 5); /* one on its way, one that failed, three */
+	assert_int_equal(count(w, PODS), 5); /* one is being deleted, one failed, three are live */
 	get(w, SETS "/web");
 	assert_int_equal(status_count(w, "replicas"), 3);
 }
@@ -169,7 +170,7 @@ static void pods_go_with_their_set_unless_they_are_orphaned(void **state)
 	assert_int_equal(count(w, PODS), 0);
 }
 
-/* The server does not check labels of a template, only those of a pod. */
+/* The server checks the labels of pods, but not those of a template. */
 static void a_pod_that_is_refused_is_told(void **state)
 {
 	struct works *w = *state;

@@ -17,10 +17,11 @@ static json_t *yaml(const char *text)
 	return j;
 }
 
-#define NODE                                                                                        \
-	"metadata: {name: n1, labels: {product: h100, n: '8'}}\n"                                   \
-	"spec: {taints: [{key: gpu, effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}\n" \
-	"status:\n  allocatable: {cpu: '4', nvidia.com/gpu: '8', pods: '3'}\n"                      \
+#define NODE                                                                                       \
+	"metadata: {name: n1, labels: {product: h100, n: '8'}}\n"                                  \
+	"spec: {taints: [{key: gpu, effect: NoSchedule}, "                                         \
+	"{key: soft, effect: PreferNoSchedule}]}\n"                                                \
+	"status:\n  allocatable: {cpu: '4', nvidia.com/gpu: '8', pods: '3'}\n"                     \
 	"  conditions: [{type: Ready, status: 'True'}]\n"
 #define TOLERANT "tolerations: [{key: gpu, operator: Exists}]"
 #define AFFINITY(terms)                                                                            \
@@ -28,7 +29,7 @@ static json_t *yaml(const char *text)
 	"{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" terms "]}}}}"
 
 static const struct {
-	/* why: NULL: it fits */
+	/* why: reason for the misfit; NULL: the pod fits. */
 	const char *pod, *why;
 } cases[] = {
 	{"spec: {" TOLERANT "}", NULL},
@@ -87,15 +88,18 @@ static void tolerations_compare_numbers_as_in_kube_scheduler(void **state)
 	}
 }
 
-/* One pod is there with 2 GPUs, one that has ended, one elsewhere. */
+/* The node has one pod with 2 GPUs and one that has ended; another pod runs elsewhere. */
 static void a_pod_fits_where_kube_scheduler_would_put_it(void **state)
 {
 	OWN_JSON node = yaml(NODE);
-	OWN_JSON pods = yaml(
-		"- spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/gpu: '2'}}}]}\n"
-		"- spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/gpu: '8'}}}]}\n"
-		"  status: {phase: Succeeded}\n"
-		"- spec: {nodeName: n2, containers: [{resources: {limits: {nvidia.com/gpu: '8'}}}]}\n");
+	OWN_JSON pods =
+		yaml("- spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/gpu: "
+		     "'2'}}}]}\n"
+		     "- spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/gpu: "
+		     "'8'}}}]}\n"
+		     "  status: {phase: Succeeded}\n"
+		     "- spec: {nodeName: n2, containers: [{resources: {limits: {nvidia.com/gpu: "
+		     "'8'}}}]}\n");
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -170,7 +174,8 @@ static void pods_wait_with_a_reason_and_are_bound_by_priority(void **state)
 	assert_string_equal(json_str_at(c, "reason"), "Unschedulable");
 	assert_string_equal(json_str_at(c, "message"), "0/0 nodes are available.");
 	api_do(&r, "POST", "/api/v1/nodes",
-	       "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\","
+	       "{\"metadata\":{\"name\":\"n1\"},"
+	       "\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\","
 	       "\"pods\":\"110\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
 	assert_int_equal(r.status, 201);
 	loop_sim_run_until(r.l, loop_now(r.l) + 3000);

@@ -11,8 +11,8 @@
 #include "sim/workloads.h"
 
 /*
- * works: the controllers of workloads beside an API server on the simulated loop; the kubelet is
- * the test. For one test program each.
+ * works: the controllers of workloads and an API server on the simulated loop; the test acts as
+ * kubelet. Each test program can include it only once.
  */
 #define ORIGIN "https://api:6443"
 #define APPS "/apis/apps/v1/namespaces/default"
@@ -20,7 +20,7 @@
 #define SETS APPS "/replicasets"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define PODS "/api/v1/namespaces/default/pods"
-#define TURN_MS 3000 /* more than one round, or two */
+#define TURN_MS 3000 /* Longer than one or two rounds. */
 
 struct works {
 	struct api r;
@@ -82,7 +82,7 @@ static inline void get(struct works *w, const char *path)
 	assert_status(&w->r, 200);
 }
 
-/* Returns a count of the status that was read last; the API server leaves one that is 0 out. */
+/* Returns a count in the status that was read last; the API server omits counts that are 0. */
 static inline int64_t status_count(struct works *w, const char *member)
 {
 	char path[80];
@@ -93,7 +93,7 @@ static inline int64_t status_count(struct works *w, const char *member)
 	return n < 0 ? 0 : n;
 }
 
-/* The items of a list; a new reference. */
+/* Returns the items of a list as a new reference that the caller owns. */
 static inline json_t *items(struct works *w, const char *path)
 {
 	get(w, path);
@@ -127,7 +127,7 @@ static inline void set_phase(struct works *w, const json_t *pod, const char *pha
 	merge(w, path, body);
 }
 
-/* Each pod gets a node and is Ready; what was deleted has stopped. */
+/* Makes each pod bound and Ready, and removes pods that are being deleted. */
 static inline void kubelet(struct works *w)
 {
 	OWN_JSON all = items(w, PODS);
@@ -150,7 +150,7 @@ static inline void kubelet(struct works *w)
 	}
 }
 
-/* Until nothing changes any more. */
+/* Runs until the controllers make no more changes. */
 static inline void settle(struct works *w)
 {
 	for (int i = 0; i < 12; i++) {
@@ -160,7 +160,7 @@ static inline void settle(struct works *w)
 	turn(w);
 }
 
-/* All pods that run get this phase. */
+/* Sets the phase of all running pods. */
 static inline void end_pods(struct works *w, const char *phase)
 {
 	OWN_JSON all = items(w, PODS);
