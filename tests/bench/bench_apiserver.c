@@ -1,13 +1,13 @@
 /*
- * bench_apiserver: drover's own HTTP client and the embedded API server as `drover apiserver` runs
- * it (TLS, tokens, RBAC, the store on disk), each in a process of its own; 32 requests in flight.
- * bench_embedded.py asks the server alone, with a leaner client.
+ * bench_apiserver: drover's HTTP client and the embedded API server as `drover apiserver` runs it
+ * (TLS, tokens, RBAC, store on disk), each in its own process; 32 requests in flight.
+ * bench_embedded.py measures only the server, with a lighter client.
  *
- *	apiserver_client_creates_per_s   pods of 1 KB, each on the disk before its answer
- *	apiserver_client_gets_per_s      one of them
+ *   apiserver_client_creates_per_s   pods of 1 KB, each on disk before its answer
+ *   apiserver_client_gets_per_s      reads of one of them
  *
- * The reference is the same client asking the same server for /readyz: what TLS and HTTP cost.  An
- * argument gives another number of requests.
+ * The reference is the same client that requests /readyz of the same server: the cost of TLS and
+ * HTTP. Argument: number of requests.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -26,7 +26,7 @@
 #include "cli/up/server.h"
 #include "tests/bench/entry.h"
 
-/* Kept connections: libcurl shares them out over the hosts that it might have. */
+/* Kept connections: libcurl divides them among all possible hosts. */
 enum { IN_FLIGHT = 32, KEPT = 32 * IN_FLIGHT, REQUESTS = 20000 };
 
 static double seconds(void)
@@ -121,9 +121,12 @@ static const char *pod_body(unsigned n)
 	(void)snprintf(
 		body, sizeof(body),
 		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"train-%05u\","
-		"\"labels\":{\"app\":\"train\",\"team\":\"research\"},\"annotations\":{\"note\":\"%0600u\"}},"
-		"\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"registry.example/train:v1\","
-		"\"command\":[\"python\",\"train.py\"],\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\"}}}],"
+		"\"labels\":{\"app\":\"train\",\"team\":\"research\"},"
+		"\"annotations\":{\"note\":\"%0600u\"}},"
+		"\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"image\":\"registry.example/train:v1\","
+		"\"command\":[\"python\",\"train.py\"],"
+		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\"}}}],"
 		"\"tolerations\":[{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\"}]}}",
 		n, n);
 	return body;
@@ -222,7 +225,7 @@ int main(int argc, char **argv)
 	if (!b.p)
 		die(e.text);
 
-	(void)per_second(&b, "GET", 200, 1000, readyz); /* connections */
+	(void)per_second(&b, "GET", 200, 1000, readyz); /* opens the connections */
 	ready = per_second(&b, "GET", 200, n, readyz);
 	creates = per_second(&b, "POST", 201, n, pods);
 	gets = per_second(&b, "GET", 200, n, pod);

@@ -1,12 +1,13 @@
 /*
- * bench_bcm: one BCM head node with 1,000 nodes, polled as drover does when all of them are being
- * installed at once; plain HTTP over the loopback, the head node in a process of its own.
+ * bench_bcm: one BCM head node with 1,000 nodes, polled as drover does while all of them are being
+ * installed; plain HTTP over the loopback, the head node in its own process.
  *
- *   bcm_poll_1k_cpu_pct	processor time of drover's side, in per cent of one core: the states of all nodes every
- *   			2 s, each node asked for on its own, and the whole inventory every 60 s (here every
- *   			20 s: more than that).  Reference: reading the same replies into trees by jansson alone
- *   bcm_change_us		one member of a device changed, the rest kept letter for letter: processor time.
- *   			Reference: jansson's reading and printing
+ *   bcm_poll_1k_cpu_pct  processor time of drover, in per cent of one core: the states of all nodes
+ *                        every 2 s, a request for each node, and the whole inventory every 60 s
+ *                        (here every 20 s, which is more). Reference: jansson parsing the same
+ *                        replies
+ *   bcm_change_us        processor time to change one member of a device and copy the rest
+ *                        unchanged. Reference: jansson parsing and printing it
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -158,7 +159,7 @@ static void on_end(void *arg)
 	loop_stop(run.loop);
 }
 
-/* Processor seconds of the polls. */
+/* Returns the processor seconds of the polls. */
 static double poll_for_a_while(unsigned port)
 {
 	struct loop *l = run.loop = loop_uv_new();
@@ -195,7 +196,7 @@ static double poll_for_a_while(unsigned port)
 	return cpu;
 }
 
-/* Without the number that no tree holds. */
+/* Removes the number that jansson cannot represent. */
 static const char *in_trees(const char *device)
 {
 	static char text[8192];
@@ -209,7 +210,7 @@ static const char *in_trees(const char *device)
 	return text;
 }
 
-/* The same bytes as trees: so many lists of states, and one of devices. */
+/* Parses the same bytes with jansson: `lists` lists of states, and one list of devices. */
 static double trees(const char *states, const char *devices, unsigned lists)
 {
 	double cpu = cpu_s();
@@ -247,10 +248,10 @@ int main(void)
 	buf_init(&states, 1u << 20);
 	buf_init(&devices, 16u << 20);
 	for (unsigned i = 0; i < NODES; i++) {
-		buf_printf(
-			&states,
-			"%s{\"ref_device_uuid\":\"d0000000-0000-4000-8000-%012x\",\"status\":\"DOWN\",\"message\":\"\"}",
-			i ? "," : "[", i + 1);
+		buf_printf(&states,
+			   "%s{\"ref_device_uuid\":\"d0000000-0000-4000-8000-%012x\","
+			   "\"status\":\"DOWN\",\"message\":\"\"}",
+			   i ? "," : "[", i + 1);
 		buf_puts(&devices, i ? "," : "[");
 		buf_puts(&devices, in_trees(device));
 	}

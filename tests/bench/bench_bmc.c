@@ -1,16 +1,17 @@
 /*
- * bench_bmc: many BMCs and one process. They stand in another one, behind one listener, each with
- * an address of its own in 127.0.0.0/8; a session, a System and a slot for media, every answer
- * after its latency.
+ * bench_bmc: one process that polls many BMCs. The BMCs are in a second process, behind one
+ * listener, each with its own address in 127.0.0.0/8; each has a session, a System and a media
+ * slot, and answers after a latency.
  *
- *   bmc_watch_10k_p99_ratio   (and _ms) 10,000 looked at every 30 s by one thread, with the limits that a Provider has by
- *                             itself: how long a look at a healthy one takes (p99) while 100 hang, beside the same
- *                             with none hung; the two in turns, and what becomes of those that begin to hang counts
- *   inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 machines of which it knows nothing, with one login for
- *                             all: until each was looked at and that stands in its status, beside the time that the
- *                             slowest BMC takes for its own answers
+ *   bmc_watch_10k_p99_ratio   (and _ms) 10,000 BMCs, observed every 30 s by one thread with a
+ *                             Provider's default limits: p99 of the time to observe a healthy BMC
+ *                             while 100 hang, relative to none hung; measured in turns, and BMCs
+ *                             that begin to hang count
+ *   inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 unknown machines and one
+ *                             login for all: time until each was observed and its status written,
+ *                             relative to the time that the slowest BMC takes for its own answers
  *
- * "watch" or "inspect" as argument: that one alone.
+ * Argument: "watch" or "inspect" runs only that one.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -26,20 +27,20 @@
 #define WATCHED 10000
 #define HUNG_EVERY 100
 #define LOOK_MS 30000
-#define COLD_MS 45000 /* until all were looked at once */
+#define COLD_MS 45000 /* Time until every BMC was observed once. */
 #define WINDOW_MS 15000
-#define WINDOWS 4 /* none hung, 100 hung, none, 100 */
+#define WINDOWS 4 /* None hung, 100 hung, none, 100. */
 #define WATCH_LATENCY_MS 200
 #define INSPECTED 1000
-#define SLOW_EVERY 100 /* ... of them takes this long for each answer */
+#define SLOW_EVERY 100 /* One in this many BMCs has the latency below. */
 #define SLOW_LATENCY_MS 3000
 #define LIMIT_S 120
 
-/* What both processes see. */
+/* Memory shared by both processes. */
 struct board {
 	atomic_bool hang;
 	atomic_bool inspecting;
-	/* of the first look: with that for the slot it is over */
+	/* Requests of the first observation, which ends with the one for the slot. */
 	atomic_uint requests[WATCHED];
 	atomic_bool looked[WATCHED];
 };
@@ -108,13 +109,12 @@ static void on_gone(void *arg)
 
 #define ROOT "/redfish/v1"
 #define LINK(path) "{\"@odata.id\":\"" path "\"}"
-static const char root[] = "{\"RedfishVersion\":\"1.11.0\",\"Systems\":" LINK(ROOT "/Systems") ",\"Managers\":" LINK(
-	ROOT
-	"/Managers") ",\"SessionService\":" LINK(ROOT
-						 "/SessionService") ",\"Links\":{\"Sessions\":" LINK(ROOT
-												     "/"
-												     "SessionService/"
-												     "Sessions") "}}";
+static const char root[] =
+	"{\"RedfishVersion\":\"1.11.0\","
+	"\"Systems\":" LINK(ROOT "/Systems") ",\"Managers\":" LINK(ROOT "/Managers") ",\"SessionService\":" LINK(
+		ROOT "/SessionService") ",\"Links\":{\"Sessions\":" LINK(ROOT "/"
+									      "SessionService/"
+									      "Sessions") "}}";
 static const char media[] = "{\"Members\":[" LINK(ROOT "/Systems/1/VirtualMedia/1") "]}";
 static const char slot[] = "{\"MediaTypes\":[\"CD\"],\"Image\":null,\"Inserted\":false,\"Actions\":"
 			   "{\"#VirtualMedia.InsertMedia\":{\"target\":\"" ROOT
@@ -129,8 +129,10 @@ static void reply_system(struct httpd_req *q, unsigned i)
 		arena_printf(
 			a,
 			"{\"@odata.id\":\"" ROOT
-			"/Systems/1\",\"UUID\":\"%s\",\"SerialNumber\":\"S%u\",\"PowerState\":\"Off\","
-			"\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\",\"BootSourceOverrideTarget\":\"None\"},"
+			"/Systems/1\",\"UUID\":\"%s\",\"SerialNumber\":\"S%u\","
+			"\"PowerState\":\"Off\","
+			"\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"None\"},"
 			"\"VirtualMedia\":" LINK(
 				ROOT
 				"/Systems/1/VirtualMedia") ",\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":\"" ROOT
@@ -166,7 +168,7 @@ static void on_time(void *arg)
 	unsigned i = a->i;
 
 	if (i % HUNG_EVERY == 0 && atomic_load(&board->hang))
-		return; /* until its client goes away */
+		return; /* no answer until the client disconnects */
 	httpd_on_gone(q, NULL, NULL);
 	free(a);
 	reply(q, i);
@@ -213,7 +215,7 @@ struct watched {
 	struct provider_machine *m;
 	struct loop_timer timer;
 	double asked;
-	/* in which it was asked */
+	/* Window in which the observation began. */
 	unsigned window;
 	bool healthy, known;
 };
@@ -222,9 +224,9 @@ struct watch {
 	struct loop *l;
 	struct provider *p;
 	struct watched *all;
-	/* window 0: not measured */
+	/* window 0: not measured. */
 	unsigned window, known;
-	/* of healthy ones, none hung and 100 hung */
+	/* Times of healthy BMCs, with none hung and with 100 hung. */
 	double *ms[2];
 	size_t n[2], failed;
 	struct loop_timer turn;
@@ -352,15 +354,16 @@ static void put_machine(struct fleet *f, unsigned i, struct arena *a)
 	address_of(i, address);
 	fleet_put(
 		f, &f->host, arena_printf(a, "machines.drover.dev/m-%u", i),
-		arena_printf(
-			a,
-			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': {'name': 'm-%u',"
-			" 'uid': 'uid-m-%u', 'generation': 1},"
-			" 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', 'bootMACAddress': '52:54:00:00:%02x:%02x',"
-			" 'bmc': {'address': 'http://%s:%u" ROOT
-			"/Systems/1', 'credentialsSecretRef': {'name': 'bmc'},"
-			" 'tls': {'trustOnFirstUse': true}}}}",
-			i, i, i >> 8, i & 255, address, f->bmc.port));
+		arena_printf(a,
+			     "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': "
+			     "{'name': 'm-%u',"
+			     " 'uid': 'uid-m-%u', 'generation': 1},"
+			     " 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', "
+			     "'bootMACAddress': '52:54:00:00:%02x:%02x',"
+			     " 'bmc': {'address': 'http://%s:%u" ROOT
+			     "/Systems/1', 'credentialsSecretRef': {'name': 'bmc'},"
+			     " 'tls': {'trustOnFirstUse': true}}}}",
+			     i, i, i >> 8, i & 255, address, f->bmc.port));
 }
 
 static _Noreturn void serve_fleet(int to_parent)
@@ -388,7 +391,8 @@ static _Noreturn void serve_fleet(int to_parent)
 			fleet_put(
 				f, &f->host, "secrets/drover-system/bmc",
 				"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': 'bmc',"
-				" 'namespace': 'drover-system', 'uid': 'b'}, 'data': {'username': 'ZHJvdmVy',"
+				" 'namespace': 'drover-system', 'uid': 'b'}, 'data': {'username': "
+				"'ZHJvdmVy',"
 				" 'password': 'Y29ycmVjdCBob3JzZQ=='}}");
 		}
 		put_machine(f, i, a);
@@ -432,7 +436,7 @@ static void on_look(void *arg)
 		loop_timer_start(&x->timer, 20);
 }
 
-/* What the slowest BMC itself took: its answers to one cold look, one after another. */
+/* Time that the slowest BMC itself took for its answers to one first observation. */
 static double slowest_ms(void)
 {
 	unsigned most = 0;
@@ -498,7 +502,7 @@ static _Noreturn void serve_bmcs(int to_parent)
 	exit(0);
 }
 
-/* Servers in a process of their own, and what is measured in another. */
+/* Runs the servers in one child process, and the measurement in another. */
 static void run(void (*server)(int to_parent), bool inspecting)
 {
 	struct fleet_door door;

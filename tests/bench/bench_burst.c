@@ -1,11 +1,12 @@
 /*
- * bench_burst: which of 10,000 waiting pods go to a cloud, against 1,000 offers.
+ * bench_burst: the burst decision for 10,000 waiting pods and 1,000 offers.
  *
- *   burst_decide_10k_ms   10 tenants with a policy and two budgets each; pods of 1, 2, 4 and 8 GPUs that run for 1 to 4
- *                         hours, alone and in gangs of 4; 1,000 offers in 5 providers, 20 zones; most of the work gets
- *                         instances, the rest is refused for money or for want of them
+ *   burst_decide_10k_ms   10 tenants with a policy and two budgets each; pods of 1, 2, 4 and 8 GPUs
+ *                         that run for 1 to 4 hours, alone and in gangs of 4; 1,000 offers in 5
+ *                         providers, 20 zones; most pods get instances, the others are refused for
+ *                         lack of budget or of instances
  *
- * Times are processor time, the best of the rounds. What each budget has is added up anew and
+ * Times are processor time, the best of the rounds. The spending of each budget is summed again and
  * compared.
  */
 #include "tests/bench/entry.h"

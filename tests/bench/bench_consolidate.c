@@ -1,13 +1,14 @@
 /*
- * bench_consolidate: one sweep over a fleet, as the controller makes it after a plan: which Nodes
- * can be given back, and where their pods go.
+ * bench_consolidate: one consolidation sweep over a fleet, as the controller makes it after a plan:
+ * which Nodes can be released, and where their pods go.
  *
- *   consolidate_1k_nodes_ms   1,000 nodes of 16 CPUs with 10 pods each, of sizes as in tests/bench/plan_mix.h: some 40 %
- *                             of the CPUs are asked for, and a third of the pods go to one of three zones alone
+ *   consolidate_1k_nodes_ms   1,000 nodes of 16 CPUs with 10 pods each, of sizes as in
+ *                             tests/bench/plan_mix.h: some 40% of the CPUs are requested, and a
+ *                             third of the pods must be in one of three zones
  *
- * The world is there before, as in the controller. Times are processor time, the best of the
- * rounds. A checker that knows numbers alone adds up what each node has when all pods have gone
- * where the sweep says.
+ * The world is built beforehand, as in the controller. Times are processor time, the best of the
+ * rounds. A separate checker adds up the resources of each node after all pods have moved as the
+ * sweep decided.
  */
 #include "tests/bench/entry.h"
 #include "tests/bench/plan_world.h"

@@ -1,22 +1,23 @@
 /*
- * bench_controller: a whole controller over real sockets, with everything around it in another
- * process (fleet.h).
+ * bench_controller: a whole controller over real sockets, with its environment in another process
+ * (fleet.h).
  *
- *   start_cpu_s           processor time from its start until 1,000 machines, each with a Secret of its own, and 500
- *                         tenants are known, looked at and quiet
- *   loop_turn_max_ms      the longest turn of the loop meanwhile, in processor time; see drover_loop_slowest_ms
- *   node_event_cpu_us     processor time of one change of a Node, of 5,000
+ *   start_cpu_s           processor time from start until 1,000 machines, each with its own Secret,
+ *                         and 500 tenants are known, observed and quiet
+ *   loop_turn_max_ms      longest turn of the loop during the start, in processor time; see
+ *                         drover_loop_slowest_ms
+ *   node_event_cpu_us     processor time of one change of a Node, out of 5,000
  *   mark_to_first_call_p99_ms
- *                         from a pod marked unschedulable to the first request to the BMC of the machine that it
- *                         gets, 200 of them one after the other, in a world of 5,000 Nodes
- *   controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
- *   controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
+ *                         from a pod marked unschedulable to the first request to the BMC of the
+ *                         machine that it gets; 200 pods, one after the other, with 5,000 Nodes
+ *   controller_rss_1k_mb  resident memory: 1,000 machines, 2,000 pods, 10 tenants
+ *   controller_rss_mb     resident memory: 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
  * BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
  *
- * Plain HTTP, also to tenants, whose kubeconfigs say https: the scheme is changed below the client.
- * The reference of times is jansson reading the same objects, or the same Node, once; that of sizes
- * their text.
+ * Plain HTTP, also to tenants, although their kubeconfigs specify https: the scheme is replaced
+ * below the client. The reference of times is jansson parsing the same objects, or the same Node,
+ * once; that of sizes is their text.
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -73,7 +74,7 @@ static struct {
 	size_t n;
 } asked;
 
-/* Method and path, with "N" for each number. */
+/* Method and path, with each number replaced by "N". */
 static void kind_of(const struct http_exchange *x, char out[static KIND])
 {
 	const char *p = strchr(strstr(x->url, "://") + 3, '/');
@@ -194,9 +195,9 @@ struct run {
 	struct loop_timer timer;
 	double cpu, from, idle;
 	int64_t began;
-	/* changes of Nodes are measured after the start */
+	/* True: changes of Nodes are measured after the start. */
 	bool events;
-	/* pods come after the start, until it is killed */
+	/* True: pods are created after the start, until the process is killed. */
 	bool pods;
 	enum { STARTING, IDLE, EVENTS } phase;
 	struct measured out;
@@ -219,7 +220,7 @@ static double metric(struct run *r, const char *name)
 	return x;
 }
 
-/* It serves, its BMC was read, and that stands in its status. */
+/* Counts machines that serve, and whose status shows that their BMC was read. */
 static bool count_looked(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -257,7 +258,7 @@ static void on_timer(void *arg)
 		r->out.rss = resident_mib();
 		r->out.turn_ms = (double)loop_stats(r->l).longest_cpu_us / 1000;
 		if (loop_stats(r->l).slowest)
-			/* By the clock: on a busy machine others had the processor meanwhile. */
+			/* Wall clock: on a busy computer this includes other processes. */
 			(void)fprintf(stderr, "slowest callback: %s, %lld ms on the clock\n",
 				      loop_stats(r->l).slowest,
 				      (long long)loop_stats(r->l).slowest_ms);
@@ -286,7 +287,7 @@ static void on_timer(void *arg)
 	}
 }
 
-/* Reading the text of one Node, as often as makes the bytes of all objects. */
+/* Parses the text of one Node as often as is needed for the bytes of all objects. */
 static void reference(struct run *r)
 {
 	struct fleet f = {.size = r->size};
@@ -319,9 +320,8 @@ static void run(struct run *r, const char *iso, unsigned host)
 		.context.ns = "drover-system",
 		.context.identity = "bench",
 		.context.plain_ok = true,
-		.context.idle_poll_ms = r->pods ? 3600000 : 0, /* no other calls */
-		/* mark_to_first_call is of a lone pod, 200 times; they follow each other at
-		 * once. */
+		.context.idle_poll_ms = r->pods ? 3600000 : 0, /* no polls during the measurement */
+		/* mark_to_first_call measures single pods, each directly after the one before. */
 		.context.batch_idle_ms = 1,
 		.agent_image = iso,
 	};
@@ -359,7 +359,7 @@ static pid_t fork_with(int fds[2])
 	return pid;
 }
 
-/* Server and controller each in a process of its own. */
+/* Runs server and controller in one child process each. */
 static struct measured measure(const struct fleet_size *size, const char *iso, bool events)
 {
 	struct measured m;
@@ -401,7 +401,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* In order. */
+/* The times are sorted. */
 static void measure_pods(const struct fleet_size *size, const char *iso, int32_t took[FLEET_PODS])
 {
 	const ssize_t bytes = FLEET_PODS * (ssize_t)sizeof(*took);

@@ -1,18 +1,19 @@
 /*
  * bench_hostile: one hostile tenant at its limits beside 499 ordinary ones; the reference is the
- * same without it, in the same run.
+ * same without that tenant, in the same run.
  *
- *   hostile_tenant_plan_ms   a plan for all: when the 499 hear of their places
- *   hostile_tenant_turn_ms   the longest turn that the plan holds the loop
- *   hostile_tenant_read_mb   peak of memory while a tenant's pods are read and put into the world: 130 of
- *                            1 MB of labels, 20 of 2.5 MB of containers and owners, and 3,000 just below what
- *                            one pod may have; beside as many ordinary pods
- *   hostile_tenant_read_ms   longest turn of the loop meanwhile, of the processor
+ *   hostile_tenant_plan_ms   one plan for all: time until the 499 have their placements
+ *   hostile_tenant_turn_ms   longest turn of the loop during the plan
+ *   hostile_tenant_read_mb   peak of memory while the pods of a tenant are read and added to the
+ *                            world: 130 with 1 MB of labels, 20 with 2.5 MB of containers and
+ *                            owners, and 3,000 just below the limit of one pod; the reference is as
+ *                            many ordinary pods
+ *   hostile_tenant_read_ms   longest turn of the loop meanwhile, in processor time
  *
- * The hostile tenant's waiting pods have the first place in the queue: 1,500 of which each has 32
- * anti-affinity terms of its own, and 10,000 of which each has a node selector of its own. The
- * others have 10 nodes, 20 bound pods and 4 waiting ones each. Times of a plan are of the
- * processor, and the best of the rounds.
+ * The hostile tenant's waiting pods are first in the queue: 1,500 that each have 32 different
+ * anti-affinity terms, and 10,000 that each have a different node selector. The other tenants have
+ * 10 nodes, 20 bound pods and 4 waiting pods each. Times of a plan are processor time, the best of
+ * the rounds.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -46,14 +47,14 @@
 #define ROUNDS 5
 
 #define BIG_PODS 130
-#define BIG_LABELS 9000 /* about 1 MB */
+#define BIG_LABELS 9000 /* About 1 MB. */
 #define DENSE_PODS 20
-#define DENSE 30000 /* containers, and owners: 2.5 MB */
+#define DENSE 30000 /* Number of containers, and of owners: 2.5 MB. */
 #define FULL_PODS 3000
-#define FULL_LABELS 100 /* just below TENANT_POD_BYTES */
+#define FULL_LABELS 100 /* Just below TENANT_POD_BYTES. */
 #define PAGE 10
 
-/* Of processor: a plan waits for nothing, and other programs do not count. */
+/* Processor time: a plan never waits, and other processes do not count. */
 static double now_ms(void)
 {
 	struct timespec t;
@@ -189,7 +190,7 @@ struct planned {
 	double ms, turn_ms;
 };
 
-/* As controller/claims/provisioner.c does it, without what else the loop has to do. */
+/* Plans as controller/claims/provisioner.c does, without the other work of the loop. */
 static struct planned plan(struct world *w, size_t pods)
 {
 	struct planned best = {1e9, 1e9};
@@ -251,7 +252,7 @@ static void put_text(struct buf *b, unsigned n, unsigned labels)
 		"{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}");
 }
 
-/* As many values as bytes can make, where they are read. */
+/* Contains as many small values as fit, in members that are read. */
 static void put_dense(struct buf *b, unsigned n)
 {
 	buf_printf(b,
@@ -330,7 +331,7 @@ static _Noreturn void serve(bool hostile, int to_parent)
 }
 
 struct reading {
-	/* its name alone: what the projection wants */
+	/* Only its name is set, which the projection needs. */
 	struct tenant tenant;
 	struct loop *loop;
 	struct world *world;
@@ -362,7 +363,7 @@ static double peak_mb(void)
 	return (double)u.ru_maxrss / 1024;
 }
 
-/* In a process of its own, for its memory. */
+/* Runs in its own process, to measure its memory. */
 static _Noreturn void read_all(unsigned port, int to_parent)
 {
 	static char name[] = "hostile";
@@ -453,7 +454,8 @@ static void bench_read(void)
 int main(void)
 {
 	mem_init();
-	bench_read(); /* first, while this process is small: its children begin as large */
+	/* must be first, because a child process starts with the memory of this one */
+	bench_read();
 	bench_plan();
 	return 0;
 }

@@ -1,12 +1,12 @@
 /*
- * bench_http: 2,000 hosts, each asked 10 times one after another by one process
- * on one loop; the server, in another process, answers after 200 ms.
+ * bench_http: 2,000 hosts, each requested 10 times one after another by one process on one loop;
+ * the server, in another process, answers after 200 ms.
  *
- *	http_fanout_ratio   wall time against the ideal of 10 × 200 ms
- *	http_fanout_cpu_us  the client's processor time for each request
+ *   http_fanout_ratio   wall time relative to the ideal of 10 × 200 ms
+ *   http_fanout_cpu_us  the client's processor time for each request
  *
- * The hosts are addresses of 127.0.0.0/8 on one listener, each a peer with a
- * connection of its own.  An argument gives another number of hosts.
+ * The hosts are addresses in 127.0.0.0/8 on one listener, each a peer with its own connection.
+ * Argument: number of hosts.
  */
 #include <jansson.h>
 #include <signal.h>

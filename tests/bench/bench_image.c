@@ -1,22 +1,22 @@
 /*
- * bench_image: an OS image (raw+zstd) comes over HTTP from another process onto a drive.  Beside it
- * what bounds it, each alone: the network (the same bytes from the same server, thrown away), the
- * disk (fio, the unpacked bytes, with its flush: its job_runtime holds end_fsync), and the
- * processors (the same bytes from memory, hashed and unpacked to nowhere, divided by how many
- * processors there are).
+ * bench_image: writes an OS image (raw+zstd) that comes over HTTP from another process to a drive.
+ * Beside it each of its limits is measured alone: the network (the same bytes from the same server,
+ * discarded), the disk (fio, the unpacked bytes with its flush: its job_runtime includes
+ * end_fsync), and the processors (the same bytes from memory, hashed and unpacked without storing,
+ * divided by the number of processors).
  *
- *	image_write_ratio        the writer's rate against the slower of network and disk
- *	image_write_dense_ratio  the same with an image that has no runs of zeros
- *	image_write_stage_ratio  against the slowest of all three
+ *   image_write_ratio        the writer's rate relative to the slower of network and disk
+ *   image_write_dense_ratio  the same for an image without runs of zeros
+ *   image_write_stage_ratio  relative to the slowest of all three
  *
- * The image is half zeros, half bytes that pack to about a half, as OS images are, in frames as
- * pzstd makes them.  Zeros are asked for as zeros, as on a drive with Write Zeroes; fio writes them
- * all.  Before each side the file is filled again, so that all find the same.  The ratio is made
- * in each round, of what stood beside each other; the figure is the median.  An argument gives
- * another size in MiB.
+ * The image is half zeros, and half bytes that compress to about a half, as in OS images, in frames
+ * as pzstd makes them. Zeros are written with the zero operation, as on a drive with Write Zeroes;
+ * fio writes them all. The file is filled again before each measurement, so that all start from the
+ * same state. Each round gives one ratio of measurements made next to each other; the result is the
+ * median. Argument: size in MiB.
  *
- * The server, unpacking, hashing and the disk's interrupts share the machine's processors: with
- * two of them and a fast disk they are what bounds it.
+ * The server, unpacking, hashing and the disk's interrupts share the computer's processors; with
+ * two processors and a fast disk, they are the limit.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -51,8 +51,8 @@
 #define FIO_OUT DIR "/fio.json"
 #define FIO "/usr/bin/fio"
 #define MIB (1 << 20)
-#define FRAME (8 * MIB)	 /* as pzstd makes them */
-#define SLACK (16 * MIB) /* of the drive beyond the image */
+#define FRAME (8 * MIB)	 /* Frame size of pzstd. */
+#define SLACK (16 * MIB) /* Size of the drive beyond the image. */
 
 static struct image {
 	size_t bytes, packed_bytes;
@@ -100,7 +100,7 @@ static void make_image(size_t bytes, bool dense)
 	uint64_t x = 88172645463325252u;
 	size_t cap = ZSTD_compressBound(bytes);
 
-	/* Pieces of 8 MiB in turns; every second word is noise. */
+	/* Pieces of 8 MiB in turn; every second word is noise. */
 	for (size_t i = MIB; i < bytes - MIB; i += 16)
 		if (dense || i / (8 * MIB) % 2 == 0) {
 			x ^= x << 13;
@@ -132,12 +132,12 @@ static void make_image(size_t bytes, bool dense)
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-/* One file, from memory by sendfile(), as a web server would: what it costs is taken from the same
- * processors, and on a real network it is another machine's. */
+/* Serves one file from memory with sendfile(), as a web server does. Its processor time is taken
+ * from the same processors; on a real network the server is another computer. */
 static void serve_one(int peer, int file)
 {
 	char request[4096], head[128];
-	ssize_t got = read(peer, request, sizeof(request)); /* a GET comes in one piece */
+	ssize_t got = read(peer, request, sizeof(request)); /* a GET arrives in one piece */
 	off_t at = 0;
 
 	(void)snprintf(head, sizeof(head),
@@ -190,7 +190,7 @@ static pid_t start_server(unsigned *port)
 	return pid;
 }
 
-/* --- the sides -------------------------------------------------------------------------------- */
+/* --- measurements ----------------------------------------------------------------------------- */
 
 struct client {
 	struct loop *loop;
@@ -361,7 +361,7 @@ static double fio(void)
 	return ms / 1000;
 }
 
-/* --- the figure ------------------------------------------------------------------------------- */
+/* --- result ----------------------------------------------------------------------------------- */
 
 static void make_drive(void)
 {
@@ -374,8 +374,8 @@ static void make_drive(void)
 	for (size_t at = 0; at < image.bytes + SLACK; at += MIB)
 		if (pwrite(fd, buf, MIB, (off_t)at) != MIB)
 			die("cannot fill the file");
-	/* Nothing of it in the page cache, which writes past it would have to throw out; fio does
-	 * that by itself before it looks at the clock. */
+	/* Removes the file from the page cache, because direct writes would have to do that; fio
+	 * does it before it starts its clock. */
 	if (fsync(fd) < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
 		die("fsync");
 	(void)close(fd);
@@ -430,7 +430,8 @@ static void measure(size_t bytes, bool dense)
 		stage[i] = slowest[i] / ours;
 		(void)fprintf(
 			stderr,
-			"bench_image: %.2f s (%.2f of CPU); network %.2f, processors %.2f, disk %.2f\n",
+			"bench_image: %.2f s (%.2f of CPU); network %.2f, processors %.2f, disk "
+			"%.2f\n",
 			ours, cpu, network, processors, disk);
 	}
 	(void)kill(server, SIGKILL);
@@ -448,7 +449,7 @@ int main(int argc, char **argv)
 	size_t bytes = (size_t)(argc > 1 ? strtoll(argv[1], NULL, 10) : 1024) * MIB;
 
 	mem_init();
-	setenv("UV_THREADPOOL_SIZE", "64", 0); /* as the agent does */
+	setenv("UV_THREADPOOL_SIZE", "64", 0); /* as in the agent */
 	if (bytes < 16 * (size_t)MIB)
 		die("usage: bench_image [MIB]");
 	(void)mkdir(DIR, 0755);

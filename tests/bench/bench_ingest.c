@@ -1,16 +1,17 @@
 /*
- * bench_ingest: a cache takes in 100,000 pods of 4 KB from a server in another process, over plain
- * HTTP and in pages; beside it jansson, given all the bytes at once in one text and doing nothing
- * else.
+ * bench_ingest: a cache reads 100,000 pods of 4 KB from a server in another process, over plain
+ * HTTP and in pages. The reference is jansson, which parses the same bytes as one text and does
+ * nothing else.
  *
- *   ingest_extra_mb     peak of the process above what it holds in the end (the store)
- *   ingest_max_turn_ms  longest turn of the loop, of the processor, the first watch event included
- *   ingest_ratio        bytes a second against jansson's, the network included
- *   ingest_cpu_ratio    bytes a second of CPU time against jansson's: steady on a busy machine
+ *   ingest_extra_mb     peak memory of the process above its final memory (the store)
+ *   ingest_max_turn_ms  longest turn of the loop, in processor time, including the first watch
+ *                       event
+ *   ingest_ratio        bytes per second relative to jansson's, including the network
+ *   ingest_cpu_ratio    bytes per second of processor time relative to jansson's: stable on a busy
+ *                       computer
  *
- * Memory is that of the first round; times, the reference's too, are the best of the rounds, since
- * whatever else the machine runs can only make them worse. An argument gives another number of
- * pods.
+ * Memory is that of the first round. Times, including the reference's, are the best of the rounds,
+ * because other load can only make them worse. Argument: number of pods.
  */
 #include <malloc.h>
 #include <signal.h>
@@ -77,7 +78,7 @@ static double resident_mib(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
 }
 
-/* What malloc has handed out and not got back. */
+/* Returns the memory allocated with malloc and not freed. */
 static double used_mib(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -87,49 +88,63 @@ static double used_mib(void)
 
 /* --- the pods --------------------------------------------------------------------------------- */
 
-/* Every pod has the same length; only the digits of its number differ. */
+/* All pods have the same length; only the digits of their number differ. */
 static void put_pod(struct buf *b, unsigned n)
 {
 	size_t from = b->len, left;
 
-	buf_printf(
-		b,
-		"{\"metadata\":{\"name\":\"train-%08u\",\"generateName\":\"train-\",\"namespace\":\"team-%02u\","
-		"\"uid\":\"0f6d0b1c-7a55-4b0f-9b57-2f5c%08u\",\"resourceVersion\":\"%08u\","
-		"\"creationTimestamp\":\"2026-11-01T10:00:00Z\","
-		"\"labels\":{\"app\":\"train\",\"pod-template-hash\":\"7c5ddbdf54\",\"team\":\"research\"},"
-		"\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"train\","
-		"\"uid\":\"7fb2\",\"controller\":true,\"blockOwnerDeletion\":true}],\"managedFields\":[",
-		n, n % 50, n, n + 1);
+	buf_printf(b,
+		   "{\"metadata\":{\"name\":\"train-%08u\",\"generateName\":\"train-\","
+		   "\"namespace\":\"team-%02u\","
+		   "\"uid\":\"0f6d0b1c-7a55-4b0f-9b57-2f5c%08u\",\"resourceVersion\":\"%08u\","
+		   "\"creationTimestamp\":\"2026-11-01T10:00:00Z\","
+		   "\"labels\":{\"app\":\"train\",\"pod-template-hash\":\"7c5ddbdf54\","
+		   "\"team\":\"research\"},"
+		   "\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
+		   "\"name\":\"train\","
+		   "\"uid\":\"7fb2\",\"controller\":true,\"blockOwnerDeletion\":true}],"
+		   "\"managedFields\":[",
+		   n, n % 50, n, n + 1);
 	for (int i = 0; i < 2; i++)
-		buf_printf(
-			b,
-			"%s{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
-			"\"time\":\"2026-11-01T10:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":"
-			"{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:app\":{},\"f:team\":{}}},\"f:spec\":"
-			"{\"f:containers\":{\"k:{\\\"name\\\":\\\"main\\\"}\":{\".\":{},\"f:image\":{},\"f:resources\":"
-			"{\".\":{},\"f:limits\":{\".\":{},\"f:nvidia.com/gpu\":{}}}}}}}}",
-			i ? "," : "");
+		buf_printf(b,
+			   "%s{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\","
+			   "\"apiVersion\":\"v1\","
+			   "\"time\":\"2026-11-01T10:00:00Z\",\"fieldsType\":\"FieldsV1\","
+			   "\"fieldsV1\":{\"f:metadata\":"
+			   "{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:app\":{},"
+			   "\"f:team\":{}}},\"f:spec\":"
+			   "{\"f:containers\":{\"k:{\\\"name\\\":\\\"main\\\"}\":{\".\":{},"
+			   "\"f:image\":{},\"f:resources\":"
+			   "{\".\":{},\"f:limits\":{\".\":{},\"f:nvidia.com/gpu\":{}}}}}}}}",
+			   i ? "," : "");
 	buf_puts(b, "]},\"spec\":{\"containers\":[");
 	for (int i = 0; i < 2; i++)
-		buf_printf(
-			b,
-			"%s{\"name\":\"c%d\",\"image\":\"registry.example/train:v%d\",\"command\":[\"python\",\"train.py\"],"
-			"\"env\":[{\"name\":\"RANK\",\"value\":\"%d\"},{\"name\":\"NCCL_DEBUG\",\"value\":\"WARN\"}],"
-			"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\",\"memory\":\"512Gi\"},\"requests\":"
-			"{\"cpu\":\"48\",\"memory\":\"512Gi\",\"nvidia.com/gpu\":\"4\"}},\"volumeMounts\":"
-			"[{\"name\":\"data\",\"mountPath\":\"/data\"}]}",
-			i ? "," : "", i, i, i);
-	buf_puts(
-		b,
-		"],\"volumes\":[{\"name\":\"data\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}],"
-		"\"nodeSelector\":{\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"},\"priority\":1000,"
-		"\"tolerations\":[{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
-		"{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
-		"\"tolerationSeconds\":300}]},\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
-		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"lastProbeTime\":null,"
-		"\"lastTransitionTime\":\"2026-11-01T10:00:01Z\",\"message\":\"0/12 nodes are available\"}],"
-		"\"qosClass\":\"Burstable\",\"note\":\"");
+		buf_printf(b,
+			   "%s{\"name\":\"c%d\",\"image\":\"registry.example/train:v%d\","
+			   "\"command\":[\"python\",\"train.py\"],"
+			   "\"env\":[{\"name\":\"RANK\",\"value\":\"%d\"},{\"name\":\"NCCL_DEBUG\","
+			   "\"value\":\"WARN\"}],"
+			   "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\","
+			   "\"memory\":\"512Gi\"},\"requests\":"
+			   "{\"cpu\":\"48\",\"memory\":\"512Gi\",\"nvidia.com/gpu\":\"4\"}},"
+			   "\"volumeMounts\":"
+			   "[{\"name\":\"data\",\"mountPath\":\"/data\"}]}",
+			   i ? "," : "", i, i, i);
+	buf_puts(b, "],\"volumes\":[{\"name\":\"data\","
+		    "\"persistentVolumeClaim\":{\"claimName\":\"data\"}}],"
+		    "\"nodeSelector\":{\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"},"
+		    "\"priority\":1000,"
+		    "\"tolerations\":[{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\","
+		    "\"effect\":\"NoSchedule\"},"
+		    "{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\","
+		    "\"effect\":\"NoExecute\","
+		    "\"tolerationSeconds\":300}]},\"status\":{\"phase\":\"Pending\","
+		    "\"conditions\":[{\"type\":"
+		    "\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\","
+		    "\"lastProbeTime\":null,"
+		    "\"lastTransitionTime\":\"2026-11-01T10:00:01Z\",\"message\":\"0/12 nodes are "
+		    "available\"}],"
+		    "\"qosClass\":\"Burstable\",\"note\":\"");
 	left = b->len - from + 3 < POD_BYTES ? POD_BYTES - 3 - (b->len - from) : 0;
 	for (size_t i = 0; i < left; i++)
 		buf_puts(b, "x");
@@ -138,9 +153,8 @@ static void put_pod(struct buf *b, unsigned n)
 
 static void put_page(struct buf *b, unsigned from, unsigned n, unsigned total)
 {
-	buf_printf(
-		b,
-		"{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"99999999\"");
+	buf_printf(b, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\","
+		      "\"metadata\":{\"resourceVersion\":\"99999999\"");
 	if (from + n < total)
 		buf_printf(b, ",\"continue\":\"%u\"", from + n);
 	buf_puts(b, "},\"items\":[");
@@ -155,12 +169,12 @@ static void put_page(struct buf *b, unsigned from, unsigned n, unsigned total)
 
 struct server {
 	unsigned total;
-	/* made before the clock runs */
+	/* Created before the measurement. */
 	char **pages;
 	size_t *sizes;
 };
 
-/* One watch: a single event, then silence. */
+/* A watch with a single event, then silence. */
 struct event {
 	const struct server *s;
 	bool sent;
@@ -292,9 +306,9 @@ static pid_t child(void (*fn)(unsigned total, int to_parent), unsigned total, vo
 	return pid;
 }
 
-/* --- what is measured ------------------------------------------------------------------------- */
+/* --- measurement ------------------------------------------------------------------------------ */
 
-/* What a controller keeps of a waiting pod. */
+/* Data that a controller stores of a waiting pod. */
 struct pod {
 	const char *uid, *phase, *node, *reason, *gpus, *cpu, *memory, *product;
 	int64_t priority;

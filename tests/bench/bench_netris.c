@@ -1,14 +1,15 @@
 /*
- * bench_netris: machines moved and proved at a simulated Netris controller with 1,000 servers,
+ * bench_netris: moves and proofs of machines with a simulated Netris controller of 1,000 servers,
  * which is another process.
  *
- *   netris_move_own_ms	processor time of drover for one move into a tenant's cluster, until it is proved; reference:
- *   			the time that passes, most of it the wait for heartbeats of switches
- *   netris_500_moves_s	500 moves at once into 10 tenants' clusters, until each is proved; reference: the time in which
- *   			a switch is heard of three times
- *   netris_lost_servers	servers that are then not where they were moved
+ *   netris_move_own_ms   drover's processor time for one move into a tenant's cluster, until it is
+ *                        proved; reference: the elapsed time, mostly the wait for heartbeats of
+ *                        switches
+ *   netris_500_moves_s   500 moves at once into 10 tenants' clusters, until each is proved;
+ *                        reference: the time of three heartbeats of a switch
+ *   netris_lost_servers  servers that are not where they were moved afterwards
  *
- * An argument gives another number of servers.
+ * Argument: number of servers.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -138,8 +139,7 @@ static double cpu_ms(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
 }
 
-/* n moves at once from server `from` on; gives what they took, in ms of the clock and of the
- * processor. */
+/* Moves n servers at once, from server `from` on. Returns elapsed time and processor time in ms. */
 static void run(struct bench *b, struct loop_group *g, unsigned from, unsigned n, double *wall,
 		double *cpu)
 {
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 		fabric_new(&(struct fabric_spec){.type = "netris", .netris = &n, .group = g}, &e);
 	if (!b.fabric)
 		die(e.text);
-	run(&b, g, servers, 1, &wall, &cpu); /* team-0 and the session are there */
+	run(&b, g, servers, 1, &wall, &cpu); /* creates team-0 and the session */
 	run(&b, g, servers - 1, 1, &wall, &cpu);
 	entry_print(&(struct entry){"netris_move_own_ms", "ms", "lower", cpu, 2000,
 				    "time that passes, heartbeats waited for", wall, servers});

@@ -1,20 +1,22 @@
 /*
  * bench_plan: one thread builds a world from nothing (400 instance types, each in three zones,
- * every machine and every pod put one by one) and plans it.
+ * every machine and every pod added separately) and plans it.
  *
  *   plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, the mix
- *   plan_50k_identical_ms                                   the same, pods all alike
- *   plan_20k_mixed_solve_ms                                 plan_make() alone
- *   plan_incremental_ms   one more pod in a fleet of 5,000 nodes with 10 pods each: put and plan
- *   plan_timeline_ms      20,000 pods of the mix that get nothing, 2,000 machines that are to be free: what telling
- *                         them when takes of plan_make()
- *   plan_rss_mb           peak with 20,000 pending pods and 2,000 nodes, in a process of its own
+ *   plan_50k_identical_ms     world and plan, identical pods
+ *   plan_20k_mixed_solve_ms   only plan_make()
+ *   plan_incremental_ms       adds one more pod to a fleet of 5,000 nodes with 10 pods each, and
+ *                             plans
+ *   plan_timeline_ms          20,000 pods of the mix that get nothing, 2,000 machines that will
+ *                             become free: the part of plan_make() that estimates when each pod is
+ *                             served
+ *   plan_rss_mb               peak with 20,000 pending pods and 2,000 nodes, in its own process
  *
  * The mix: tests/bench/plan_mix.h.
  *
- * What differs from the reference: machines are finite and named, and each is put, too; there is no
- * price, so the type that wastes least is taken; spot and on demand are one. Karpenter's figures
- * were taken without making the pods.
+ * Differences from the reference: machines are finite and named, and each is added, too; there are
+ * no prices, so the type that wastes least is chosen; spot and on demand are not distinguished.
+ * Karpenter's figures do not include the creation of the pods.
  *
  * Times are processor time, the best of the rounds. Every pod must be served.
  */
@@ -34,7 +36,7 @@ static struct world *make_world(unsigned pods, bool mixed)
 	return w;
 }
 
-/* --- measuring -------------------------------------------------------------------------------- */
+/* --- measurement ------------------------------------------------------------------------------ */
 
 struct times {
 	double all, solve;

@@ -1,21 +1,21 @@
 /*
- * bench_plan_growth: how a plan's time grows with what is planned, in the cases in which planners
- * become quadratic. Each case is planned with a quarter of n and with n, in a process of its own:
- * so many ms, so many MB, and the exponent of its growth.
+ * bench_plan_growth: how the time of a plan grows with its size, in the cases in which planners
+ * become quadratic. Each case is planned with n / 4 and with n, each in its own process. The result
+ * is the time in ms, the memory in MB, and the exponent of the growth.
  *
- *   plan_growth_hosts        pods alike, spread over hosts with maxSkew 3
- *   plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from another app
- *   plan_growth_shapes       pods, no two of which ask for the same
- *   plan_growth_pools        the same for 50 pools
+ *   plan_growth_hosts        identical pods, spread over hosts with maxSkew 3
+ *   plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from
+ *                            another app
+ *   plan_growth_shapes       pods with all different requests
+ *   plan_growth_pools        pods with all different requests, for 50 pools
  *   plan_growth_racks        racks of 8 machines, pods of jobs, spread over racks or apart on them
- *   plan_growth_gangs        gangs of 8 pods, each with a machine of its own, in 250 racks of 10
- *                            machines
- *   plan_growth_identical    pods alike
- *   plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with room for them
- *   plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000 that are so on
- *                                  5,000 Nodes; and the memory that this plan takes
+ *   plan_growth_gangs        gangs of 8 pods, one machine for each pod, in 250 racks of 10 machines
+ *   plan_growth_identical    identical pods
+ *   plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with enough free capacity
+ *   plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000
+ *                                  such pods on 5,000 Nodes; and the memory of this plan
  *
- * Times are processor time of the plan alone, the best of the rounds. Every pod must be served.
+ * Times are processor time of the plan only, the best of the rounds. Every pod must be served.
  */
 #include <math.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static struct world *gangs(unsigned n)
 	const char *const levels[] = {RACK};
 
 	world_put_levels(w, levels, 1);
-	put_racks(w, 250, 10); /* each gang looks at each */
+	put_racks(w, 250, 10); /* each gang considers every rack */
 	for (unsigned i = 0; i < n * 8; i++) {
 		char key[16];
 		const struct world_pod like = {.gang = {key, 8}};
@@ -251,7 +251,7 @@ static struct bench_figure incremental(unsigned n)
 	return best;
 }
 
-/* --- printing --------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void print(const char *name, const char *what, double value, const char *unit, double goal,
 		  unsigned n)

@@ -1,13 +1,13 @@
 /*
- * bench_store: the store on disk, 1 KB values, on the real loop, beside the disk itself: a plain
- * write and fdatasync() of 4 KB at a time in the same folder.
+ * bench_store: the store on disk, 1 KB values, on the real loop. The reference is the disk itself:
+ * plain write and fdatasync() of 4 KB at a time in the same directory.
  *
- *	store_commits_per_s       64 commits always in flight
- *	store_idle_commit_ms      one commit at a time: median wait for its acknowledgement; its
- *	                          reference is the disk's own median
- *	store_open_10k_ms         opening with 10,000 keys; its reference only reads the file
+ *   store_commits_per_s       64 commits always in flight
+ *   store_idle_commit_ms      one commit at a time: median time until its acknowledgement; the
+ *                             reference is the disk's own median
+ *   store_open_10k_ms         opening a store with 10,000 keys; the reference only reads the file
  *
- * It writes below $TMPDIR, or in build/.
+ * Files are written below $TMPDIR, or in build/.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +111,7 @@ struct bench {
 	struct loop *l;
 	struct store *s;
 	size_t begun, ended, total;
-	/* of each, when one at a time */
+	/* took: time of each commit, if one is in flight at a time. */
 	double from, *took;
 };
 

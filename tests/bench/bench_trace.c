@@ -1,31 +1,34 @@
 /*
- * bench_trace: a month of a fleet, replayed: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs
+ * bench_trace: replays a month of a fleet: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs
  * in 30 days.
  *
- *   trace_gpu_use_pct   GPUs that running pods have, of all GPUs, over the 30 days; drain, wipe and boot are unused time
- *   trace_gain_ratio    the same beside the same trace on the same machines, split evenly among the tenants for good
+ *   trace_gpu_use_pct   share of GPUs that running pods use, over the 30 days; drain, wipe and boot
+ *                       count as unused
+ *   trace_gain_ratio    that share relative to the same trace with the machines split evenly and
+ *                       permanently among the tenants
  *   trace_replay_s      processor time of the first of these replays
  *
- * The shape of the trace is the model of demand of the fleet reference (section 6: Meta's RSC
- * clusters, and the suggestions for simulators): sizes and times with heavy tails, gangs at powers
- * of two, many small jobs while a few large ones own the GPU time, tenants with different habits,
- * bursts that know nothing of one another.
+ * The trace follows the demand model of the fleet reference (section 6: Meta's RSC clusters, and
+ * the suggestions for simulators): sizes and times with heavy tails, gangs at powers of two, many
+ * small jobs while a few large ones use most GPU time, tenants with different habits, independent
+ * bursts.
  *
- *   size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of whole machines
+ *   size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of
+ *            whole machines
  *   time     log-normal with sigma 1.5, at most 5 days
  *   tenant   its demand is 1/rank of the first one's
- *   burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
- *   load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
+ *   burst    on for 1.5 days and off for 4.5 on average, exponential; jobs arrive while it is on
+ *   load     GPU-hours are scaled together to LOAD of the machines' GPU-hours in the 30 days
  *
  * The planner sees 64 waiting pods of each tenant, the oldest.
  *
- * Each cause draws from a stream of its own, so that changing one leaves the others. Machines do
- * not fail. All jobs wait as long as it takes; none is withdrawn.
+ * Each cause draws from its own random stream, so that changing one leaves the others unchanged.
+ * Machines do not fail. Jobs wait as long as needed; none is withdrawn.
  *
- * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the gate before
- * the next offer, and 10 min of idleness before a Node is given back. A plan is made 5 min after
- * the one before at the earliest. Who has machines for good never gives one back, and so neither
- * wipes nor boots again.
+ * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the checks
+ * before the next use, and 10 min of idleness before a Node is released. Plans are at least 5 min
+ * apart. A tenant with permanent machines never releases one, and so never wipes or boots one
+ * again.
  */
 #include <math.h>
 #include "base/mem.h"
@@ -47,7 +50,7 @@
 
 enum cause { SIZE, TIME, BURST, ARRIVAL, CAUSES };
 
-static double draw(uint64_t *s) /* in (0, 1) */
+static double draw(uint64_t *s) /* Returns a number in (0, 1). */
 {
 	return ((double)(bench_next(s) >> 11) + 0.5) / 9007199254740992.0;
 }
@@ -96,8 +99,7 @@ static void add_job(struct trace *t, size_t i, unsigned tenant, int64_t at, uint
 		.requests = {r, 1}};
 }
 
-/* The times of n jobs of one tenant: a walk through time that counts while a burst is on, stretched
- * to n of them. */
+/* Adds n jobs of one tenant: arrivals while a burst is on, stretched so that exactly n fit. */
 static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n)
 {
 	uint64_t s[CAUSES];
@@ -139,7 +141,8 @@ static double gpus_of(const struct replay_job *j)
 	return (double)j->pods * ((double)j->requests.v[0].q.nano / 1e9);
 }
 
-/* Stretches all times alike until the jobs ask for so much, the longest bound as they are. */
+/* Scales all run times equally until the jobs need gpu_ms in total; the longest keep their
+ * limit. */
 static void scale(struct trace *t, double gpu_ms)
 {
 	const double most = 5 * 24 * (double)HOUR_MS;
@@ -241,7 +244,7 @@ static struct world *fleet(const struct trace *t, bool split)
 	return w;
 }
 
-/* --- measuring -------------------------------------------------------------------------------- */
+/* --- measurement ------------------------------------------------------------------------------ */
 
 static int by_value(const void *x, const void *y)
 {
@@ -265,7 +268,8 @@ static void tell(const char *what, const struct trace *t, const struct replay *r
 	qsort(waits, JOBS, sizeof(*waits), by_value);
 	(void)fprintf(
 		stderr,
-		"%s: %.1f %% of GPUs in use, %.1f %% in Nodes; %zu plans, %zu boots, %zu wipes; waits p50 %.1f min, "
+		"%s: %.1f %% of GPUs in use, %.1f %% in Nodes; %zu plans, %zu boots, %zu wipes; "
+		"waits p50 %.1f min, "
 		"p90 %.0f, p99 %.0f, %zu not begun; %.1f s\n",
 		what, r->used_ms / r->gpus / (double)MONTH_MS * 100,
 		r->serving_ms / r->gpus / (double)MONTH_MS * 100, r->plans, r->boots, r->wipes,

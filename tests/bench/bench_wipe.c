@@ -1,12 +1,13 @@
 /*
- * bench_wipe: a drive is overwritten, beside fio on the same file, with the same bytes, piece
- * size and depth, and the same flush at the end.
+ * bench_wipe: overwrites a drive. The reference is fio on the same file, with the same bytes, piece
+ * size, depth, and flush at the end.
  *
- *	wipe_overwrite_ratio   bytes a second of erase_run_all(), canaries included, against fio's
+ *   wipe_overwrite_ratio   bytes per second of erase_run_all(), including canaries, relative to
+ *                          fio's
  *
- * The sides take turns and the figure is the median of the rounds, since disks of virtual
- * machines are noisy.  An argument gives another size in MiB.  The file stands in build/, which
- * must be on a disk that knows O_DIRECT; its blocks are there before the clock runs.
+ * The two take turns and the result is the median of the rounds, because disks of virtual machines
+ * are noisy. Argument: size in MiB. The file is in build/, which must be on a disk that supports
+ * O_DIRECT; its blocks are allocated before the measurement.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -44,7 +45,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* Every block is allocated and written before anything is measured. */
+/* Allocates and writes every block before the measurement. */
 static void make_file(int64_t bytes)
 {
 	int fd = open(DIR "/dev/" NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -85,8 +86,8 @@ static double overwrite(int64_t bytes)
 	return took;
 }
 
-/* What fio itself says it took; its start and end do not count.  Its flush does: with buffered
- * writes job_runtime grows by the time of the flush (measured, fio 3.33). */
+/* Returns the time that fio itself reports, without its start and end. That includes its flush:
+ * with buffered writes job_runtime grows by the time of the flush (measured, fio 3.33). */
 static double fio(int64_t bytes)
 {
 	char size[64];

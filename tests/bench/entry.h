@@ -11,7 +11,7 @@
  * entry: one line of build/bench.json, as tests/tools/bench reads it.
  */
 struct entry {
-	/* better: "higher" or "lower" */
+	/* better: "higher" or "lower". */
 	const char *name, *unit, *better;
 	double value, goal;
 	const char *reference;

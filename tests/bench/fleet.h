@@ -21,36 +21,36 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * fleet: what a controller has around it, in a process of its own, so that nothing of it is counted
- * as the controller's: the host's API server, one for each tenant, and all BMCs behind one
- * listener.
+ * fleet: the environment of a controller, in its own process so that it is not counted as the
+ * controller's: the host cluster's API server, one API server for each tenant, and all BMCs behind
+ * one listener.
  *
- * Machines serve: claim, Node and pods are there, the BMC says On. The last of them may be free
- * (fleet_free.h). Each has a Secret of its own. Objects are put into the stores before the servers
- * start.
+ * Machines serve: each has a claim, a Node and pods, and its BMC reports On. The last machines may
+ * be free (fleet_free.h). Each machine has its own Secret. Objects are put into the stores before
+ * the servers start.
  *
- *   SIGUSR1	500 changes of Nodes, 50 a second, in one tenant after the other
- *   SIGUSR2	pods that need a free machine, in one tenant after the other: each is marked when a BMC was asked for the
- *   	one before; then how long each of them took is written to the parent
+ *   SIGUSR1  500 changes of Nodes, 50 per second, in one tenant after the other
+ *   SIGUSR2  pods that need a free machine, in one tenant after the other: each is marked once a
+ *            BMC was called for the one before; the times are then written to the parent process
  */
 #define FLEET_EVENTS 500
 #define FLEET_EVENT_MS 20
 #define FLEET_HISTORY 4000
 #define FLEET_PODS 200
-#define FLEET_POD_MS 137 /* after the call for the one before */
+#define FLEET_POD_MS 137 /* Delay after the call for the previous pod. */
 #define FLEET_POD_LIMIT_MS 10000
 
 struct fleet_size {
-	/* nodes: of all tenants, those of machines among them */
+	/* nodes: Nodes of all tenants, including those of machines. */
 	unsigned machines, tenants, pods, nodes;
-	/* of the machines, the last ones */
+	/* Number of free machines, the last ones. */
 	unsigned free;
 };
 
-/* What the child tells when it serves. */
+/* Data that the child process writes when it serves. */
 struct fleet_door {
 	unsigned host, bmc;
-	/* of the objects that a controller reads, as text */
+	/* Size of the objects that a controller reads, as text. */
 	uint64_t bytes;
 };
 
@@ -67,18 +67,18 @@ struct fleet {
 	struct loop *l;
 	struct loop_group *g;
 	struct fleet_api host, *tenants, bmc;
-	/* base64 of a certificate: what a kubeconfig has to have */
+	/* Certificate in base64, which a kubeconfig must contain. */
 	char *ca;
 	uint64_t bytes;
 	struct loop_timer event;
 	unsigned events;
-	/* where there are free machines */
+	/* Set if there are free machines. */
 	struct crypto_key *agent_key, *evidence_key;
 	struct loop_timer pod;
 	unsigned pods;
-	/* loop_clock(); 0: nobody waits */
+	/* loop_clock() of the mark; 0: no pod waits. */
 	int64_t marked;
-	/* by machine: its BMC was asked for a pod */
+	/* By machine: true if its BMC was called for a pod. */
 	bool *called;
 	int32_t took_ms[FLEET_PODS];
 	int to_parent;
@@ -90,7 +90,7 @@ static inline _Noreturn void fleet_die(const char *what)
 	exit(1);
 }
 
-/* text: JSON with ' for ", and no resourceVersion: that is the revision. */
+/* text: JSON with ' for ", without resourceVersion, which becomes the revision. */
 static inline void fleet_put(struct fleet *f, struct fleet_api *x, const char *key,
 			     const char *text)
 {
@@ -167,13 +167,14 @@ static inline void fleet_definitions(struct fleet *f)
 
 static inline void fleet_tenant(struct fleet *f, unsigned t, struct arena *a)
 {
-	const char *conf = arena_printf(
-		a,
-		"apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-		"clusters:\n- name: c\n  cluster: {server: \"https://127.0.0.1:%u\", certificate-authority-data: %s}\n"
-		"users:\n- name: u\n  user: {token: token-of-tenant-%u-0123456789}\n"
-		"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
-		f->tenants[t].port, f->ca, t);
+	const char *conf =
+		arena_printf(a,
+			     "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+			     "clusters:\n- name: c\n  cluster: {server: \"https://127.0.0.1:%u\", "
+			     "certificate-authority-data: %s}\n"
+			     "users:\n- name: u\n  user: {token: token-of-tenant-%u-0123456789}\n"
+			     "contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
+			     f->tenants[t].port, f->ca, t);
 	char *b64 = crypto_base64(conf, strlen(conf));
 
 	fleet_put(
@@ -187,9 +188,12 @@ static inline void fleet_tenant(struct fleet *f, unsigned t, struct arena *a)
 		f, &f->host, arena_printf(a, "virtualclusters.drover.dev/team-%u", t),
 		arena_printf(
 			a,
-			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'VirtualCluster', 'metadata': {'name': 'team-%u',"
-			" 'uid': 'uid-team-%u', 'generation': 1}, 'spec': {'kubeconfigSecretRef': {'namespace': 'vc-%u', 'name': 'vc-%u',"
-			" 'key': 'config'}, 'server': 'https://127.0.0.1:%u', 'joinEndpoint': '10.20.0.10:6443',"
+			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'VirtualCluster', "
+			"'metadata': {'name': 'team-%u',"
+			" 'uid': 'uid-team-%u', 'generation': 1}, 'spec': {'kubeconfigSecretRef': "
+			"{'namespace': 'vc-%u', 'name': 'vc-%u',"
+			" 'key': 'config'}, 'server': 'https://127.0.0.1:%u', 'joinEndpoint': "
+			"'10.20.0.10:6443',"
 			" 'quota': {'nvidia.com/gpu': '64'}}}",
 			t, t, t, t, f->tenants[t].port));
 }
@@ -200,12 +204,12 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 
 	fleet_put(
 		f, &f->host, arena_printf(a, "secrets/drover-system/bmc-%u", m),
-		arena_printf(
-			a,
-			"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': 'bmc-%u',"
-			" 'namespace': 'drover-system', 'uid': 'b-%u'}, 'data': {'username': 'ZHJvdmVy',"
-			" 'password': 'Y29ycmVjdCBob3JzZQ=='}}",
-			m, m));
+		arena_printf(a,
+			     "{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': 'bmc-%u',"
+			     " 'namespace': 'drover-system', 'uid': 'b-%u'}, 'data': {'username': "
+			     "'ZHJvdmVy',"
+			     " 'password': 'Y29ycmVjdCBob3JzZQ=='}}",
+			     m, m));
 	if (m >= fleet_serving(f)) {
 		fleet_free_machine(f, m, fleet_uuid(m, a), a);
 		return;
@@ -214,41 +218,59 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 		f, &f->host, arena_printf(a, "nodeclaims.drover.dev/gpus-%u", m),
 		arena_printf(
 			a,
-			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodeClaim', 'metadata': {'name': 'gpus-%u',"
-			" 'uid': 'claim-%u', 'generation': 1, 'creationTimestamp': '2026-11-01T10:00:00Z',"
-			" 'labels': {'drover.dev/nodepool': 'gpus', 'drover.dev/virtual-cluster': 'team-%u'},"
+			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodeClaim', 'metadata': "
+			"{'name': 'gpus-%u',"
+			" 'uid': 'claim-%u', 'generation': 1, 'creationTimestamp': "
+			"'2026-11-01T10:00:00Z',"
+			" 'labels': {'drover.dev/nodepool': 'gpus', 'drover.dev/virtual-cluster': "
+			"'team-%u'},"
 			" 'finalizers': ['drover.dev/termination']},"
 			" 'spec': {'virtualClusterRef': {'name': 'team-%u', 'uid': 'uid-team-%u'},"
-			" 'nodePoolRef': {'name': 'gpus', 'uid': 'uid-gpus'}, 'machineRef': {'name': 'm-%u', 'uid': 'uid-m-%u'},"
-			" 'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['gpu-8']}],"
+			" 'nodePoolRef': {'name': 'gpus', 'uid': 'uid-gpus'}, 'machineRef': "
+			"{'name': 'm-%u', 'uid': 'uid-m-%u'},"
+			" 'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+			"'operator': 'In', 'values': ['gpu-8']}],"
 			" 'resources': {'requests': {'nvidia.com/gpu': '8'}},"
-			" 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-			" 'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'},"
-			" 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}], 'network': {'isolation': 'Required'}, 'gate': 'G0',"
-			" 'deadlines': {'imaging': '30m', 'booting': '30m', 'joining': '10m', 'gating': '15m'},"
+			" 'image': {'kubernetesVersion': '1.36', 'url': "
+			"'https://img.example/n136.raw', 'format': 'raw',"
+			" 'digest': "
+			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'},"
+			" 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}], "
+			"'network': {'isolation': 'Required'}, 'gate': 'G0',"
+			" 'deadlines': {'imaging': '30m', 'booting': '30m', 'joining': '10m', "
+			"'gating': '15m'},"
 			" 'expireAfter': 'Never', 'terminationGracePeriod': '1h'},"
-			" 'status': {'machineRef': {'name': 'm-%u', 'uid': 'uid-m-%u'}, 'tenancy': 2, 'phase': 'serving',"
+			" 'status': {'machineRef': {'name': 'm-%u', 'uid': 'uid-m-%u'}, "
+			"'tenancy': 2, 'phase': 'serving',"
 			" 'nodeName': 'gpus-%u', 'providerID': 'drover://rack/m-%u'}}",
 			m, m, t, t, t, m, m, m, m, m, m));
-	fleet_put(
-		f, &f->host, arena_printf(a, "machines.drover.dev/m-%u", m),
-		arena_printf(
-			a,
-			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': {'name': 'm-%u',"
-			" 'uid': 'uid-m-%u', 'generation': 1, 'labels': {'example.com/rack': 'r%u'}, 'finalizers': ['drover.dev/machine']},"
-			" 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', 'managementPolicy': 'Manage',"
-			" 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}, 'bootMACAddress': '52:54:00:00:%02x:%02x',"
-			" 'bmc': {'address': 'http://127.0.0.1:%u/redfish/v1/Systems/%u', 'credentialsSecretRef': {'name': 'bmc-%u'},"
-			" 'tls': {'trustOnFirstUse': true}}},"
-			" 'status': {'state': 'serving', 'stateSince': '2026-11-01T10:10:00Z', 'tenancy': 2,"
-			" 'claimRef': {'name': 'gpus-%u', 'uid': 'claim-%u'}, 'tenant': {'name': 'team-%u', 'uid': 'uid-team-%u'},"
-			" 'operation': {'id': '0123456789abcdef0123456789abcdef', 'fence': 3}, 'power': {'state': 'On'},"
-			" 'bootID': 'boot-%u', 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}}}",
-			m, m, m / 20, fleet_uuid(m, a), m, m >> 8, m & 255, f->bmc.port, m, m, m, m,
-			t, t, m, fleet_uuid(m, a), m));
+	fleet_put(f, &f->host, arena_printf(a, "machines.drover.dev/m-%u", m),
+		  arena_printf(
+			  a,
+			  "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': "
+			  "{'name': 'm-%u',"
+			  " 'uid': 'uid-m-%u', 'generation': 1, 'labels': {'example.com/rack': "
+			  "'r%u'}, 'finalizers': ['drover.dev/machine']},"
+			  " 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', "
+			  "'managementPolicy': 'Manage',"
+			  " 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}, "
+			  "'bootMACAddress': '52:54:00:00:%02x:%02x',"
+			  " 'bmc': {'address': 'http://127.0.0.1:%u/redfish/v1/Systems/%u', "
+			  "'credentialsSecretRef': {'name': 'bmc-%u'},"
+			  " 'tls': {'trustOnFirstUse': true}}},"
+			  " 'status': {'state': 'serving', 'stateSince': '2026-11-01T10:10:00Z', "
+			  "'tenancy': 2,"
+			  " 'claimRef': {'name': 'gpus-%u', 'uid': 'claim-%u'}, 'tenant': {'name': "
+			  "'team-%u', 'uid': 'uid-team-%u'},"
+			  " 'operation': {'id': '0123456789abcdef0123456789abcdef', 'fence': 3}, "
+			  "'power': {'state': 'On'},"
+			  " 'bootID': 'boot-%u', 'identity': {'systemUUID': '%s', 'serialNumber': "
+			  "'S%u'}}}",
+			  m, m, m / 20, fleet_uuid(m, a), m, m >> 8, m & 255, f->bmc.port, m, m, m,
+			  m, t, t, m, fleet_uuid(m, a), m));
 }
 
-/* As kubelet writes it: 30 images are half of it. */
+/* A Node as kubelet writes it; half of it are 30 images. */
 static inline const char *fleet_node(const struct fleet *f, unsigned n, unsigned beat,
 				     struct arena *a)
 {
@@ -259,22 +281,36 @@ static inline const char *fleet_node(const struct fleet *f, unsigned n, unsigned
 	for (int i = 0; i < 30; i++)
 		at += (size_t)snprintf(
 			images + at, sizeof(images) - at,
-			"%s{'names': ['registry.example/team/image-%d@sha256:0123456789abcdef0123456789abcdef',"
+			"%s{'names': "
+			"['registry.example/team/image-%d@sha256:0123456789abcdef0123456789abcdef',"
 			"'registry.example/team/image-%d:v1'],'sizeBytes': 1234567%d}",
 			i ? "," : "", i, i, i);
 	return arena_printf(
 		a,
-		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s-%u', 'uid': 'node-%u',"
-		" 'creationTimestamp': '2026-11-01T10:05:00Z', 'labels': {%s'kubernetes.io/hostname': '%u',"
-		" 'node.kubernetes.io/instance-type': '%s', 'nvidia.com/gpu.product': 'NVIDIA-H100-80GB-HBM3'}},"
+		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s-%u', 'uid': "
+		"'node-%u',"
+		" 'creationTimestamp': '2026-11-01T10:05:00Z', 'labels': "
+		"{%s'kubernetes.io/hostname': '%u',"
+		" 'node.kubernetes.io/instance-type': '%s', 'nvidia.com/gpu.product': "
+		"'NVIDIA-H100-80GB-HBM3'}},"
 		" 'spec': {%s 'podCIDR': '10.244.0.0/24'},"
-		" 'status': {'capacity': {'cpu': '192', 'memory': '2113400000Ki', 'nvidia.com/gpu': '8', 'pods': '110', 'ephemeral-storage': '900Gi'},"
-		" 'allocatable': {'cpu': '190', 'memory': '2100000000Ki', 'nvidia.com/gpu': '8', 'pods': '110', 'ephemeral-storage': '800Gi'},"
-		" 'conditions': [{'type': 'MemoryPressure', 'status': 'False', 'lastHeartbeatTime': '2026-11-01T11:00:%02uZ', 'lastTransitionTime': '2026-11-01T10:06:00Z', 'reason': 'KubeletHasSufficientMemory', 'message': 'kubelet has sufficient memory available'},"
-		" {'type': 'DiskPressure', 'status': 'False', 'lastHeartbeatTime': '2026-11-01T11:00:%02uZ', 'lastTransitionTime': '2026-11-01T10:06:00Z', 'reason': 'KubeletHasNoDiskPressure', 'message': 'kubelet has no disk pressure'},"
-		" {'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': '2026-11-01T11:00:%02uZ', 'lastTransitionTime': '2026-11-01T10:06:00Z', 'reason': 'KubeletReady', 'message': 'kubelet is posting ready status'}],"
+		" 'status': {'capacity': {'cpu': '192', 'memory': '2113400000Ki', "
+		"'nvidia.com/gpu': '8', 'pods': '110', 'ephemeral-storage': '900Gi'},"
+		" 'allocatable': {'cpu': '190', 'memory': '2100000000Ki', 'nvidia.com/gpu': '8', "
+		"'pods': '110', 'ephemeral-storage': '800Gi'},"
+		" 'conditions': [{'type': 'MemoryPressure', 'status': 'False', "
+		"'lastHeartbeatTime': '2026-11-01T11:00:%02uZ', 'lastTransitionTime': "
+		"'2026-11-01T10:06:00Z', 'reason': 'KubeletHasSufficientMemory', 'message': "
+		"'kubelet has sufficient memory available'},"
+		" {'type': 'DiskPressure', 'status': 'False', 'lastHeartbeatTime': "
+		"'2026-11-01T11:00:%02uZ', 'lastTransitionTime': '2026-11-01T10:06:00Z', "
+		"'reason': 'KubeletHasNoDiskPressure', 'message': 'kubelet has no disk pressure'},"
+		" {'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': "
+		"'2026-11-01T11:00:%02uZ', 'lastTransitionTime': '2026-11-01T10:06:00Z', "
+		"'reason': 'KubeletReady', 'message': 'kubelet is posting ready status'}],"
 		" 'addresses': [{'type': 'InternalIP', 'address': '10.0.%u.%u'}],"
-		" 'nodeInfo': {'systemUUID': '%s', 'bootID': 'boot-%u', 'kubeletVersion': 'v1.36.0', 'osImage': 'Debian', 'kernelVersion': '6.1', 'architecture': 'amd64'},"
+		" 'nodeInfo': {'systemUUID': '%s', 'bootID': 'boot-%u', 'kubeletVersion': "
+		"'v1.36.0', 'osImage': 'Debian', 'kernelVersion': '6.1', 'architecture': 'amd64'},"
 		" 'images': [%s]}}",
 		ours ? "gpus" : "cpu", n, n,
 		ours ? arena_printf(
@@ -283,10 +319,10 @@ static inline const char *fleet_node(const struct fleet *f, unsigned n, unsigned
 			       n)
 		     : "",
 		n, ours ? "gpu-8" : "cpu",
-		ours ? arena_printf(
-			       a,
-			       "'providerID': 'drover://rack/m-%u', 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],",
-			       n)
+		ours ? arena_printf(a,
+				    "'providerID': 'drover://rack/m-%u', 'taints': [{'key': "
+				    "'nvidia.com/gpu', 'effect': 'NoSchedule'}],",
+				    n)
 		     : "",
 		beat % 60, beat % 60, beat % 60, n >> 8, n & 255,
 		ours ? fleet_uuid(n, a) : arena_printf(a, "9c4c4544-0035-3410-8050-c6c0%08x", n), n,
@@ -310,51 +346,70 @@ static inline void fleet_pod(struct fleet *f, unsigned p, struct arena *a)
 		f, &f->tenants[n % f->size.tenants], arena_printf(a, "pods/default/train-%u", p),
 		arena_printf(
 			a,
-			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'train-%u', 'namespace': 'default', 'uid': 'pod-%u',"
-			" 'creationTimestamp': '2026-11-01T10:30:00Z', 'labels': {'app': 'train', 'team': 'research', 'pod-template-hash': '7c5ddbdf54'},"
-			" 'ownerReferences': [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'train', 'uid': '7fb2', 'controller': true}]},"
-			" 'spec': {'nodeName': '%s-%u', 'containers': [{'name': 'main', 'image': 'registry.example/train:v1',"
-			" 'command': ['python', 'train.py'], 'env': [{'name': 'RANK', 'value': '1'}, {'name': 'NCCL_DEBUG', 'value': 'WARN'}],"
-			" 'resources': {'limits': {'nvidia.com/gpu': '1', 'memory': '64Gi'}, 'requests': {'cpu': '8', 'memory': '64Gi', 'nvidia.com/gpu': '1'}},"
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'train-%u', "
+			"'namespace': 'default', 'uid': 'pod-%u',"
+			" 'creationTimestamp': '2026-11-01T10:30:00Z', 'labels': {'app': 'train', "
+			"'team': 'research', 'pod-template-hash': '7c5ddbdf54'},"
+			" 'ownerReferences': [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': "
+			"'train', 'uid': '7fb2', 'controller': true}]},"
+			" 'spec': {'nodeName': '%s-%u', 'containers': [{'name': 'main', 'image': "
+			"'registry.example/train:v1',"
+			" 'command': ['python', 'train.py'], 'env': [{'name': 'RANK', 'value': "
+			"'1'}, {'name': 'NCCL_DEBUG', 'value': 'WARN'}],"
+			" 'resources': {'limits': {'nvidia.com/gpu': '1', 'memory': '64Gi'}, "
+			"'requests': {'cpu': '8', 'memory': '64Gi', 'nvidia.com/gpu': '1'}},"
 			" 'volumeMounts': [{'name': 'data', 'mountPath': '/data'}]}],"
-			" 'volumes': [{'name': 'data', 'persistentVolumeClaim': {'claimName': 'data'}}],"
+			" 'volumes': [{'name': 'data', 'persistentVolumeClaim': {'claimName': "
+			"'data'}}],"
 			" 'nodeSelector': {'nvidia.com/gpu.product': 'NVIDIA-H100-80GB-HBM3'},"
-			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists', 'effect': 'NoSchedule'}]},"
+			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists', "
+			"'effect': 'NoSchedule'}]},"
 			" 'status': {'phase': 'Running', 'qosClass': 'Burstable',"
-			" 'conditions': [{'type': 'PodScheduled', 'status': 'True', 'lastTransitionTime': '2026-11-01T10:30:01Z'},"
-			" {'type': 'Ready', 'status': 'True', 'lastTransitionTime': '2026-11-01T10:31:00Z'}]}}",
+			" 'conditions': [{'type': 'PodScheduled', 'status': 'True', "
+			"'lastTransitionTime': '2026-11-01T10:30:01Z'},"
+			" {'type': 'Ready', 'status': 'True', 'lastTransitionTime': "
+			"'2026-11-01T10:31:00Z'}]}}",
 			p, p, n < fleet_serving(f) ? "gpus" : "cpu", n));
 }
 
-/* limits: of the Provider, as text with a comma at its end; "": those that it has by itself. */
+/* limits: of the Provider, as text with a comma at its end; "": the defaults. */
 static inline void fleet_common(struct fleet *f, const char *limits)
 {
 	OWN(arena) a = arena_new();
 
-	fleet_put(
-		f, &f->host, "namespaces/drover-system",
-		"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'drover-system', 'uid': 'ns'}}");
+	fleet_put(f, &f->host, "namespaces/drover-system",
+		  "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'drover-system', "
+		  "'uid': 'ns'}}");
 	fleet_put(
 		f, &f->host, "providers.drover.dev/rack",
 		arena_printf(
 			a,
 			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Provider', " FLEET_META(
 				"rack") "},"
-					" 'spec': {'type': 'redfish', 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
-					" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+					" 'spec': {'type': 'redfish', 'boot': {'methods': "
+					"['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
+					" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, "
+					"'network': {'type': 'none'},"
 					" %s"
-					" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'}}],"
-					" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
+					" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': "
+					"'192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': "
+					"'110'}}],"
+					" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': "
+					"'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
 			limits));
 	fleet_put(
 		f, &f->host, "nodepools.drover.dev/gpus",
 		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodePool', " FLEET_META(
 			"gpus") "},"
-				" 'spec': {'virtualClusterSelector': {}, 'template': {'spec': {'providerRefs': [{'name': 'rack'}],"
-				" 'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['gpu-8']}],"
+				" 'spec': {'virtualClusterSelector': {}, 'template': {'spec': "
+				"{'providerRefs': [{'name': 'rack'}],"
+				" 'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+				"'operator': 'In', 'values': ['gpu-8']}],"
 				" 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
-				" 'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-				" 'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}]}},"
+				" 'images': [{'kubernetesVersion': '1.36', 'url': "
+				"'https://img.example/n136.raw', 'format': 'raw',"
+				" 'digest': "
+				"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}]}},"
 				" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}}}}");
 }
 
@@ -366,7 +421,7 @@ static inline void fleet_root(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{\"Systems\": {\"@odata.id\": \"/redfish/v1/Systems\"}}");
 }
 
-/* A pod that no Node has room for, and a new one would have: more processors than are
+/* Creates a pod that fits no Node, but fits a new one: it needs more processors than are
  * allocatable. */
 static inline void fleet_mark(void *arg)
 {
@@ -374,22 +429,27 @@ static inline void fleet_mark(void *arg)
 	unsigned p = f->pods++;
 	OWN(arena) a = arena_new();
 
-	fleet_put(
-		f, &f->tenants[p % f->size.tenants], arena_printf(a, "pods/default/wait-%u", p),
-		arena_printf(
-			a,
-			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'wait-%u', 'namespace': 'default', 'uid': 'wait-%u',"
-			" 'creationTimestamp': '2026-11-01T10:30:00Z'}, 'spec': {'containers': [{'name': 'main', 'resources':"
-			" {'limits': {'nvidia.com/gpu': '8'}, 'requests': {'cpu': '191', 'nvidia.com/gpu': '8'}}}],"
-			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists', 'effect': 'NoSchedule'}]},"
-			" 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-			" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-11-01T10:30:01Z'}]}}",
-			p, p));
+	fleet_put(f, &f->tenants[p % f->size.tenants], arena_printf(a, "pods/default/wait-%u", p),
+		  arena_printf(
+			  a,
+			  "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'wait-%u', "
+			  "'namespace': 'default', 'uid': 'wait-%u',"
+			  " 'creationTimestamp': '2026-11-01T10:30:00Z'}, 'spec': {'containers': "
+			  "[{'name': 'main', 'resources':"
+			  " {'limits': {'nvidia.com/gpu': '8'}, 'requests': {'cpu': '191', "
+			  "'nvidia.com/gpu': '8'}}}],"
+			  " 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists', "
+			  "'effect': 'NoSchedule'}]},"
+			  " 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', "
+			  "'status': 'False',"
+			  " 'reason': 'Unschedulable', 'lastTransitionTime': "
+			  "'2026-11-01T10:30:01Z'}]}}",
+			  p, p));
 	f->marked = loop_clock(f->l);
 	loop_timer_start(&f->pod, FLEET_POD_LIMIT_MS);
 }
 
-/* Its call came, or it is given up. */
+/* Ends the measurement of a pod: a BMC was called, or the time limit has passed. */
 static inline void fleet_pod_done(struct fleet *f)
 {
 	f->took_ms[f->pods - 1] = (int32_t)(loop_clock(f->l) - f->marked);
@@ -410,8 +470,8 @@ static inline void fleet_on_pod(void *arg)
 		fleet_mark(f);
 }
 
-/* False: of a machine that was called for a pod all else is left unanswered, so that it stays where
- * it is. */
+/* False: leaves the request unanswered. A machine that was called for a pod gets no further
+ * answers, so that it stays in its state. */
 static inline bool fleet_answers(struct fleet *f, unsigned m)
 {
 	if (m >= f->size.machines || m < fleet_serving(f) || !f->pods)
@@ -434,12 +494,14 @@ static inline void fleet_system(struct httpd_req *q, void *arg)
 		return;
 	httpd_reply_json(
 		q, 200,
-		arena_printf(
-			a,
-			"{\"@odata.id\": \"/redfish/v1/Systems/%u\", \"UUID\": \"%s\", \"SerialNumber\": \"S%u\", \"PowerState\": \"%s\","
-			" \"Boot\": {\"BootSourceOverrideEnabled\": \"Disabled\", \"BootSourceOverrideTarget\": \"None\"},"
-			" \"Actions\": {\"#ComputerSystem.Reset\": {\"target\": \"/redfish/v1/Systems/%u/Actions/ComputerSystem.Reset\"}}}",
-			m, fleet_uuid(m, a), m, m < fleet_serving(f) ? "On" : "Off", m));
+		arena_printf(a,
+			     "{\"@odata.id\": \"/redfish/v1/Systems/%u\", \"UUID\": \"%s\", "
+			     "\"SerialNumber\": \"S%u\", \"PowerState\": \"%s\","
+			     " \"Boot\": {\"BootSourceOverrideEnabled\": \"Disabled\", "
+			     "\"BootSourceOverrideTarget\": \"None\"},"
+			     " \"Actions\": {\"#ComputerSystem.Reset\": {\"target\": "
+			     "\"/redfish/v1/Systems/%u/Actions/ComputerSystem.Reset\"}}}",
+			     m, fleet_uuid(m, a), m, m < fleet_serving(f) ? "On" : "Off", m));
 }
 
 /* --- serving ---------------------------------------------------------------------------------- */
@@ -525,8 +587,8 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 
 		if (i == 0)
 			fleet_common(
-				f,
-				"'limits': {'requestsPerSecond': 1000, 'concurrentOperations': 256},");
+				f, "'limits': {'requestsPerSecond': 1000, 'concurrentOperations': "
+				   "256},");
 		if (i < size->tenants)
 			fleet_tenant(f, i, a);
 		if (i < size->machines)

@@ -4,11 +4,11 @@
 #include "wipe/evidence.h"
 
 /*
- * fleet_free: machines that are free, each with the record of its wipe, signed by an agent and by
- * the key that is in the host's Secrets: what a pod can get. A part of fleet.h.
+ * fleet_free: free machines, each with its wipe record, signed by an agent and by the key in the
+ * host cluster's Secrets, so that pods can get them. A part of fleet.h.
  */
 
-/* The key that countersigns records, as the controller would have made it. */
+/* Key that countersigns wipe records, as the controller would have created it. */
 static inline struct crypto_key *fleet_evidence_key(struct fleet *f)
 {
 	struct crypto_key *key = crypto_key_new();
@@ -16,13 +16,13 @@ static inline struct crypto_key *fleet_evidence_key(struct fleet *f)
 	char *b64 = crypto_base64(secret_expose(pem), secret_len(pem));
 	OWN(arena) a = arena_new();
 
-	fleet_put(
-		f, &f->host, "secrets/drover-system/drover-evidence-key",
-		arena_printf(
-			a,
-			"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': 'drover-evidence-key',"
-			" 'namespace': 'drover-system', 'uid': 'evidence'}, 'data': {'private.pem': '%s'}}",
-			b64));
+	fleet_put(f, &f->host, "secrets/drover-system/drover-evidence-key",
+		  arena_printf(a,
+			       "{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': "
+			       "'drover-evidence-key',"
+			       " 'namespace': 'drover-system', 'uid': 'evidence'}, 'data': "
+			       "{'private.pem': '%s'}}",
+			       b64));
 	free(b64);
 	return key;
 }
@@ -91,22 +91,28 @@ static inline void fleet_record(struct fleet *f, unsigned m, const char *uuid, s
 static inline void fleet_free_machine(struct fleet *f, unsigned m, const char *uuid,
 				      struct arena *a)
 {
-	fleet_put(
-		f, &f->host, arena_printf(a, "machines.drover.dev/m-%u", m),
-		arena_printf(
-			a,
-			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': {'name': 'm-%u',"
-			" 'uid': 'uid-m-%u', 'generation': 1, 'finalizers': ['drover.dev/machine']},"
-			" 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', 'managementPolicy': 'Manage',"
-			" 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}, 'bootMACAddress': '52:54:00:00:%02x:%02x',"
-			" 'drives': [{'wwn': 'eui.%08x', 'bytes': 960197124096}],"
-			" 'bmc': {'address': 'http://127.0.0.1:%u/redfish/v1/Systems/%u', 'credentialsSecretRef': {'name': 'bmc-%u'},"
-			" 'tls': {'trustOnFirstUse': true}}},"
-			" 'status': {'state': 'free', 'stateSince': '2026-11-01T10:10:00Z', 'tenancy': 2, 'clean': true,"
-			" 'lastWipe': {'record': 'm-%u-2-1', 'tenancy': 2},"
-			" 'operation': {'id': '0123456789abcdef0123456789abcdef', 'fence': 3}, 'power': {'state': 'Off'},"
-			" 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}}}",
-			m, m, uuid, m, m >> 8, m & 255, m, f->bmc.port, m, m, m, uuid, m));
+	fleet_put(f, &f->host, arena_printf(a, "machines.drover.dev/m-%u", m),
+		  arena_printf(
+			  a,
+			  "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': "
+			  "{'name': 'm-%u',"
+			  " 'uid': 'uid-m-%u', 'generation': 1, 'finalizers': "
+			  "['drover.dev/machine']},"
+			  " 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', "
+			  "'managementPolicy': 'Manage',"
+			  " 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}, "
+			  "'bootMACAddress': '52:54:00:00:%02x:%02x',"
+			  " 'drives': [{'wwn': 'eui.%08x', 'bytes': 960197124096}],"
+			  " 'bmc': {'address': 'http://127.0.0.1:%u/redfish/v1/Systems/%u', "
+			  "'credentialsSecretRef': {'name': 'bmc-%u'},"
+			  " 'tls': {'trustOnFirstUse': true}}},"
+			  " 'status': {'state': 'free', 'stateSince': '2026-11-01T10:10:00Z', "
+			  "'tenancy': 2, 'clean': true,"
+			  " 'lastWipe': {'record': 'm-%u-2-1', 'tenancy': 2},"
+			  " 'operation': {'id': '0123456789abcdef0123456789abcdef', 'fence': 3}, "
+			  "'power': {'state': 'Off'},"
+			  " 'identity': {'systemUUID': '%s', 'serialNumber': 'S%u'}}}",
+			  m, m, uuid, m, m >> 8, m & 255, m, f->bmc.port, m, m, m, uuid, m));
 	fleet_record(f, m, uuid, a);
 }
 

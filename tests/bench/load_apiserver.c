@@ -1,15 +1,14 @@
 /*
- * load_apiserver: a lean client that keeps an API server busy, so that what is
- * measured is the server.
+ * load_apiserver: a lightweight client that keeps an API server busy, so that the server is
+ * measured.
  *
- *	load_apiserver ADDRESS:PORT CA CREDENTIAL create|get|watch CONNECTIONS SECONDS PREFIX
+ *   load_apiserver ADDRESS:PORT CA CREDENTIAL create|get|watch CONNECTIONS SECONDS PREFIX
  *
- * CREDENTIAL is a file with a client certificate and its key, or with a token.
- * create and get: each connection has one request under way at a time; config
- * maps of 1 KiB in the namespace default, named PREFIX-number; prints how many
- * requests were answered and in how many seconds.  get asks for those that
- * create has made, PREFIX-0 to PREFIX-99.  watch: opens so many watches, prints
- * "open", and holds them until its input ends.
+ * CREDENTIAL is a file with a client certificate and its key, or with a token. create and get: each
+ * connection has one request in flight at a time, for ConfigMaps of 1 KiB in the namespace default,
+ * named PREFIX-number; prints the number of answers and the seconds. get reads the objects PREFIX-0
+ * to PREFIX-99 of an earlier create. watch: opens CONNECTIONS watches, prints "open", and keeps
+ * them until its input ends.
  */
 #include <netdb.h>
 #include <openssl/err.h>
@@ -24,7 +23,7 @@
 
 #define ANSWER_MAX 16384
 #define PATH "/api/v1/namespaces/default/configmaps"
-/* A namespace that is empty: what is measured is the watch, not what it begins with. */
+/* An empty namespace: the watch is measured, not its initial list. */
 #define WATCHED "/api/v1/namespaces/kube-public/configmaps"
 
 struct load {
@@ -50,7 +49,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A certificate, or a token. */
+/* Reads a certificate or a token. */
 static void set_credential(struct load *l, const char *file)
 {
 	char text[4000];
@@ -90,7 +89,7 @@ static void put(SSL *s, const char *text, size_t len)
 		die("cannot send");
 }
 
-/* One answer with Content-Length: its code. */
+/* Reads one answer with Content-Length; returns its status. */
 static int take(SSL *s)
 {
 	static char text[ANSWER_MAX + 1];
@@ -123,12 +122,14 @@ static void ask_create(const struct load *l, SSL *s, unsigned number)
 
 	len = snprintf(
 		body, sizeof(body),
-		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s-%u\"},\"data\":{\"k\":\"%s\"}}",
+		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s-%u\"},"
+		"\"data\":{\"k\":\"%s\"}}",
 		l->prefix, number, l->data);
 	all = snprintf(
 		text, sizeof(text),
 		"POST " PATH
-		" HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
+		" HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+		"%s\r\n%s",
 		l->host, len, l->auth, body);
 	put(s, text, (size_t)all);
 }
@@ -153,7 +154,7 @@ static void run(const struct load *l, bool create, unsigned connections, double 
 	for (unsigned i = 0; all && i < connections; i++)
 		all[i] = open_one(l);
 	from = now();
-	/* Each connection is asked again as soon as its answer was read, in turn. */
+	/* Each connection sends its next request once its answer was read, in turn. */
 	for (unsigned i = 0; i < connections; i++)
 		(create ? ask_create : ask_get)(l, all[i], number++);
 	while (now() - from < seconds || answered < number) {

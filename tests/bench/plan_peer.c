@@ -1,20 +1,20 @@
 /*
- * plan_peer: drover's side of `make bench-peers`: plans so many pods of the mix, and writes them
- * for the other side.
+ * plan_peer: drover's side of `make bench-peers`: plans PODS pods of the mix, and writes them to
+ * LIST for the other program.
  *
  *   plan_peer PODS ROUNDS LIST
  *
- * Prints one line of JSON: the best time of the rounds, with all that it takes to know the pods and
- * machines and without, the peak of memory, how many nodes, what they cost. The price of a type is
- * that of Karpenter's fake cloud: 0.1 for a CPU and 0.1 for 10^9 bytes.
+ * Prints one line of JSON: the best time of the rounds, with and without adding the pods and
+ * machines, the peak of memory, the number of nodes, and their cost. The price of a type is that of
+ * Karpenter's fake cloud: 0.1 for a CPU and 0.1 for 10^9 bytes.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "tests/bench/plan_mix.h"
 
-/* A cloud never runs out; here there are as many machines in each zone as pods, of the types that a
- * handful of pods needs. */
+/* A cloud never runs out of instances; here each zone has as many machines as there are pods, of
+ * the types that a handful of pods needs. */
 #define SMALL_TYPES 16
 
 static struct world *make_world(unsigned pods, FILE *list)
@@ -79,7 +79,8 @@ int main(int argc, char **argv)
 	world_free(make_world(pods, list));
 	if (fclose(list))
 		bench_die(argv[3]);
-	printf("{\"pods\": %u, \"ms\": %.3f, \"plan_ms\": %.3f, \"mb\": %.1f, \"nodes\": %zu, \"price\": %.2f}\n",
+	printf("{\"pods\": %u, \"ms\": %.3f, \"plan_ms\": %.3f, \"mb\": %.1f, \"nodes\": %zu, "
+	       "\"price\": %.2f}\n",
 	       pods, all, solve, (double)u.ru_maxrss / 1024, nodes, cost);
 	return 0;
 }

@@ -11,11 +11,11 @@
 #include "planner/plan.h"
 
 /*
- * plan_world: what the planner's benchmarks build worlds of: tenant "t", pool "pool", and the types
- * of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and room for 10i pods, less 100m
- * and 10Mi, in three zones, a provider each.
+ * plan_world: builds the worlds of the planner's benchmarks: tenant "t", pool "pool", and the types
+ * of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and 10i pods, less 100m and 10Mi,
+ * in three zones, with one provider each.
  *
- * Times are processor time: what else the machine does is not counted.
+ * Times are processor time, so other load on the computer is not counted.
  */
 #define BENCH_TYPES 400
 #define BENCH_ZONES 3
@@ -51,7 +51,7 @@ static inline struct quantity bench_milli(int64_t n)
 	return (struct quantity){(__int128)n * 1000000};
 }
 
-/* One machine of each type, then of the first so many types in turn. */
+/* Adds one machine of each type, then of the first of_types types in turn. */
 static inline void bench_put_provider(struct world *w, unsigned zone, unsigned machines,
 				      unsigned of_types)
 {
@@ -91,7 +91,7 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 	}
 }
 
-/* So many machines in each zone, for so many pools alike. */
+/* Creates a world with this many machines in each zone, for this many identical pools. */
 static inline struct world *bench_world(unsigned machines, unsigned of_types, unsigned pools)
 {
 	struct world *w = world_new();
@@ -114,8 +114,8 @@ static inline struct world *bench_world(unsigned machines, unsigned of_types, un
 	return w;
 }
 
-/* So many Nodes of 16 CPUs with so many pods on each; bound: what these have of a pod; its name,
- * node and requests are given. */
+/* Adds Nodes of 16 CPUs with pods_each pods on each. bound: properties of these pods; name, node
+ * and requests are set here. */
 static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pods_each,
 				   const struct world_pod *bound)
 {
@@ -153,13 +153,13 @@ static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pod
 	}
 }
 
-/* What one measurement gives: the best time of its rounds, the peak of a process of its own. */
+/* Result of a measurement: the best time of its rounds, and the peak of its own process. */
 struct bench_figure {
 	double all_ms, plan_ms, mb;
 	size_t served, pods, claims;
 };
 
-/* Runs fn in a child, so that what was measured before does not count. */
+/* Runs fn in a child process, so that earlier measurements do not count. */
 static inline struct bench_figure bench_apart(struct bench_figure (*fn)(unsigned n), unsigned n)
 {
 	struct bench_figure f = {0};

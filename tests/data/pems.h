@@ -2,8 +2,9 @@
 #define TESTS_DATA_PEMS_H
 
 /*
- * pems: certificates and keys for tests, made by openssl(1) and used for nothing else. PEMS_CERT is
- * signed by PEMS_CA and belongs to PEMS_KEY, which PEMS_KEY_SEC1 and the encrypted ones are too.
+ * pems: certificates and keys for tests, created with openssl(1) and not used elsewhere. PEMS_CERT
+ * is signed by PEMS_CA and belongs to PEMS_KEY; PEMS_KEY_SEC1 and the encrypted keys are the same
+ * key.
  */
 #define PEMS_CA                                                                                    \
 	"-----BEGIN CERTIFICATE-----\n"                                                            \

@@ -3,7 +3,7 @@
 
 /*
  * apiserver: an API server for the fuzz targets, on the memory store and the simulated loop, with
- * everything that checks switched on and nobody asked who he is; and requests to it without HTTP.
+ * all checks enabled and without authentication, and requests to it without HTTP.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -49,9 +49,9 @@ static inline void fuzz_api_stop(struct fuzz_api *f)
 	loop_free(f->l);
 }
 
-/* One request on its way. */
+/* Answer of one request. */
 struct fuzz_reply {
-	/* heads */
+	/* Number of heads. */
 	unsigned replies;
 	int status;
 	bool is_json, ended;
@@ -92,8 +92,8 @@ static inline void fuzz_api_nothing(void *conn)
 	(void)conn;
 }
 
-/* Asks, waits, and checks what is true of every answer.  type and accept may be NULL.  Gives the
- * status; the body, if out is not NULL, is a value or NULL. */
+/* Sends a request, waits, and checks what holds for every answer. type and accept may be NULL.
+ * Returns the status; if out is not NULL, *out is the body, or NULL if that is not JSON. */
 static inline int fuzz_api_ask(struct fuzz_api *f, const char *method, const char *target,
 			       const char *type, const char *accept, const char *body, size_t len,
 			       json_t **out)
@@ -131,7 +131,7 @@ static inline int fuzz_api_ask(struct fuzz_api *f, const char *method, const cha
 	else
 		httpd_gone(q);
 
-	/* A watch is a line for each event. */
+	/* A watch has one line for each event. */
 	OWN_JSON value =
 		r.is_json && r.ended && r.body.len ? json_parse(r.body.data, r.body.len, &e) : NULL;
 
@@ -155,7 +155,7 @@ static inline bool fuzz_api_check_one(const struct store_entry *entry, void *arg
 	return true;
 }
 
-/* Whatever was asked: each object can be read, and is what its key says. */
+/* Checks that every stored object can be read, and matches its key. */
 static inline void fuzz_api_check(struct fuzz_api *f)
 {
 	store_list(f->s, "", NULL, 0, fuzz_api_check_one, NULL);

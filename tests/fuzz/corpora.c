@@ -47,7 +47,7 @@ static const struct target {
 #undef TARGET
 };
 
-/* Targets that parse one reply or file of somebody else, once: these also run on grown inputs. */
+/* Targets that parse one reply or file of another program, once: these also run on grown inputs. */
 static const char *const grown[] = {"fuzz_bcm",	       "fuzz_domain", "fuzz_ec2",
 				    "fuzz_evidence",   "fuzz_exact",  "fuzz_fields",
 				    "fuzz_kubeconfig", "fuzz_netris", "fuzz_proto",

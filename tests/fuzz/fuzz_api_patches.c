@@ -1,9 +1,9 @@
 /*
  * fuzz_api_patches: patches of every kind.
  *
- * The input is a byte for the kind, an object, a line feed, a patch.  What comes out can be written
- * and read again, which bounds its depth; a merge patch that is applied again changes nothing more;
- * a document that is refused is refused with words.
+ * The input is a byte for the kind, an object, a line feed, and a patch. The result can be printed
+ * and parsed again, which bounds its depth; applying a merge patch again changes nothing; a refusal
+ * has an error text.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /*
  * fuzz_api_schemas: definitions with hostile schemas, and objects of such kinds.
  *
- * The input is a schema, a line feed, and the spec of an object.  A definition that is accepted
- * serves: the object is created or refused, shown as a row, and what was created can be updated
- * with itself, which changes nothing.
+ * The input is a schema, a line feed, and the spec of an object. An accepted definition works: the
+ * object is created or refused, printed as a table row, and an update with the unchanged object
+ * changes nothing.
  */
 #include <stdint.h>
 #include "base/mem.h"
@@ -26,7 +26,8 @@ static int post(struct fuzz_api *f, const char *target, const json_t *obj)
 static json_t *definition(json_t *schema)
 {
 	return json_pack(
-		"{s:{s:s}, s:{s:s, s:s, s:{s:s, s:s}, s:[{s:s, s:b, s:b, s:{s:O}, s:{s:{}}, s:[{s:s, s:s, s:s}]}]}}",
+		"{s:{s:s}, s:{s:s, s:s, s:{s:s, s:s}, s:[{s:s, s:b, s:b, s:{s:O}, s:{s:{}}, "
+		"s:[{s:s, s:s, s:s}]}]}}",
 		"metadata", "name", "things.example.dev", "spec", "group", "example.dev", "scope",
 		"Cluster", "names", "plural", "things", "kind", "Thing", "versions", "name", "v1",
 		"served", 1, "storage", 1, "schema", "openAPIV3Schema", schema, "subresources",

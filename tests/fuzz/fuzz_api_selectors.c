@@ -1,9 +1,9 @@
 /*
- * fuzz_api_selectors: the queries of a list.
+ * fuzz_api_selectors: the query parameters of a list.
  *
- * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, a line each. What
- * is selected is what a list without them has, less some; a refusal is 400 or 422, or 410 and 504
- * for a place that is not there any more, or not yet.
+ * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, a line each. The
+ * result is a subset of the list without them; a refusal is 400 or 422, or 410 or 504 for a
+ * resourceVersion that is too old or not reached yet.
  */
 #include <stdint.h>
 #include "base/http/http.h"
@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void put_pods(struct fuzz_api *f)
 {
 	static const char *const pods[] = {
-		"{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
+		"{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"image\":\"i\"}]}}",
 		"{\"metadata\":{\"name\":\"b\",\"labels\":{\"x\":\"1\",\"example.dev/y\":\"\"}},"
 		"\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
 		"{\"metadata\":{\"name\":\"c\",\"labels\":{\"x\":\"2\",\"tier\":\"front\"}},"

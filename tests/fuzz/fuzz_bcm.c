@@ -5,8 +5,8 @@
 #include "providers/bcm/client.h"
 #include "providers/bcm/node.h"
 
-/* What a head node might answer: read as a device, a state, the result of a write and a version; a
- * mark that is put on is read back, and taken off leaves the rest. */
+/* Answers of a head node, parsed as a device, a state, the result of a write, and a version. A mark
+ * that was added can be read back, and removing it leaves the rest unchanged. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)

@@ -2,7 +2,8 @@
 #include "base/arena.h"
 #include "controller/tenant/device_cel.h"
 
-/* Any expression: it is read to the end or not judged, and what is asked of a Node is sound. */
+/* Any expression is either parsed completely or not interpreted, and the derived requirement on a
+ * Node is sound. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void must(int ok)
@@ -21,7 +22,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		const char *why = device_cel(text, (enum device_kind)kind, &w, a);
 
 		must(!why || (why[0] && !w.node.n && !w.pinned && !w.never));
-		must(why || w.pinned || w.never || w.node.n); /* else it says nothing of a device */
+		/* otherwise the expression does not restrict devices */
+		must(why || w.pinned || w.never || w.node.n);
 		for (size_t i = 0; i < w.node.n; i++)
 			must(w.node.v[i].key[0] && w.node.v[i].nvalues);
 	}

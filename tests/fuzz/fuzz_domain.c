@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "providers/libvirt/domain.h"
 
-/* Any text: what is read as a domain can be changed, and says what was put into it. */
+/* Any text: a text that is parsed as a domain can be changed, and contains what was added. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 #define URL "http://127.0.0.1/boot/a.iso"

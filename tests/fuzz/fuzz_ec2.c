@@ -6,8 +6,8 @@
 #include "providers/ec2/instances.h"
 #include "providers/ec2/query.h"
 
-/* What a cloud might answer: read as XML, as an error, and as sets of instances; a form that is
- * made of it has no more parameters than were put in. */
+/* Answers of a cloud, parsed as XML, as an error, and as sets of instances. A form with the input
+ * as values has no more parameters than were added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk(const struct ec2_reply *r, struct arena *a)

@@ -5,9 +5,9 @@
 #include "wipe/evidence.h"
 
 /*
- * Any bytes as an envelope's text, as its JSON, and as a statement that the
- * agent did sign: nothing opens but what compares equal to itself and can be
- * signed and opened again.  The first byte chooses.
+ * Any bytes as the text of an envelope, as its JSON, and as a statement that the agent did sign.
+ * Whatever is accepted compares equal to itself, and can be signed and opened again. The first byte
+ * selects the form.
  */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -17,7 +17,7 @@ static void must(int ok)
 		abort();
 }
 
-/* A statement with AGENT in place of the key is given the key that signs it. */
+/* Replaces AGENT in a statement by the key that signs it. */
 static char *name_agent(const char *statement, const char *public)
 {
 	const char *at = strstr(statement, "AGENT");

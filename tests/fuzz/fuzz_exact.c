@@ -4,8 +4,8 @@
 #include "base/data/exact.h"
 #include "base/data/json.h"
 
-/* Any text: what is taken can be walked, a change is read back, and what jansson reads as one value
- * is taken too. */
+/* Any text: an accepted text can be walked, a change can be read back, and everything that jansson
+ * reads as one value is accepted too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)
@@ -27,7 +27,7 @@ static void walk(struct exact v, struct arena *a, int depth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1); /* its end is watched */
+	char *text = malloc(size + 1); /* AddressSanitizer watches the end */
 	OWN(arena) a = arena_new();
 	struct exact v, w;
 	struct err e;
@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	j = json_parse(text, size, &e);
 	if (exact_read(text, size, &v, &e) < 0) {
-		must(!v.at && (!j || memchr(text, '\0',
-					    size))); /* jansson passes over a NUL behind a number */
+		must(!v.at &&
+		     (!j || memchr(text, '\0', size))); /* jansson ignores a NUL after a number */
 		free(text);
 		return 0;
 	}

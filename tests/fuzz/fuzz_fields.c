@@ -5,8 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Any JSON as any kind: what is decoded and encoded decodes again to the same.
- * First byte: the kind. */
+/* Any JSON as any kind: a decoded object that is encoded decodes to the same. First byte: the
+ * kind. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWN(arena) a = arena_new();

@@ -1,6 +1,7 @@
 /*
- * The partition table of an image: whatever it says, what is written is a table that
- * reads back.  Checksums are made right first: they keep out accidents, not attackers.
+ * The partition table of an image: whatever it contains, the table that is written can be read
+ * back. Checksums are corrected first, because they protect against accidents, not against
+ * attackers.
  */
 #include <stdlib.h>
 #include <string.h>

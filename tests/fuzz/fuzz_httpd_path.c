@@ -1,9 +1,8 @@
 /*
- * fuzz_httpd_path: request targets, from the byte string to the reply.
+ * fuzz_httpd_path: request targets, from the bytes to the reply.
  *
- * The input is METHOD, a newline, and the target.  Whatever it is: exactly one
- * reply; and what a handler is given has no empty, "." or ".." segment, no
- * control character and no byte more than was sent.
+ * The input is METHOD, a newline, and the target. There is exactly one reply. A handler never gets
+ * an empty, "." or ".." segment, a control character, or more bytes than were sent.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /*
- * A tenant's kubeconfig: whatever it says, no file is read, and what is accepted is an https server
- * elsewhere with a CA and a login, whose certificates and keys a TLS library can read without
- * asking anybody for a passphrase.
+ * A tenant's kubeconfig: no file is read, whatever the kubeconfig contains. An accepted one names
+ * an https server on another host with a CA and a login, whose certificates and keys a TLS library
+ * can read without asking for a passphrase.
  *
- * Input that begins with '1', '2' or '3' and a line end is PEM: the key, the certificate or the CA
- * of a file that is otherwise right, since no fuzzer gets far through base64.
+ * Input that begins with '1', '2' or '3' and a newline is PEM: the key, the certificate or the CA
+ * of an otherwise valid file, because no fuzzer gets far through base64.
  */
 #include <assert.h>
 #include <stddef.h>

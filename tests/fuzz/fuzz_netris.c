@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* byte 0: the kind   the rest: what a controller answered as `data` */
+/* Byte 0: the kind. The rest: `data` of a controller's answer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWN(arena) a = NULL;

@@ -1,4 +1,4 @@
-/* Every message that either side decodes, the boot block and the stamp. */
+/* Every message that either side decodes, the boot block, and the stamp. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"

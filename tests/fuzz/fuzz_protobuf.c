@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Behind the envelope of one of these kinds, by the first byte; else as it comes. */
+/* The first byte selects one of these kinds, in whose envelope the rest is put, or no envelope. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const kinds[] = {
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, "k8s", 4);
 		len = 4 + strlen(kinds[n]);
 		memcpy(text + 4, kinds[n], strlen(kinds[n]));
-		text[len++] = 0x12; /* raw */
+		text[len++] = 0x12; /* tag of the field raw */
 		text[len++] = (char)(size - 1);
 		memcpy(text + len, data + 1, size - 1);
 		len += size - 1;

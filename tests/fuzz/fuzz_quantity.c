@@ -3,8 +3,8 @@
 #include "base/data/quantity.h"
 
 /*
- * Any text: what is read lies in the range, and its canonical text reads back
- * to the same value and is its own canonical text.
+ * Any text: a parsed value is within the range, and its canonical text parses to the same value and
+ * is its own canonical text.
  */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

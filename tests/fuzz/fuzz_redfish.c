@@ -11,10 +11,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * A BMC that answers one request with the input and all others properly.
+ * A BMC that answers one request with the input, and all others properly.
  *
- *	byte 0: which request   byte 1: the status   byte 2: dialect   the rest: the body, or with
- *	an odd byte 1 the Location
+ *   byte 0: index of the request   byte 1: status   byte 2: dialect
+ *   rest: the body, or with an odd byte 1 the Location
  */
 #define ORIGIN "https://10.0.8.17"
 #define OPERATIONS 8

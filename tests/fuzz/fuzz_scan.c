@@ -1,6 +1,6 @@
 /*
- * What is kept of JSON, and what is refused, beside jansson and a trim; the size of the chunks
- * changes nothing. First byte: table and mode; second: size of the chunks.
+ * The projection of JSON, and its refusals, compared with jansson and a reference projection; the
+ * chunk size must not matter. First byte: table and mode; second: chunk size.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@ static const struct scan_want list[] = {SCAN_SOME("metadata", deep), SCAN_EACH("
 					SCAN_END};
 static const struct scan_want *const tables[] = {scan_all, part, deep, list};
 
-/* The items of a list, then what is beside them; NULL: jansson refuses it, or the items are no
- * array. */
+/* Returns the items of a list, then the remaining members; NULL if jansson refuses the text, or the
+ * items are not an array. */
 static json_t *reference_list(const char *text, size_t len)
 {
 	static const struct scan_want head[] = {SCAN_SOME("metadata", deep), SCAN_END};
@@ -36,7 +36,7 @@ static json_t *reference_list(const char *text, size_t len)
 	return out;
 }
 
-/* A line that is not complete says nothing. */
+/* An incomplete line is ignored. */
 static json_t *reference_lines(const struct scan_want *want, const char *text, size_t len)
 {
 	json_t *out = json_array();
@@ -80,13 +80,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!whole || reference_same(whole, parts));
 	if (want == list) {
 		theirs = reference_list(text, len);
-		/* Its items have a depth of their own, and jansson's begins with the list's. */
+		/* The depth of items is counted from each item, jansson's from the list. */
 		assert(!theirs || whole);
 		if (!theirs)
 			return 0;
 	} else if (lines) {
 		theirs = reference_lines(want, text, len);
-		/* An incomplete line is refused where it can be no value any more. */
+		/* An incomplete line is refused once it can no longer become a value. */
 		assert(!whole || theirs);
 		if (!whole)
 			return 0;

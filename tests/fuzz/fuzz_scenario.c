@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define JOBS 50 /* that are replayed: a plan each takes time */
+#define JOBS 50 /* Most jobs that are replayed, because each plan takes time. */
 
 static const char tenants[] =
 	"apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: acme}\n"
@@ -15,8 +15,8 @@ static const char tenants[] =
 	"---\napiVersion: drover.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n"
 	"spec: {kubernetesVersion: \"1.36\"}\n";
 
-/* A text that begins with "time" is arrivals; else it is a scenario, whose first line, where it is
- * a comment, is a what-if. What is accepted is planned, and where it is small, replayed. */
+/* A text that begins with "time" is arrivals; any other is a scenario, whose first line is a
+ * what-if if it is a comment. Accepted input is planned, and replayed if it is small. */
 static void arrivals(const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();

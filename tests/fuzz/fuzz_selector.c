@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/data/selector.h"
 
-/* Any text: what is read has sound requirements, and matching it ends. */
+/* Any text: parsed requirements are valid, and matching them terminates. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void must(int ok)
@@ -40,7 +40,7 @@ static void check(const struct requirement *r)
 	case SELECTOR_LTE:
 	case SELECTOR_CONTAINS:
 	case SELECTOR_CONTAINS_LOWER:
-		must(false); /* no text says so */
+		must(false); /* no text has this operator */
 		break;
 	}
 }

@@ -1,7 +1,6 @@
 /*
- * What a server may say to a cache: the first line is answered to lists, the
- * rest to watches.  Whatever it is, every change told is complete, and what was
- * told is what the cache has.
+ * Answers of a server to a cache: the first line answers lists, the rest watches. Every reported
+ * change is complete, and the cache contains what was reported.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever is accepted prints to YAML that reads back to the same value. */
+/* Accepted YAML prints to YAML that parses to the same value. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err e;
