@@ -273,7 +273,7 @@ void bmc_task_done(struct sim_bmc *b);
 const char *bmc_system_path(const struct sim_bmc *b);
 const char *bmc_sessions_path(const struct sim_bmc *b);
 const char *bmc_tasks_path(const struct sim_bmc *b);
-/* Path of the slot with the medium, or of the slot used last. */
+/* Path of the slot with the medium, or of the slot that was used last (initially the first). */
 const char *bmc_slot_path(const struct sim_bmc *b);
 /* Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
 const struct bmc_route *bmc_tree_route(struct bmc_call *c);

@@ -46,7 +46,7 @@ enum sim_eject_body { SIM_EJECT_ANY, SIM_EJECT_OBJECT, SIM_EJECT_NONE };
 struct sim_quirks {
 	/* Latency of every answer, in ms. */
 	int64_t latency_ms;
-	/* Latency of the first answer after a minute without requests, in ms. */
+	/* Additional latency of the first answer after a minute without requests, in ms. */
 	int64_t first_ms;
 	/* enum sim_errors. LIST: ExtendedInfo is a list; OBJECT: one object (Q6); BARE: MessageIds
 	 * without a registry. */
@@ -109,7 +109,7 @@ struct sim_quirks {
 		int answer, body, eject_body;
 		/* URLs with plain HTTP are refused, and no property lists that. */
 		bool tls_only;
-		/* Media from HTTPS are not fetched until VerifyCertificate is set to false. */
+		/* Media are refused until VerifyCertificate is set to false. */
 		bool verifies;
 		/* Status of an eject without a medium; 0 means that it is accepted (Q28). */
 		int64_t empty_eject;

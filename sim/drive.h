@@ -27,7 +27,7 @@ int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *
 	__attribute__((warn_unused_result));
 int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
-/* Zeroes this range, or the whole drive. Takes constant time, because it punches a hole. */
+/* Zeroes this range, or the whole drive. Fast, because it punches a hole. */
 int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
 	__attribute__((warn_unused_result));
 int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_result));

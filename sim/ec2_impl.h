@@ -92,7 +92,7 @@ struct sim_ec2 {
 	size_t launched;
 	/* Cost of instances that were dropped from the list. */
 	int64_t past_micros;
-	/* Time of the last e2_forget() that dropped entries. */
+	/* Loop time at which e2_forget() last looked for old entries. */
 	int64_t forgot;
 	struct loop_timer change;
 };
