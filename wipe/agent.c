@@ -11,15 +11,15 @@
 #include "wipe/inventory.h"
 #include "wipe/orders.h"
 
-#define POLL_MS 45000 /* the server answers within 30 s */
+#define POLL_MS 45000 /* The server answers a poll within 30 s. */
 #define PROGRESS_MS 1000
 #define DENIED_MS (10 * 60 * 1000)
-#define LAST_WORD_MS 3000 /* for the report of a poweroff to get through */
+#define LAST_WORD_MS 3000 /* Longest wait for delivery of the poweroff report. */
 #define SILENT_MS (60 * 1000)
 #define SILENT_MAX_MS (60 * 60 * 1000)
-#define SOON_MS 1000 /* least time between two polls that brought nothing new */
+#define SOON_MS 1000 /* Shortest time from a poll that brought nothing new to the next. */
 
-/* A result that was given, for the day the order comes again. */
+/* Result of an order, retained in case the order is repeated. */
 struct result {
 	struct list link, outbox;
 	char *id, *text;
@@ -27,30 +27,33 @@ struct result {
 
 struct agent {
 	struct agent_config c;
-	/* MACHINE/BOOTID */
-	char *boot_id, *identity;
+	char *boot_id;
+	/* "MACHINE/BOOTID". */
+	char *identity;
 	struct crypto_key *key;
 	struct http_peer *peer;
 	struct orders *orders;
 	struct arena *arena;
 	struct proto_dmi dmi;
 
-	/* hello or poll; report */
+	/* session_req: hello or poll in progress. report_req: report in progress. NULL: none. */
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
-	/* -1: not */
+	/* Monotonic ms of the first 401 or 403 since the last success; -1: none. */
 	int64_t denied_since;
-	/* its network begins anew so long after heard_at */
+	/* Monotonic ms: start of the last hello or poll; last reply, or last restart of the
+	 * network. The network is restarted when silent_ms have passed since heard_at. */
 	int64_t asked_at, heard_at, silent_ms;
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
-	/* running, waiting */
+	/* The order that is carried out, and the queued one; NULL: none. */
 	struct proto_order *order, *next;
 	struct list results, outbox;
-	/* what report_req carries, out of outbox; NULL: progress */
+	/* The result that report_req carries, removed from outbox; NULL: report_req carries
+	 * progress. */
 	struct result *sending;
 };
 
@@ -115,13 +118,13 @@ static void heard_nothing(struct agent *a)
 {
 	if (loop_now(loop_of(a->c.group)) - a->heard_at < a->silent_ms)
 		return;
-	say(a, "nothing heard, the network begins anew", NULL, NULL);
+	say(a, "no answer from drover, restarting the network", NULL, NULL);
 	a->c.renew_network(a->c.arg);
 	a->heard_at = loop_now(loop_of(a->c.group));
 	a->silent_ms = a->silent_ms * 2 < SILENT_MAX_MS ? a->silent_ms * 2 : SILENT_MAX_MS;
 }
 
-/* What the reply says about the session; true: it was good. */
+/* Updates the session from a reply and logs a failure. True: the reply is a success. */
 static bool judge(struct agent *a, const struct http_reply *r, const struct err *e,
 		  const char *what)
 {
@@ -141,7 +144,8 @@ static bool judge(struct agent *a, const struct http_reply *r, const struct err 
 	else
 		(void)!http_err(r, &why);
 	say(a, "request failed", what, &why);
-	/* Silence neither proves nor disproves that drover still knows this session. */
+	/* A lost connection or a server error does not show whether drover still knows this
+	 * session. */
 	if (e || (r->status != 401 && r->status != 403))
 		return false;
 	a->welcome = false;
@@ -187,7 +191,7 @@ static void add_result(struct agent *a, const struct proto_report *report)
 	post(a, r);
 }
 
-/* The same result, for the order as it was asked for this time. */
+/* Sends a result again, with seq and fence of the repeated order. */
 static void repeat_result(struct agent *a, struct result *r, const struct proto_order *o)
 {
 	struct err e;
@@ -218,8 +222,8 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		again(a, &a->report_backoff, &a->report_timer);
 		return;
 	}
-	/* Delivered, or refused in a way that would not change.  What was asked for again
-	 * meanwhile is back in the outbox. */
+	/* The result was delivered, or refused in a way that a retry would not change. If its order
+	 * was repeated meanwhile, the result is in the outbox again. */
 	if (a->ending)
 		return;
 	if (loop_timer_active(&a->last_word) && list_empty(&a->outbox))
@@ -304,13 +308,15 @@ static void refuse_stale(struct agent *a, const struct proto_order *o)
 
 	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence,
 		 a->fence);
-	/* Not under the order's id: a leader with a good fence may still give that one. */
+	/* The refusal must not be found by the order's id: a leader with a valid fence may still
+	 * send an order with that id. */
 	add_result(a, &r);
 	refusal = list_entry(a->results.prev, struct result, link);
 	refusal->id[0] = '\0';
 }
 
-/* True: it was new. */
+/* Starts, queues or answers an order; takes ownership of *arena (then NULL) if the order is
+ * retained. True: the order is new. */
 static bool take_order(struct agent *a, struct proto_order *o, struct arena **arena)
 {
 	struct result *known;
@@ -354,7 +360,7 @@ static bool read_order(struct agent *a, const struct http_reply *r)
 	bool fresh = false;
 
 	if (proto_decode(proto_order_fields, r->body, r->body_len, o, arena, &e) < 0)
-		say(a, "order not understood", NULL, &e);
+		say(a, "cannot decode order", NULL, &e);
 	else
 		fresh = take_order(a, o, &arena);
 	arena_free(arena);
@@ -394,7 +400,7 @@ static void on_welcome(const struct http_reply *r, const struct err *e, void *ar
 		return;
 	}
 	if (proto_decode(proto_welcome_fields, r->body, r->body_len, &w, arena, &why) < 0) {
-		say(a, "welcome not understood", NULL, &why);
+		say(a, "cannot decode welcome", NULL, &why);
 		again(a, &a->session_backoff, &a->session_timer);
 		return;
 	}
@@ -445,7 +451,7 @@ static void session(void *arg)
 	a->session_req = request(a, "GET", path, NULL, POLL_MS, on_polled);
 }
 
-/* --- life ------------------------------------------------------------------------------------ */
+/* --- creation and destruction ----------------------------------------------------------------- */
 
 struct agent *agent_new(const struct agent_config *c, struct err *e)
 {

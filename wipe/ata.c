@@ -13,7 +13,7 @@
 #include "wipe/dio.h"
 
 #define NAP_MS 100
-#define AGAIN_MS 30000 /* for a drive to come back */
+#define AGAIN_MS 30000 /* Longest wait for a drive to reappear. */
 
 #define ERR_BIT 0x01
 #define FAULT_BIT 0x20
@@ -36,7 +36,7 @@ struct ata {
 	const struct host *host;
 	int fd;
 	uint8_t page[ATA_SECTOR];
-	/* that can be read and written */
+	/* Number of sectors that can be read and written. */
 	uint64_t sectors;
 	uint32_t sector_bytes;
 	bool hpa, amac, dco;
@@ -52,9 +52,10 @@ static int run(const struct ata *d, struct ata_command *c, const char *what, str
 	if (d->host->ata(d->fd, c) < 0)
 		return err_errno(e, errno, "%s", what);
 	if (c->status & (ERR_BIT | FAULT_BIT))
-		return err_set(e, ERR_DENIED, c->error,
-			       "%s is refused (status %02xh, error %02xh): locked or frozen", what,
-			       c->status, c->error);
+		return err_set(
+			e, ERR_DENIED, c->error,
+			"%s is refused (status %02xh, error %02xh): the drive is locked or frozen",
+			what, c->status, c->error);
 	return 0;
 }
 
@@ -64,7 +65,8 @@ static int identify(struct ata *d, struct err *e)
 
 	if (run(d, &c, "IDENTIFY DEVICE", e) < 0)
 		return -1;
-	/* Words 82 to 84, and 119 to 120 where word 86 says so, are valid with these two bits. */
+	/* Word 83: bits 15:14 are 01 if words 82 to 84 are valid; bit 10: 48-bit addresses. Words
+	 * 119 and 120 exist if bit 15 of word 86 is set. */
 	if ((word(d, 83) & 0xc000) != 0x4000 || !(word(d, 83) & 1 << 10))
 		return err_set(e, ERR_UNSUPPORTED, 0,
 			       "IDENTIFY DEVICE: the drive has no 48-bit addresses");
@@ -80,7 +82,7 @@ static int identify(struct ata *d, struct err *e)
 	return 0;
 }
 
-/* Sectors that there would be without a host protected area. */
+/* Sets *sectors to the number of sectors without a host protected area. */
 static int read_native(const struct ata *d, uint64_t *sectors, struct err *e)
 {
 	struct ata_command c = {.command = d->amac ? AMAC : READ_NATIVE_MAX_EXT};
@@ -94,11 +96,11 @@ static int read_native(const struct ata *d, uint64_t *sectors, struct err *e)
 	return 0;
 }
 
-/* Directly after read_native(), as the standard wants it. */
+/* Must directly follow read_native(), as the standard requires. */
 static int set_max(const struct ata *d, uint64_t sectors, struct err *e)
 {
 	struct ata_command c = {.command = SET_MAX_EXT,
-				.count = 1, /* over a power cycle too */
+				.count = 1, /* persistent over power cycles */
 				.lba = sectors - 1};
 
 	if (d->amac)
@@ -109,7 +111,7 @@ static int set_max(const struct ata *d, uint64_t sectors, struct err *e)
 	return 0;
 }
 
-/* Removes a host protected area.  *changed is set where there was one. */
+/* Removes a host protected area; sets *changed if there was one. */
 static int show_native(struct ata *d, bool *changed, struct err *e)
 {
 	uint64_t native;
@@ -122,7 +124,8 @@ static int show_native(struct ata *d, bool *changed, struct err *e)
 	return set_max(d, native, e) < 0 ? -1 : identify(d, e);
 }
 
-/* Removes what an overlay hides.  A frozen overlay is not even told of. */
+/* Removes a device configuration overlay; sets *changed if there was one. A frozen drive already
+ * refuses the IDENTIFY. */
 static int show_overlaid(struct ata *d, bool *changed, struct err *e)
 {
 	uint8_t page[ATA_SECTOR] = {0};
@@ -133,7 +136,7 @@ static int show_overlaid(struct ata *d, bool *changed, struct err *e)
 		return 0;
 	if (run(d, &c, "DEVICE CONFIGURATION IDENTIFY", e) < 0)
 		return -1;
-	for (size_t i = 0; i < 8; i++) /* words 3 to 6 */
+	for (size_t i = 0; i < 8; i++) /* words 3 to 6: the largest LBA */
 		real |= (uint64_t)page[6 + i] << 8 * i;
 	if (real < d->sectors)
 		return 0;
@@ -155,14 +158,14 @@ int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct 
 	    show_overlaid(&d, &overlaid, e) < 0)
 		return -1;
 	*changed |= overlaid;
-	/* Without the overlay more may be native. */
+	/* Without the overlay the native size may be larger. */
 	if (overlaid && show_native(&d, changed, e) < 0)
 		return -1;
 	if (!*changed && bytes && d.sectors != (uint64_t)bytes / d.sector_bytes)
-		return err_set(e, ERR_CONFLICT, 0,
-			       "it has %llu sectors of %u bytes, the kernel shows %lld bytes",
-			       (unsigned long long)d.sectors, (unsigned)d.sector_bytes,
-			       (long long)bytes);
+		return err_set(
+			e, ERR_CONFLICT, 0,
+			"the drive reports %llu sectors of %u bytes, the kernel shows %lld bytes",
+			(unsigned long long)d.sectors, (unsigned)d.sector_bytes, (long long)bytes);
 	return 0;
 }
 
@@ -173,20 +176,21 @@ void ata_cache_off(const struct host *h, int fd)
 	(void)h->ata(fd, &c);
 }
 
-/* --- all of them ----------------------------------------------------------------------------- */
+/* --- all drives ------------------------------------------------------------------------------- */
 
 static void write_line(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	/* What did not help is seen in what is there afterwards. */
+	/* A failure is ignored: the next scan shows whether the write had an effect. */
 	if (fd >= 0) {
 		(void)!write(fd, text, strlen(text));
 		close(fd);
 	}
 }
 
-/* The kernel takes a drive's size when it finds it: away with it, and found anew. */
+/* Makes the kernel find the drive again, because the kernel reads the size of a drive only when it
+ * finds it: deletes the device and rescans its SCSI host. */
 static void find_anew(const struct host *h, struct arena *a, const char *name)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
@@ -205,7 +209,8 @@ static void find_anew(const struct host *h, struct arena *a, const char *name)
 		nanosleep(&nap, NULL);
 }
 
-/* True: it was changed, and has to be found anew. */
+/* Makes all sectors visible, or sets d->fault. True: sectors became visible, and the kernel has to
+ * find the drive again. */
 static bool show(const struct host *h, struct arena *a, struct proto_drive *d)
 {
 	bool changed = false;
@@ -237,5 +242,6 @@ void ata_scan(const struct host *h, struct arena *a, struct drive_list *out)
 	drives_scan(h, a, out);
 	for (size_t i = 0; i < out->n; i++)
 		if (str_eq(out->v[i].type, "SATA") && show(h, a, &out->v[i]))
-			out->v[i].fault = "it hides sectors again";
+			out->v[i].fault =
+				"the drive hides sectors again after all were made visible";
 }

@@ -18,10 +18,10 @@ enum {
 	SECURITY_DISABLE_PASSWORD = 0xf6,
 };
 enum { SANITIZE_STATUS = 0x00, CRYPTO_SCRAMBLE = 0x11, BLOCK_ERASE = 0x12, OVERWRITE = 0x14 };
-/* Count: before a Sanitize, and after each. */
+/* Bits of the count register, in SANITIZE commands and in their results. */
 enum { CLEAR_FAILED = 1 << 0, ONE_PASS = 1 << 0, MAY_BE_CLEARED = 1 << 4 };
 enum { SUCCEEDED = 1 << 15, IN_PROGRESS = 1 << 14, SANITIZE_FROZEN = 1 << 13 };
-#define REASON_UNSUCCESSFUL 1 /* LBA 7:0 of an aborted SANITIZE STATUS */
+#define REASON_UNSUCCESSFUL 1 /* LBA 7:0 of an aborted SANITIZE STATUS: the last Sanitize failed */
 
 static int run(const struct host *h, int fd, struct ata_command *c)
 {
@@ -35,14 +35,15 @@ static int64_t answer_of(const struct ata_command *c)
 	return c->status << 8 | c->error;
 }
 
-/* --- what it can ------------------------------------------------------------------------------ */
+/* --- abilities -------------------------------------------------------------------------------- */
 
 static uint16_t word(const uint8_t *page, size_t n)
 {
 	return (uint16_t)(page[2 * n] | page[2 * n + 1] << 8);
 }
 
-/* Words 89 and 90: twice so many minutes; the largest means more than that. */
+/* Converts word 89 or 90, in units of 2 minutes, to ms. The largest value means "longer" and gives
+ * 0. */
 static int64_t erase_time_ms(uint16_t w)
 {
 	unsigned most = w & 0x8000 ? 0x7fff : 0xff, n = w & most;
@@ -128,7 +129,7 @@ static enum sanitize_end begin(struct sanitize *s, unsigned action, uint16_t fla
 		break;
 	default:
 		c.feature = OVERWRITE;
-		c.count |= ONE_PASS;	       /* 0 would mean sixteen */
+		c.count |= ONE_PASS;	       /* 0 means 16 passes */
 		c.lba = INT64_C(0x4f57) << 32; /* "OW", and a pattern of zeros */
 		break;
 	}
@@ -157,7 +158,8 @@ static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 		(void)!err_set(e, ERR_PROTOCOL, 0, "an earlier SANITIZE DEVICE failed");
 		return SANITIZE_FAILED;
 	}
-	/* Which kind it is the drive does not tell. */
+	/* The drive does not report which kind of Sanitize runs. An overwrite has the longest
+	 * limit. */
 	return !rc && c.count & IN_PROGRESS
 		       ? sanitize_follow(s, SANITIZE_OVERWRITE, "SANITIZE DEVICE", ask, e)
 		       : SANITIZE_DONE;
@@ -173,7 +175,8 @@ static int recover(struct sanitize *s, unsigned action, struct err *e)
 	}
 	s->status = 0;
 	if (!action)
-		return err_set(e, ERR_UNSUPPORTED, 0, "the failure of SANITIZE DEVICE stays");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "the drive does not leave the failure mode of SANITIZE DEVICE");
 	return begin(s, action, 0, e) == SANITIZE_DONE ? 0 : -1;
 }
 
@@ -186,11 +189,11 @@ int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced)
 {
 	int64_t said = enhanced ? a->enhanced_ms : a->erase_ms;
 
-	/* Drives are known to be silent for 18 hours, and to end well. */
+	/* Drives are known that report nothing for 18 hours and then succeed. */
 	return said ? 2 * said + 10 * MINUTE_MS : 24 * 60 * MINUTE_MS;
 }
 
-/* With the password, as the user's; flags: word 0. */
+/* Sends a command with ATA_PASSWORD as the user password. flags: word 0 of the data. */
 static int with_password(const struct host *h, int fd, uint8_t command, uint8_t flags,
 			 int64_t timeout_ms, struct ata_command *c)
 {
@@ -253,7 +256,8 @@ int ata_unlock(const struct host *h, int fd, struct err *e)
 
 	ata_abilities(h, fd, &now);
 	if (now.locked && with_password(h, fd, SECURITY_UNLOCK, 0, 0, &c))
-		return err_set(e, ERR_DENIED, 0, "it is locked by a password that is not drover's");
+		return err_set(e, ERR_DENIED, 0,
+			       "the drive is locked by a password that is not drover's");
 	if (now.enabled)
 		(void)with_password(h, fd, SECURITY_DISABLE_PASSWORD, 0, 0, &c);
 	return 0;

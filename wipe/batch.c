@@ -9,7 +9,7 @@
 #include "wipe/marks.h"
 #include "wipe/rungs.h"
 
-#define GUARD_MS 1000 /* at most */
+#define GUARD_MS 1000 /* Longest interval of the guard. */
 
 static void on_guard(void *arg);
 
@@ -135,9 +135,9 @@ void batch_choose_one(struct batch *b, struct proto_drive *d)
 	add_unit(b, d);
 }
 
-/* --- what is done to each -------------------------------------------------------------------- */
+/* --- acts ------------------------------------------------------------------------------------- */
 
-/* As the last wipe left it? */
+/* Reads samples and counts those that are no longer as the last wipe left them. */
 static void look_again(struct batch_unit *u, struct dio *d)
 {
 	struct batch *b = u->batch;
@@ -218,8 +218,8 @@ static void run_unit(struct batch_unit *u, enum batch_act act)
 	}
 }
 
-/* What was given up while it hung begins with nothing more: the batch may be at something else by
- * then. */
+/* Runs the act on the units of one drive in turn. Once the guard has given the drive up, no further
+ * unit is begun: the batch may be at another act by then. */
 static void run_drive(void *arg)
 {
 	struct batch_unit *first = arg;
@@ -243,8 +243,8 @@ static int64_t guard_ms(const struct batch *b)
 	return quarter < GUARD_MS ? quarter : GUARD_MS;
 }
 
-/* Two paths to one drive, or firmware that gives two drives one name (drives.c tells them apart by
- * "#2"); or two namespaces of one NVMe subsystem. */
+/* True if both units are parts of one drive: two paths to it, two drives that firmware reports
+ * under one identity (drives.c appends "#2"), or two namespaces of one NVMe subsystem. */
 static bool same_drive(const struct batch_unit *a, const struct batch_unit *b)
 {
 	size_t n = strcspn(a->drive->wwn, "#");
@@ -315,7 +315,7 @@ static void reset_unit(struct batch *b, struct batch_unit *u)
 		u->own.first_block = dio_buffer(PROTO_STAMP_SIZE);
 }
 
-/* Behind the others of its drive; false: it is the first of them. */
+/* Appends the unit to an earlier unit of the same drive. False: there is none. */
 static bool join_drive(struct batch *b, struct batch_unit *u)
 {
 	for (struct batch_unit *k = b->units; k < u; k++) {
@@ -339,7 +339,7 @@ void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), vo
 		struct batch_unit *u = &b->units[i];
 
 		u->begins = false;
-		/* A drive whose thread hangs gets no second one: what it says stays said. */
+		/* A drive whose thread hangs gets no second thread; its result remains. */
 		if (u->lost) {
 			u->verified = false;
 			continue;
@@ -369,7 +369,7 @@ static void lose(struct batch_unit *u, const char *phase, int64_t silent_ms)
 
 	u->lost = true;
 	u->verified = false;
-	u->rc = err_set(&u->err, ERR_TIMEOUT, 0, "%s: %s: stands still for %d s", u->drive->path,
+	u->rc = err_set(&u->err, ERR_TIMEOUT, 0, "%s: %s: no progress for %d s", u->drive->path,
 			str_or(phase, "busy"), (int)(silent_ms / 1000));
 	u->result = (struct evidence_device){
 		.type = u->drive->type,
@@ -405,7 +405,8 @@ static bool erases(const struct batch *b)
 	return b->act == BATCH_WIPE || b->act == BATCH_VERIFY;
 }
 
-/* Since it was looked after last; notes what it is at. */
+/* True if the unit made progress since the last call; stores its present state for the next
+ * call. */
 static bool has_moved(struct batch_unit *u)
 {
 	struct batch *b = u->batch;
@@ -424,7 +425,7 @@ static void look_after(struct batch_unit *first, int64_t now)
 {
 	struct batch *b = first->batch;
 	int64_t patience = rungs_patience_ms(b->host);
-	/* There may be more drives than threads: who waits for one is not silent. */
+	/* There may be more drives than threads: a drive that waits for a thread is not silent. */
 	bool moved = !atomic_load(&first->begun);
 
 	for (struct batch_unit *u = first; u; u = u->next) {
@@ -445,7 +446,7 @@ static void on_guard(void *arg)
 	struct batch *b = batch_ref(arg);
 	int64_t now = loop_now(loop_of(b->group));
 
-	if (!b->running) { /* there was nothing to do */
+	if (!b->running) { /* batch_act() found no unit to run. */
 		b->done(b->arg);
 	} else {
 		loop_timer_start(&b->guard, guard_ms(b));
@@ -456,7 +457,7 @@ static void on_guard(void *arg)
 	batch_unref(b);
 }
 
-/* --- what became of it ----------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 const struct batch_unit *batch_failed(const struct batch *b)
 {
@@ -472,7 +473,7 @@ struct evidence_device *batch_devices(struct batch *b, size_t *n)
 
 	for (size_t i = 0; i < b->n; i++)
 		v[i] = b->units[i].result;
-	/* A drive that did not come forward was not wiped, and says so. */
+	/* A missing drive was not wiped: its level is Fail. */
 	for (size_t i = 0; i < b->missing.n; i++)
 		v[b->n + i] = (struct evidence_device){.wwn = b->missing.v[i],
 						       .technique = "None",
@@ -482,14 +483,15 @@ struct evidence_device *batch_devices(struct batch *b, size_t *n)
 	return v;
 }
 
-/* Drives may say what they like about their sizes. */
+/* Adds with saturation, because a drive may report any size. */
 static void add(int64_t *sum, int64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = INT64_MAX;
 }
 
-/* Never more than Fail: what is on its way was not found done. */
+/* Returns the progress of a unit as a device entry. The level is Fail, because the wipe has no
+ * result yet. */
 static struct evidence_device reached(const struct batch_unit *u)
 {
 	const struct erase_progress *g = &u->erase.progress;
@@ -517,7 +519,8 @@ void batch_progress(struct batch *b, struct proto_report *r)
 		b->reached[i] = reached(&b->units[i]);
 		add(&r->done_bytes, atomic_load(&g->done_bytes));
 		add(&r->total_bytes, atomic_load(&g->total_bytes));
-		/* Of the first that is at work: steady while several are in different ones. */
+		/* The phase of the first busy drive is reported, so that it is stable while drives
+		 * are in different phases. */
 		if (b->units[i].work && !named) {
 			r->phase = atomic_load(&g->phase);
 			named = true;

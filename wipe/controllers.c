@@ -13,10 +13,12 @@
 #include "wipe/nvme.h"
 
 #define NAP_MS 100
-#define START_MS 60000 /* CAP.TO allows 127.5 s; a drive that needs a minute is not in order */
+/* Longest start of a controller. CAP.TO allows 127.5 s, but a drive that needs a minute is
+ * faulty. */
+#define START_MS 60000
 
-/* Ports through which PCIe switches are managed: they carry the class of a storage controller and
- * have no drives. */
+/* True for management ports of PCIe switches, which have the class of a storage controller and no
+ * drives. */
 static bool is_switch_port(const char *id)
 {
 	static const char *const ports[] = {
@@ -31,7 +33,7 @@ static bool is_switch_port(const char *id)
 	return false;
 }
 
-/* The controller's device: /dev/nvme0. */
+/* Opens the controller's device, /dev/nvme0. */
 static int open_nvme(const struct host *h, const char *name, struct err *e)
 {
 	char path[PATH_MAX];
@@ -45,10 +47,10 @@ static int open_nvme(const struct host *h, const char *name, struct err *e)
 	if (fstat(fd, &st) == 0 && (S_ISCHR(st.st_mode) || h->files_are_drives))
 		return fd;
 	close(fd);
-	return err_set(e, ERR_INVALID, 0, "%s is no character device", path);
+	return err_set(e, ERR_INVALID, 0, "%s is not a character device", path);
 }
 
-/* It may be on its way still: reset, or found a moment ago. */
+/* Returns the controller's state. Waits while the controller is being started or reset. */
 static const char *settled_state(const struct host *h, struct arena *a, const char *dir)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
@@ -119,7 +121,7 @@ void controllers_scan(const struct host *h, struct arena *a, struct proto_invent
 			c->fault = arena_strdup(a, e.text);
 		if (++out->controllers.n < PROTO_CONTROLLERS_MAX)
 			continue;
-		c->fault = "there are more storage controllers than can be listed";
+		c->fault = "the machine has more storage controllers than an inventory can list";
 		return;
 	}
 }

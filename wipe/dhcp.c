@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* BOOTP head (RFC 951): 0 op, 1 hardware type, 2 its length, 4 xid, 10 flags, 16 yiaddr,
- * 28 hardware address; 236 magic cookie, then options. */
+/* Offsets in the BOOTP header (RFC 951): 0 op, 1 hardware type, 2 length of the hardware address, 4
+ * xid, 10 flags, 16 yiaddr, 28 hardware address, 236 magic cookie, 240 options. */
 enum { AT_XID = 4, AT_FLAGS = 10, AT_YOUR = 16, AT_MAC = 28, AT_COOKIE = 236, AT_OPTIONS = 240 };
 enum {
 	OPT_PAD = 0,
@@ -45,7 +45,8 @@ void dhcp_build(uint8_t out[static DHCP_SIZE], int type, const uint8_t mac[stati
 	out[0] = out[1] = 1;
 	out[2] = 6;
 	memcpy(out + AT_XID, &xid, 4);
-	/* Answer by broadcast: we have no address yet that a unicast would reach. */
+	/* The reply must be a broadcast: a unicast would not reach an interface without an
+	 * address. */
 	out[AT_FLAGS] = 0x80;
 	memcpy(out + AT_MAC, mac, 6);
 	memcpy(out + AT_COOKIE, cookie, 4);
@@ -145,7 +146,7 @@ static int open_socket(const char *interface, struct err *e)
 	return fd;
 }
 
-/* Wait for one reply until `until`; 0: none. */
+/* Waits for a reply until the monotonic time `until`. Returns its type; 0: no reply. */
 static int receive(int fd, const uint8_t mac[static 6], uint32_t xid, int64_t until,
 		   struct dhcp_lease *out)
 {

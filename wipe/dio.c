@@ -24,7 +24,7 @@ void *dio_pages(size_t len)
 
 	if (p == MAP_FAILED)
 		abort();
-	/* Fewer faults, and fewer pages to pin for each write. */
+	/* Huge pages: fewer page faults, and fewer pages to pin for each write. */
 	(void)madvise(p, len, MADV_HUGEPAGE);
 	return p;
 }
@@ -45,7 +45,7 @@ void *dio_buffer(size_t len)
 	return p;
 }
 
-/* The node must be the device that sysfs describes under the same name. */
+/* Checks that the node is the device that sysfs shows under the same name. */
 static int check_node(const struct host *h, const char *name, const struct stat *st, struct err *e)
 {
 	char want[32];
@@ -58,8 +58,8 @@ static int check_node(const struct host *h, const char *name, const struct stat 
 		return err_set(e, ERR_INVALID, 0, "%s is not a block device", name);
 	snprintf(want, sizeof(want), "%u:%u", major(st->st_rdev), minor(st->st_rdev));
 	if (!dev || strcmp(dev, want) != 0)
-		return err_set(e, ERR_INVALID, 0, "%s is device %s, sysfs says %s", name, want,
-			       str_or(dev, "nothing"));
+		return err_set(e, ERR_INVALID, 0, "%s has device number %s, but sysfs shows %s",
+			       name, want, str_or(dev, "nothing"));
 	return 0;
 }
 
@@ -79,8 +79,9 @@ static int measure(struct dio *d, const struct stat *st, const char *name, struc
 		d->block = (uint32_t)block;
 	}
 	if (d->bytes < ZERO_PIECE || d->block < 512 || d->block > ALIGN || d->bytes % d->block)
-		return err_set(e, ERR_UNSUPPORTED, 0, "%s: %" PRId64 " bytes in blocks of %u", name,
-			       d->bytes, d->block);
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "%s: unsupported: %" PRId64 " bytes in blocks of %u", name, d->bytes,
+			       d->block);
 	return 0;
 }
 
@@ -97,7 +98,7 @@ int dio_open(struct dio *d, const struct host *h, const char *name, bool write, 
 		return err_errno(e, errno, "%s", path);
 	if (check_node(h, name, &st, e) < 0)
 		return -1;
-	/* O_EXCL without O_CREAT means something for block devices alone. */
+	/* Without O_CREAT, O_EXCL is defined for block devices only. */
 	if (write && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	d->fd = open(path, flags);
@@ -128,7 +129,8 @@ bool dio_gone(const struct host *h, const char *name)
 	return access(node, F_OK) < 0 || access(entry, F_OK) < 0;
 }
 
-/* A transfer that leaves off inside a block cannot go on: the rest would be unaligned. */
+/* True if a transfer of n bytes can be continued. After one that ended inside a block, the rest
+ * would be unaligned. */
 static bool goes_on(const struct dio *d, ssize_t n)
 {
 	return n > 0 && (d->file || n % d->block == 0);
@@ -159,7 +161,8 @@ int dio_write(struct dio *d, const void *buf, size_t len, int64_t off, struct er
 	const char *at = buf;
 
 	if (off < 0 || (int64_t)len > d->bytes - off)
-		return err_set(e, ERR_INVALID, 0, "write beyond the end, at %" PRId64, off);
+		return err_set(e, ERR_INVALID, 0, "write beyond the end of the drive, at %" PRId64,
+			       off);
 	while (len) {
 		ssize_t n = pwrite(d->fd, at, len, off);
 
@@ -182,7 +185,8 @@ int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 	int rc = 0;
 
 	if (off < 0 || len < 0 || len > d->bytes - off)
-		return err_set(e, ERR_INVALID, 0, "zeros beyond the end, at %" PRId64, off);
+		return err_set(e, ERR_INVALID, 0, "zeros beyond the end of the drive, at %" PRId64,
+			       off);
 	if (!d->file && !ioctl(d->fd, BLKZEROOUT, range))
 		return 0;
 	if (d->file && !fallocate(d->fd, FALLOC_FL_ZERO_RANGE, off, len))
@@ -206,7 +210,7 @@ int dio_flush(struct dio *d, struct err *e)
 	if (fdatasync(d->fd) < 0)
 		return err_errno(e, errno, "flush");
 	if (!d->file && ioctl(d->fd, BLKFLSBUF, 0) < 0)
-		return err_errno(e, errno, "drop the cache");
+		return err_errno(e, errno, "drop the kernel's cache");
 	return 0;
 }
 

@@ -27,8 +27,8 @@ static bool has_no_medium(const char *name)
 	return false;
 }
 
-/* What follows the number in the name of an eMMC device (Linux, drivers/mmc/core/mmc.c: boot%d,
- * gp%d, rpmb); NULL: it is none. */
+/* Returns the text behind the number in the name of an eMMC device (Linux, drivers/mmc/core/mmc.c:
+ * boot%d, gp%d, rpmb); NULL: not an eMMC device. */
 static const char *emmc_part(const char *name)
 {
 	const char *s = str_starts(name, "mmcblk") ? name + strlen("mmcblk") : NULL;
@@ -36,9 +36,9 @@ static const char *emmc_part(const char *name)
 	return s ? s + strspn(s, "0123456789") : NULL;
 }
 
-/* A stick, most likely the BMC's virtual medium that this very program was booted from; or a slot
- * with nothing in it. Any other drive that shows no size is broken, locked or formatted in a way
- * that this kernel cannot read: it is there, and who wipes it fails. */
+/* True for a USB stick, most likely the BMC's virtual medium from which the agent booted, and for
+ * an empty removable slot. Any other drive without a size is broken, locked or formatted in a way
+ * that this kernel cannot read: it is listed, and its wipe fails. */
 static bool is_stick(const struct host *h, const char *name, bool empty)
 {
 	char path[PATH_MAX], to[PATH_MAX];
@@ -53,7 +53,8 @@ static bool is_stick(const struct host *h, const char *name, bool empty)
 	return empty ? usb || removable : usb && removable;
 }
 
-/* Identities are compared and travel in JSON and names: one word of printable characters. */
+/* Reduces an identity to one word of printable characters, because identities are compared, and
+ * used in JSON and in names. */
 static const char *one_word(struct arena *a, const char *s)
 {
 	char *out = arena_strdup(a, s), *w = out;
@@ -72,7 +73,7 @@ static const char *one_word(struct arena *a, const char *s)
 	return out;
 }
 
-/* Unit serial number page (SPC): 4 bytes of head, then the text. */
+/* Reads the unit serial number page (SPC): a header of 4 bytes, then the text. */
 static const char *scsi_serial(const struct host *h, struct arena *a, const char *name)
 {
 	unsigned char page[256];
@@ -118,8 +119,8 @@ static void read_identity(const struct host *h, struct arena *a, const char *nam
 		id = host_line(a, "%s/block/%s/device/wwid", h->sys, name);
 	if (!id && d->serial)
 		id = arena_printf(a, "%s.%s.%s", d->type, d->model, d->serial);
-	/* Nothing but the slot tells it apart: better than no name, and it will not match
-	 * another's. */
+	/* Only the device name identifies the drive. That is better than no identity, and matches
+	 * no other drive. */
 	if (!id)
 		id = arena_printf(a, "%s.%s.at.%s", d->type, d->model, name);
 	d->wwn = one_word(a, id);
@@ -133,16 +134,17 @@ int drive_check(const struct host *h, const struct proto_drive *d, struct err *e
 	size_t n;
 
 	if (!host_number(0, "%s/block/%s/size", h->sys, name))
-		return 0; /* gone: what is open says so itself */
+		return 0; /* The drive is gone: I/O through the open descriptor fails. */
 	read_identity(h, a, name, &now);
 	n = strlen(now.wwn);
 	if (!strncmp(d->wwn, now.wwn, n) && (!d->wwn[n] || d->wwn[n] == '#'))
 		return 0;
-	return err_set(e, ERR_CONFLICT, 0, "%s: is drive %s now, was %s", d->path, now.wwn, d->wwn);
+	return err_set(e, ERR_CONFLICT, 0, "%s is now drive %s, was %s when drives were listed",
+		       d->path, now.wwn, d->wwn);
 }
 
-/* Two drives under one identity (multipath, or bad firmware): both are seen, under two names, so
- * that neither escapes the wipe. */
+/* Gives drives with the same identity (multipath, or faulty firmware) different names, so that each
+ * is wiped. */
 static void tell_apart(struct arena *a, struct drive_list *l)
 {
 	for (size_t i = 1; i < l->n; i++) {

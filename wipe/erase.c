@@ -65,13 +65,14 @@ static int fail(struct erase *x, const char *reason)
 	return -1;
 }
 
-/* It refused or broke, or was pulled out: then what is left in the slot is not at fault. */
+/* Fails with DriveFailed, or with DriveMissing if the drive's device no longer exists. */
 static int fail_drive(struct erase *x)
 {
 	return fail(x, dio_gone(x->host, drive_name(x->drive)) ? "DriveMissing" : "DriveFailed");
 }
 
-/* What went wrong first is what is told. */
+/* Adds the drive's path to the error, and stores the text of the first failure in
+ * device.message. */
 static int explain(struct erase *x, int rc, struct err *e)
 {
 	if (!rc)
@@ -85,7 +86,8 @@ static int explain(struct erase *x, int rc, struct err *e)
 	return -1;
 }
 
-/* first: its rings are used, by one after the other; itself, where there is no other. */
+/* first: the first pass of this drive, whose rings all passes use in turn; p itself for the first
+ * pass. */
 static void init_pass(struct pass *p, struct erase *x, struct pass *first, bool write)
 {
 	memset(p, 0, sizeof(*p));
@@ -113,10 +115,9 @@ static int open_pass(struct pass *p, bool write, struct err *e)
 
 	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
 		return -1;
-	/* Another drive in its place, or one that changed its size, is not the one that was
-	 * named. */
+	/* A drive with another size is not the drive that was listed. */
 	if (p->dio.bytes != x->drive->bytes)
-		return err_set(e, ERR_CONFLICT, 0, "size changed since it was found");
+		return err_set(e, ERR_CONFLICT, 0, "the drive's size changed since it was listed");
 	return drive_check(x->host, x->drive, e);
 }
 
@@ -130,9 +131,9 @@ static void close_pass(struct pass *p)
 	free(p->identify);
 }
 
-/* A drive that says at once that it threw its key away, or erased its blocks, is given the time
- * that it takes, and only then looked at. What it was to write it has written, or has not: there is
- * nothing to wait for. */
+/* Waits until the shortest plausible time of the method has passed, because a drive may report
+ * completion before its erase has ended. Not after an overwrite: data is either written or not when
+ * the drive reports completion. */
 static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t since)
 {
 	int64_t left = since + evidence_least_ms(&p->x->device) - now_ms();
@@ -142,7 +143,8 @@ static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t 
 		nanosleep(&nap, NULL);
 }
 
-/* What the samples held: after the key is gone a block may read as noise. */
+/* Stores fingerprints of the samples, because blocks may read as noise after a cryptographic
+ * erase. */
 static void remember(struct pass *p)
 {
 	struct erase *x = p->x;
@@ -173,8 +175,8 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 	return rc;
 }
 
-/* The samples that erase_verify() reads: what they find now, another rung may still mend. Whether a
- * block can be read at all is judged there. */
+/* Reads the samples that erase_verify() will read, because another method can still remove what
+ * they show. Unreadable blocks are left to erase_verify(). */
 static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 {
 	struct erase *x = p->x;
@@ -182,7 +184,7 @@ static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 	struct verify_counts n = {0};
 
 	p->dirty = 0;
-	if (r == &rungs[ERASE_RUNGS - 1]) /* nothing comes after it */
+	if (r == &rungs[ERASE_RUNGS - 1]) /* no method follows */
 		return 0;
 	rungs_phase(x, "samples", 2 * VERIFY_EDGE + x->samples * (int64_t)VERIFY_BLOCK, 0);
 	verify_sample(&p->verify, r->accept, x->samples,
@@ -193,23 +195,23 @@ static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 	if (!n.dirty)
 		return 0;
 	(void)fail(x, "EraseUnverified");
-	return err_set(e, ERR_PROTOCOL, 0, "%s reported success and left %d dirty blocks",
+	return err_set(e, ERR_PROTOCOL, 0, "%s reported success but left %d dirty blocks",
 		       r->technique, (int)n.dirty);
 }
 
-/* It reported success. */
+/* Checks the drive after a method reported success: by its duration, by canaries and by samples. */
 static int look_for_residue(struct pass *p, const struct rung *r, int64_t since, struct err *e)
 {
 	struct erase *x = p->x;
 	int64_t unreadable = 0;
 	int found;
 
-	/* It was not written: a map says that it is zeros. */
+	/* Too fast for a write: the drive only marked the blocks as zeros. */
 	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
 	    now_ms() - since < evidence_least_ms(&x->device)) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%s ended sooner than so much can be written",
-			       r->technique);
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "%s ended sooner than the whole drive can be written", r->technique);
 	}
 	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
@@ -218,15 +220,15 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 	x->device.canaries.found = found;
 	if (found) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%s reported success and left %d canaries",
+		return err_set(e, ERR_PROTOCOL, 0, "%s reported success but left %d canaries",
 			       r->technique, found);
 	}
-	/* After a cryptographic erase a block may be unreadable until it is written; the
-	 * samples decide. */
+	/* After a cryptographic erase a block may be unreadable until it is written; the samples
+	 * decide. */
 	if (unreadable && r->accept != VERIFY_CHANGED) {
 		(void)fail_drive(x);
 		*e = p->unreadable;
-		return err_wrap(e, "%d places cannot be read", (int)unreadable);
+		return err_wrap(e, "%d canary positions cannot be read", (int)unreadable);
 	}
 	if (look_at_samples(p, r, e) < 0)
 		return -1;
@@ -245,8 +247,8 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	return look_for_residue(p, r, since, e);
 }
 
-/* What is written is to be on the medium: not every drive keeps at a power loss what it said it
- * flushed. */
+/* Turns the volatile write cache off, because some drives lose data at a power loss that they
+ * reported as flushed. */
 static void cache_off(const struct pass *p)
 {
 	const struct host *h = p->x->host;
@@ -272,7 +274,7 @@ static int plant(struct pass *p, struct err *e)
 
 	rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
-	/* What does not answer at all would hold a Format for hours. */
+	/* A drive that does not answer at all would block in a Format for hours. */
 	if (planted < 0 && e->code != ETIMEDOUT && !dio_gone(x->host, drive_name(x->drive)) &&
 	    !rungs_mend(p)) {
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -282,23 +284,23 @@ static int plant(struct pass *p, struct err *e)
 		x->device.canaries.planted = planted;
 		return 0;
 	}
-	/* Of one that hangs nobody asks anything more. */
+	/* A drive that timed out gets no further commands. */
 	if ((planted >= 0 || e->code != ETIMEDOUT) && keeps_locked(p)) {
 		(void)fail(x, "DriveLocked");
 		return err_set(
 			e, ERR_DENIED, 0,
-			"it encrypts itself, and its owner's lock is on: it takes a revert by the "
+			"the drive encrypts itself and is locked by its owner: revert it with the "
 			"PSID on its label");
 	}
 	if (planted < 0)
 		return fail_drive(x);
 	x->device.canaries.planted = planted;
 	(void)fail(x, "CanaryLost");
-	return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read", VERIFY_CANARIES,
-		       planted);
+	return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written only %d could be read back",
+		       VERIFY_CANARIES, planted);
 }
 
-/* Up to the canaries: nothing of the ladder is sent before. */
+/* Runs all steps before the first erase method: abilities, an earlier Sanitize, canaries. */
 static int prepare(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -306,12 +308,12 @@ static int prepare(struct pass *p, struct err *e)
 	x->device.raw_status.n = 0;
 	if (rungs_abilities(p, e) < 0 || rungs_await_sanitize(p, e) < 0)
 		return fail_drive(x);
-	/* Format and overwrite leave it as it is, and of a Sanitize nobody could see whether it
-	 * did. */
+	/* Format and overwrite do not erase a hidden namespace, and whether a Sanitize did cannot
+	 * be checked. */
 	if (p->nvme.hidden) {
 		(void)fail(x, "NamespaceHidden");
 		return err_set(e, ERR_UNSUPPORTED, 0,
-			       "namespace %u of this drive has no block device here",
+			       "namespace %u of this drive has no block device",
 			       (unsigned)p->nvme.hidden);
 	}
 	cache_off(p);
@@ -334,11 +336,11 @@ static int begin_pass(struct pass *p, struct err *e)
 		(void)fail(x, "ReadOnly");
 		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
 	}
-	/* Nothing can be written to it at a place that nobody expects. */
+	/* A drive with zones accepts no writes at unpredictable positions. */
 	if (is_zoned(x)) {
 		(void)fail(x, "DriveZoned");
 		return err_set(e, ERR_UNSUPPORTED, 0,
-			       "it has zones that are written in order alone");
+			       "the drive has zones that must be written sequentially");
 	}
 	if (x->drive->fault) {
 		(void)fail(x, "SectorsHidden");
@@ -349,16 +351,16 @@ static int begin_pass(struct pass *p, struct err *e)
 	return prepare(p, e);
 }
 
-/* --- a subsystem: what one command erases ----------------------------------------------------- */
+/* --- a subsystem: one command for all its namespaces ------------------------------------------ */
 
-/* All that a Sanitize would hit is among these, has its canaries, and so is asked for one by one
- * afterwards. */
+/* True if the passes are everything that a Sanitize would erase: then each part has its canaries
+ * and is checked afterwards. */
 static bool is_whole(const struct pass *p, size_t n)
 {
 	struct nvme_set set = {.n = n};
 	const char **names = mem_calloc(n, sizeof(*names));
 	uint32_t *nsids = mem_calloc(n, sizeof(*nsids));
-	/* What is no NVMe has one path and no parts, as far as it tells. */
+	/* A drive that is not NVMe does not report its parts: it counts as whole only alone. */
 	bool whole = p[0].nvme.nsid || n == 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -383,7 +385,7 @@ static bool all_can(const struct pass *p, size_t n, const struct rung *r)
 	return true;
 }
 
-/* A drive that says all is erased and left one namespace as it was is believed of none. */
+/* Fails all namespaces if a Sanitize that reported success left data in one of them. */
 static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
 {
 	int64_t left = 0;
@@ -395,13 +397,13 @@ static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, st
 			rc[i] = fail(p[i].x, "EraseUnverified");
 			(void)!err_set(
 				&e[i], ERR_PROTOCOL, 0,
-				"%s reported success and left %d canaries or dirty blocks in "
+				"%s reported success but left %d canaries or dirty blocks in "
 				"other namespaces of this drive",
 				r->technique, (int)left);
 		}
 }
 
-/* Sent once, by the first of them; what became of it is said of each. */
+/* Sends the command once, through the first pass; checks and records the result of each pass. */
 static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
 {
 	int64_t since = now_ms();
@@ -422,8 +424,8 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
-/* A Sanitize that began and failed is followed by one other, of the next kind that there is or else
- * of the same; by nothing that is less. */
+/* Runs the Sanitize methods. After a Sanitize that began and failed, one further Sanitize is sent:
+ * of the next kind, or else of the same kind. Nothing weaker follows. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;
@@ -447,7 +449,7 @@ static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 		p[i].final = true;
 }
 
-/* The rungs that one namespace has for itself. */
+/* Tries the methods that erase a single namespace. */
 static int run_ladder(struct pass *p, struct err *e)
 {
 	for (size_t i = 0; i < ERASE_RUNGS; i++)
@@ -456,13 +458,14 @@ static int run_ladder(struct pass *p, struct err *e)
 	return -1;
 }
 
-/* It is the others' turn: how long that takes is theirs to say. */
+/* Sets no time limit while other parts of the drive are processed: their limits apply. */
 static void rest(struct erase *x)
 {
 	atomic_store(&x->progress.patience_ms, 0);
 }
 
-/* The level stays what was earned: it is drover that decides what is enough. */
+/* Reports a level below the policy as an error. The level itself stays as earned, because drover
+ * decides what is sufficient. */
 static int end_pass(const struct pass *p, int rc, struct err *e)
 {
 	struct erase *x = p->x;
@@ -470,11 +473,12 @@ static int end_pass(const struct pass *p, int rc, struct err *e)
 	rest(x);
 	if (!rc && x->device.level < x->minimum_level) {
 		x->device.reason = "EraseBelowPolicy";
-		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s%s", x->device.technique,
-			     wipe_level_names[x->minimum_level],
-			     p->ata.erase_frozen || p->ata.sanitize_frozen
-				     ? "; its firmware froze what earns more: take its power away"
-				     : "");
+		rc = err_set(
+			e, ERR_UNSUPPORTED, 0, "%s earns less than the required level %s%s",
+			x->device.technique, wipe_level_names[x->minimum_level],
+			p->ata.erase_frozen || p->ata.sanitize_frozen
+				? "; firmware froze the drive's stronger methods: power-cycle it"
+				: "");
 	}
 	return explain(x, rc, e);
 }
@@ -494,7 +498,7 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 	}
 	if (ready && p[0].nvme.nsid)
 		run_subsystem(p, n, rc, e);
-	/* Of paths to a drive, or drives that say that they are one: each for itself. */
+	/* Paths to one drive, or drives with the same identity, are erased one by one. */
 	for (size_t i = 0; i < n && !p[0].nvme.nsid; i++)
 		if (!p[i].lost)
 			run_subsystem(&p[i], 1, &rc[i], &e[i]);
@@ -522,8 +526,8 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 		samples = x->nprints;
 	rungs_phase(x, "verify",
 		    2 * VERIFY_EDGE + (VERIFY_CANARIES + samples) * (int64_t)VERIFY_BLOCK, 0);
-	/* A fresh descriptor, and O_DIRECT: nothing is left of what was written through the
-	 * other. */
+	/* A new descriptor with O_DIRECT: nothing that was written through the other one is
+	 * cached. */
 	init_pass(&p, x, &p, false);
 	rc = open_pass(&p, false, e);
 	if (!rc) {
@@ -538,9 +542,9 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 	x->device.reads.clean = n.clean;
 	x->device.reads.dirty = n.dirty;
 	x->device.reads.unreadable = n.unreadable + unreadable;
-	/* Only a wipe that succeeded can be confirmed; its own failure stands. */
+	/* Only a wipe that succeeded can be confirmed; a failed one keeps its reason. */
 	if (x->device.level == WIPE_FAIL)
-		return err_set(e, ERR_INVALID, 0, "was not wiped: %s", x->device.reason);
+		return err_set(e, ERR_INVALID, 0, "the drive was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {
 		(void)fail(x, "EraseUnverified");
 		return err_set(e, ERR_PROTOCOL, 0, "%d canaries and %d dirty blocks found",
@@ -554,7 +558,8 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0)
 		return fail(x, "EraseUnverified");
 	if (x->device.level < x->minimum_level)
-		return err_set(e, ERR_UNSUPPORTED, 0, "erased, below the policy's level");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "the drive was erased, but below the policy's level");
 	return 0;
 }
 

@@ -8,22 +8,23 @@
 #include "base/str.h"
 
 /*
- *	envelope text = base64( {"payload":P,"payloadType":T,"signatures":[agent, drover]} )
- *	P             = base64( statement )
- *	signed bytes  = "DSSEv1" len(T) T len(statement) statement, one space between
+ *   envelope text = base64( {"payload":P,"payloadType":T,"signatures":[agent, drover]} )
+ *   P             = base64( statement )
+ *   signed bytes  = "DSSEv1" len(T) T len(statement) statement, one space between
  *
- * Both JSON texts are canonical and are refused otherwise: what was signed has
- * one spelling, and so has the envelope, whose digest goes into the next record.
+ * Both JSON texts must be canonical: the signed text has only one spelling, and so has the
+ * envelope, whose digest is stored in the next record.
  */
 #define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
-#define ENVELOPE_MAX (1u << 20) /* an API server stores no object that is larger */
+#define ENVELOPE_MAX (1u << 20) /* An API server stores no larger object. */
 
 const char *const wipe_level_names[] = {"Fail", "Clear", "Purge", NULL};
 const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NULL};
 
 /* --- tables --- */
 
-/* Counts are required where zero is a finding: it is said, never implied by absence. */
+/* Counts are required where zero is a finding, which must be stated and not be implied by
+ * absence. */
 #define COUNT(outer_, member_, name_, doc_)                                                        \
 	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX,   \
 		 .required = true, .doc = (doc_))
@@ -113,7 +114,7 @@ const struct field evidence_inventory_fields[] = {
 	FIELDS_END,
 };
 
-/* The rows want a struct that holds the evidence; this one holds nothing else. */
+/* EVIDENCE_ROWS() needs a struct that contains the evidence. */
 struct holder {
 	struct evidence ev;
 };
@@ -125,7 +126,8 @@ const struct field evidence_fields[] = {
 
 /* --- statement --- */
 
-/* One for each device of the predicate: the digest of what names it, to find records by drive. */
+/* Returns one subject per device of the predicate: the digest of the device's identity, for finding
+ * records by drive. */
 static json_t *subjects(const json_t *predicate)
 {
 	json_t *list = json_array(), *d;
@@ -148,9 +150,9 @@ static json_t *subjects(const json_t *predicate)
 }
 
 /*
- * The agent's key is part of what is signed.  Without it whoever has a
- * countersigned record could put another first signature in its place.
- * agent NULL: an attempt that is not finished.
+ * Returns the statement as canonical JSON. The agent's key is part of the signed text; otherwise
+ * the holder of a countersigned record could replace the agent's signature. agent NULL: an
+ * unfinished attempt.
  */
 static char *statement_text(const struct evidence *ev, const struct crypto_key *agent)
 {
@@ -166,7 +168,7 @@ static char *statement_text(const struct evidence *ev, const struct crypto_key *
 	return json_text_sorted(j);
 }
 
-/* The bytes that are signed (DSSE's pre-authentication encoding). */
+/* Initialises b with the signed bytes (DSSE's pre-authentication encoding). */
 static void encode_pae(struct buf *b, const char *payload, size_t len)
 {
 	buf_init(b, SIZE_MAX);
@@ -200,7 +202,7 @@ static char *envelope_text(const json_t *envelope)
 	return b64;
 }
 
-/* Takes the payload. */
+/* Returns the envelope with one signature; takes ownership of payload. */
 static char *signed_by(char *payload, const struct crypto_key *key)
 {
 	char *b64 = crypto_base64(payload, strlen(payload));
@@ -227,7 +229,7 @@ char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_ke
 
 struct opened {
 	json_t *envelope;
-	/* borrowed from envelope */
+	/* Borrowed from envelope. */
 	json_t *signatures;
 	char *payload;
 	size_t len;
@@ -239,7 +241,7 @@ static void opened_done(struct opened *o)
 	free(o->payload);
 }
 
-/* JSON that is its own canonical text. */
+/* Parses a JSON object; refuses text that is not canonical. */
 static json_t *parse_canonical(const char *text, size_t len, const char *what, struct err *e)
 {
 	json_t *j = json_parse(text, len, e);
@@ -291,7 +293,7 @@ static int split(struct opened *o, struct err *e)
 	return 0;
 }
 
-/* On error nothing is left to free. */
+/* Decodes an envelope without checking its signatures. After an error there is nothing to free. */
 static int open_envelope(const char *envelope, struct opened *o, struct err *e)
 {
 	struct err ignored;
@@ -315,7 +317,7 @@ static int open_envelope(const char *envelope, struct opened *o, struct err *e)
 	return -1;
 }
 
-/* whose: "agent's" or "drover's", for the error. */
+/* whose: "agent's" or "drover's", for the error text. */
 static int check_signature(const struct opened *o, size_t i, const char *public, const char *whose,
 			   struct err *e)
 {
@@ -332,7 +334,7 @@ static int check_signature(const struct opened *o, size_t i, const char *public,
 		return err_set(e, ERR_DENIED, 0, "%s signature is by another key", whose);
 	key = crypto_key_from_public(public, &ignored);
 	if (!key)
-		return err_set(e, ERR_DENIED, 0, "%s key is not understood", whose);
+		return err_set(e, ERR_DENIED, 0, "%s key is malformed", whose);
 	raw = crypto_base64_decode(sig, strlen(sig), &len, &ignored);
 	encode_pae(&pae, o->payload, o->len);
 	good = raw && len == CRYPTO_SIGNATURE &&
@@ -349,7 +351,7 @@ static const char *keyid_at(const struct opened *o, size_t i)
 	return json_str_at(json_array_get(o->signatures, i), "keyid");
 }
 
-/* Nobody signs below a signature that is not good. */
+/* Countersigns only if the agent's signature is valid. */
 char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e)
 {
 	struct opened o;
@@ -358,7 +360,7 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 	if (open_envelope(envelope, &o, e) < 0)
 		return NULL;
 	if (json_array_size(o.signatures) != 1) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "envelope: is countersigned already");
+		(void)!err_set(e, ERR_PROTOCOL, 0, "envelope: already countersigned");
 	} else if (check_signature(&o, 0, keyid_at(&o, 0), "agent's", e) == 0) {
 		json_array_append_new(o.signatures, make_signature(key, o.payload, o.len));
 		text = envelope_text(o.envelope);
@@ -369,7 +371,7 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 
 /* --- opening --- */
 
-/* The signature at i is by one of these keys of drover's. */
+/* Checks that the signature at i is valid and by one of drover's keys. */
 static int check_ours(const struct opened *o, size_t i, const char *const *publics, size_t n,
 		      struct err *e)
 {
@@ -387,13 +389,14 @@ static int check_signatures(const struct opened *o, const char *agent_public,
 	if (json_array_size(o->signatures) != want)
 		return err_set(e, ERR_DENIED, 0,
 			       want == 2 ? "drover's signature is missing"
-					 : "drover's signature is there too early");
+					 : "drover's signature is present too early");
 	if (check_signature(o, 0, agent_public, "agent's", e) < 0)
 		return -1;
 	return want == 1 ? 0 : check_ours(o, 1, drover_publics, n, e);
 }
 
-/* The verdict may not be better than a device's level, and an attempt without an end has none. */
+/* The verdict must not exceed any device's level; an unfinished attempt must have a reason and the
+ * verdict Fail. */
 static int check_verdict(const struct evidence *ev, bool unfinished, struct err *e)
 {
 	if (unfinished && (!ev->unfinished || ev->verdict != WIPE_FAIL))
@@ -401,9 +404,9 @@ static int check_verdict(const struct evidence *ev, bool unfinished, struct err 
 			       "predicate.unfinished: want a reason, and the verdict Fail");
 	if (!unfinished && ev->unfinished)
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "predicate.unfinished: an agent signed, so it was");
+			       "predicate.unfinished: is set, but an agent signed");
 	if (!ev->devices.n && ev->verdict != WIPE_FAIL)
-		return err_set(e, ERR_PROTOCOL, 0, "predicate.verdict: %s, of no device",
+		return err_set(e, ERR_PROTOCOL, 0, "predicate.verdict: %s, but there is no device",
 			       wipe_level_names[ev->verdict]);
 	for (size_t i = 0; i < ev->devices.n; i++)
 		if (ev->devices.v[i].level < ev->verdict)
@@ -421,7 +424,8 @@ bool evidence_covers(const struct evidence *ev, const char *part)
 	return statement_parts(&one) & statement_covered(ev->statements.v, ev->statements.n);
 }
 
-/* What is covered is not named as what is not, and the counts are as good as the words. */
+/* A part that a statement covers must not be in notCovered, and the counts of a statement must
+ * match its outcome. */
 static int check_statements(const struct evidence *ev, struct err *e)
 {
 	if (statement_check(ev->statements.v, ev->statements.n, e) < 0)
@@ -434,7 +438,8 @@ static int check_statements(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Strict: a member that this version does not know could not be compared with what is shown. */
+/* Refuses members that this version does not know, because they could not be compared with the
+ * shown record. */
 static int decode_statement(const struct opened *o, bool unfinished, struct arena *a,
 			    struct evidence *out, struct err *e)
 {
@@ -454,8 +459,8 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 	if (!unfinished) {
 		if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
 			return err_set(e, ERR_DENIED, 0,
-				       "agent's signature is not by the key that is stated");
-		json_object_del(predicate, "agentKey"); /* no member of the struct */
+				       "agent's signature is not by the key stated in agentKey");
+		json_object_del(predicate, "agentKey"); /* not a member of struct evidence */
 	}
 	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
 		e->kind = ERR_PROTOCOL;
@@ -463,14 +468,14 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 	}
 	want = subjects(predicate);
 	if (!json_equal(json_at(j, "subject"), want))
-		return err_set(e, ERR_PROTOCOL, 0, "statement: subjects are not the devices");
+		return err_set(e, ERR_PROTOCOL, 0, "statement: subject does not match devices");
 	if (check_verdict(&ev, unfinished, e) < 0 || check_statements(&ev, e) < 0)
 		return -1;
 	*out = ev;
 	return 0;
 }
 
-/* agent_public NULL: whoever the envelope names. */
+/* agent_public NULL: accepts the agent's key that the envelope names. */
 static int open_evidence(const char *envelope, const char *agent_public,
 			 const char *const *drover_publics, size_t n, struct arena *a,
 			 struct evidence *out, struct err *e)
@@ -497,8 +502,8 @@ int evidence_open(const char *envelope, const char *agent_public, const char *co
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
 {
-	if (n == 0) /* would otherwise ask for an envelope without countersignature */
-		return err_set(e, ERR_DENIED, 0, "no key of drover's to check the signature with");
+	if (n == 0) /* n 0 would mean an envelope without countersignature */
+		return err_set(e, ERR_DENIED, 0, "no key of drover to check the signature with");
 	return open_evidence(envelope, NULL, drover_publics, n, a, out, e);
 }
 
@@ -527,7 +532,7 @@ int evidence_open_unfinished(const char *envelope, const char *const *drover_pub
 		return -1;
 	rc = json_array_size(o.signatures) == 1
 		     ? check_ours(&o, 0, drover_publics, n, e)
-		     : err_set(e, ERR_PROTOCOL, 0, "envelope: want drover's signature alone");
+		     : err_set(e, ERR_PROTOCOL, 0, "envelope: want only drover's signature");
 	if (rc == 0)
 		rc = decode_statement(&o, true, a, out, e);
 	opened_done(&o);
@@ -536,7 +541,7 @@ int evidence_open_unfinished(const char *envelope, const char *const *drover_pub
 
 /* --- comparing --- */
 
-/* Puts the path of the first difference into *path, after what is there; false: none. */
+/* True if a and b differ; *path is then extended by the path of the first difference. */
 static bool differs(const json_t *a, const json_t *b, struct buf *path)
 {
 	size_t len = path->len;

@@ -8,15 +8,15 @@
 #include "base/retry.h"
 #include "base/str.h"
 
-#define ATTEMPTS 8 /* connections in a row that bring nothing */
+#define ATTEMPTS 8 /* connections in a row without data */
 #define IDLE_MS 60000
-/* What comes more slowly is no image server. */
+/* Minimum rate: the download fails if less than PACE_BYTES arrive in PACE_MS. */
 #define PACE_MS (5 * 60 * 1000)
 #define PACE_BYTES (1 << 20)
 
 struct fetch {
 	struct loop_group *group;
-	/* but for the texts */
+	/* Without its strings. */
 	struct fetch_spec spec;
 	struct http_peer *peer;
 	struct http_req *req;
@@ -24,13 +24,14 @@ struct fetch {
 	struct backoff backoff;
 	unsigned attempts;
 	char *path;
-	/* a connection, with the next fetch_more() */
+	/* The next fetch_more() opens a connection. */
 	bool due;
-	/* after a piece, until then */
+	/* Delivery is paused: set after each piece, cleared by fetch_more(). */
 	bool stopped;
 	bool ended, too_much;
 	int64_t got, total;
-	/* when PACE_BYTES had come, and how many bytes then */
+	/* paced_at: start of the interval in which PACE_BYTES must arrive. paced: bytes received
+	 * before. */
 	int64_t paced_at, paced;
 };
 
@@ -54,13 +55,13 @@ static int on_head(const struct http_reply *r, void *arg, struct err *e)
 	if (r->status >= 400)
 		return http_err(r, e);
 	if (r->status != (f->got ? 206 : 200))
-		return err_set(e, ERR_PROTOCOL, r->status, "status %d, want %d", r->status,
+		return err_set(e, ERR_PROTOCOL, r->status, "HTTP status %d, want %d", r->status,
 			       f->got ? 206 : 200);
 	if (f->got) {
 		long long from;
 
 		if (!range || sscanf(range, "bytes %lld-", &from) != 1 || from != f->got)
-			return err_set(e, ERR_PROTOCOL, 0, "the server resumes at another place");
+			return err_set(e, ERR_PROTOCOL, 0, "the server resumes at another offset");
 	} else if (length && str_to_i64(length, 0, INT64_MAX, &n)) {
 		f->total = n;
 	}
@@ -73,7 +74,8 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 
 	f->too_much = f->total && (int64_t)len > f->total - f->got;
 	if (f->too_much)
-		return err_set(e, ERR_PROTOCOL, 0, "more than the %" PRId64 " bytes it said",
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "the server sent more than the announced %" PRId64 " bytes",
 			       f->total);
 	f->got += (int64_t)len;
 	f->attempts = 0;
@@ -87,8 +89,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	(void)r;
 	f->req = NULL;
-	/* on_head let nothing but a good status pass.  A connection that broke after the last
-	 * byte broke nothing. */
+	/* on_head() refused any status that is not a success. A connection that broke after the
+	 * last byte does no harm. */
 	if (f->too_much)
 		end(f, "ImageMismatch", e);
 	else if (!e || (f->total && f->got == f->total))
@@ -126,7 +128,7 @@ static void connect_again(struct fetch *f)
 
 void fetch_more(struct fetch *f)
 {
-	if (f->due) { /* its first piece comes without being asked for */
+	if (f->due) { /* the first piece of a connection comes without a request */
 		connect_again(f);
 	} else if (f->stopped && f->req) {
 		f->stopped = false;
@@ -153,8 +155,8 @@ void fetch_watch(struct fetch *f, bool waits)
 	}
 	if (now - f->paced_at <= PACE_MS)
 		return;
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "%" PRId64 " bytes in %d s", f->got - f->paced,
-		       PACE_MS / 1000);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "the server sent only %" PRId64 " bytes in %d s",
+		       f->got - f->paced, PACE_MS / 1000);
 	end(f, "ImageUnavailable", &e);
 }
 

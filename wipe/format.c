@@ -8,10 +8,10 @@
 #include "wipe/dio.h"
 
 #define ASK_MS 1000
-#define FIRST_MS 50 /* most are done before they can be asked */
+#define FIRST_MS 50 /* Time of the first poll; most Formats have ended by then. */
 #define MINUTE_MS INT64_C(60000)
 
-/* Asks beside the command, which blocks. */
+/* Polls the progress on a second thread while the command blocks. */
 struct watch {
 	struct format *f;
 	uint8_t *page;
@@ -25,14 +25,13 @@ int64_t format_limit_ms(enum format_erase erase, int64_t bytes)
 {
 	int64_t ms = 10 * MINUTE_MS;
 
-	/* A key is thrown away in no time; each block is erased no slower than it could be
-	 * written. */
+	/* A key is discarded at once; blocks are erased no slower than they can be written. */
 	if (erase == FORMAT_USER_DATA)
 		ms = 30 * MINUTE_MS + bytes / 1000000;
 	return ms < FORMAT_MOST_MS ? ms : FORMAT_MOST_MS;
 }
 
-/* Percent that are left; -1: it does not say. */
+/* Returns the percentage that remains; -1: not reported. */
 static int percent_left(const struct watch *w)
 {
 	const struct format *f = w->f;
@@ -50,13 +49,15 @@ static int percent_left(const struct watch *w)
 	return w->page[32] & 0x7f;
 }
 
-/* What was said once may be counted on: from then on it is given up when it stands still. */
+/* Updates the progress. Once a percentage was reported, the time limit is that between two
+ * changes. */
 static void ask(struct watch *w)
 {
 	const struct format *f = w->f;
 	int left = percent_left(w);
 
-	/* Nothing is left of a Format that has not begun, too, where a drive counts so. */
+	/* A drive may also report 0 % before the Format begins, so 0 counts only after a larger
+	 * value. */
 	w->told |= left > 0;
 	if (left < 0 || !w->told)
 		return;
@@ -120,7 +121,8 @@ int format_run(struct format *f, enum format_erase erase, struct err *e)
 {
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x80,
-		/* What hits all of them says so, so that no firmware stops after one. */
+		/* If the Format applies to all namespaces, it is sent for all, so that no firmware
+		 * stops after one. */
 		.nsid = f->nvme->format_all && f->nvme->broadcast ? 0xffffffff : f->nvme->nsid,
 		.cdw10 = f->nvme->lbaf | (uint32_t)erase << 9,
 		.timeout_ms = FORMAT_MOST_MS,

@@ -1,7 +1,7 @@
 #include "wipe/frames.h"
 
 #define MAGIC 0xfd2fb528u
-#define SKIPPABLE 0x184d2a50u /* to ...5f */
+#define SKIPPABLE 0x184d2a50u /* up to 0x184d2a5f */
 #define CHECKSUM_BYTES 4
 
 enum { RAW_BLOCK, RLE_BLOCK, COMPRESSED_BLOCK, RESERVED_BLOCK };
@@ -22,7 +22,7 @@ static uint32_t number(const struct frames *f)
 	return v;
 }
 
-/* Window, dictionary and content size: how many bytes of them follow the descriptor. */
+/* Returns the number of header bytes behind the descriptor: window, dictionary and content size. */
 static size_t header_rest(unsigned descriptor)
 {
 	static const uint8_t dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
@@ -45,7 +45,7 @@ static void end_block(struct frames *f, uint32_t header)
 		f->pass += CHECKSUM_BYTES;
 }
 
-/* A field is complete. */
+/* Processes a complete field. */
 static void end_field(struct frames *f)
 {
 	uint32_t v = number(f);

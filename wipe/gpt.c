@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Header, little endian: 0 signature, 8 revision, 12 header size, 16 its CRC, 24 own LBA,
- * 32 the other header's LBA, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of the
- * entries, 80 how many, 84 size of one, 88 their CRC.
+/* Header, little endian: 0 signature, 8 revision, 12 header size, 16 its CRC, 24 own LBA, 32 LBA of
+ * the other header, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of the entries, 80 number
+ * of entries, 84 size of an entry, 88 CRC of the entries.
+ *
  * Entry: 0 type, 16 GUID, 32 first LBA, 40 last LBA, 48 attributes, 56 name (UTF-16). */
 enum {
 	H_SIZE = 12,
@@ -82,12 +83,12 @@ static int check_entries(const struct gpt *g, struct err *e)
 			continue;
 		if (first > last || first < g->first_usable)
 			return err_set(e, ERR_PROTOCOL, 0,
-				       "partition %zu from %" PRIu64 " to %" PRIu64, i + 1, first,
-				       last);
+				       "partition %zu: invalid range from %" PRIu64 " to %" PRIu64,
+				       i + 1, first, last);
 		if (last > g->last_usable)
 			return err_set(e, ERR_CAPACITY, 0,
 				       "partition %zu ends at block %" PRIu64
-				       ", the drive has %" PRIu64,
+				       ", the drive has %" PRIu64 " blocks",
 				       i + 1, last, g->blocks);
 		for (size_t k = 0; k < i; k++) {
 			const uint8_t *q = entry(g, k);
@@ -108,16 +109,17 @@ static int check_header(struct gpt *g, struct err *e)
 		return err_set(e, ERR_PROTOCOL, 0, "no GPT for blocks of %u bytes", g->block);
 	memcpy(h, g->header, sizeof(h));
 	put(h + H_CRC, 4, 0);
-	/* Later revisions may have longer headers, whose rest this could not carry over. */
+	/* Later revisions may have longer headers, whose further bytes would be lost. */
 	if (get(h + H_SIZE, 4) != H_BYTES)
-		return err_set(e, ERR_PROTOCOL, 0, "GPT header of %" PRIu64 " bytes",
+		return err_set(e, ERR_PROTOCOL, 0, "GPT header of %" PRIu64 " bytes: not supported",
 			       get(h + H_SIZE, 4));
 	if (crc32_of(h, sizeof(h)) != get(g->header + H_CRC, 4))
 		return err_set(e, ERR_PROTOCOL, 0, "GPT header: checksum differs");
 	if (get(h + H_SELF, 8) != 1 || get(h + H_ENTRY_SIZE, 4) != GPT_ENTRY ||
 	    get(h + H_COUNT, 4) != GPT_ENTRIES)
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "GPT header: %" PRIu64 " entries of %" PRIu64 " bytes",
+			       "GPT header: unsupported table: %" PRIu64 " entries of %" PRIu64
+			       " bytes",
 			       get(h + H_COUNT, 4), get(h + H_ENTRY_SIZE, 4));
 	return 0;
 }
@@ -128,7 +130,8 @@ int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_b
 
 	if ((block != 512 && block != 4096) || drive_bytes < 4 * ALIGN_BYTES)
 		return err_set(e, ERR_UNSUPPORTED, 0,
-			       "blocks of %u bytes, %" PRId64 " bytes in all", block, drive_bytes);
+			       "unsupported drive: %" PRId64 " bytes in blocks of %u", drive_bytes,
+			       block);
 	memset(g, 0, sizeof(*g));
 	g->block = block;
 	g->blocks = (uint64_t)drive_bytes / block;
@@ -141,8 +144,9 @@ int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_b
 	if (at < 2 || at > GPT_HEAD / block || (at + table_blocks(g)) * block > GPT_HEAD ||
 	    g->first_usable < at + table_blocks(g) || g->first_usable > g->last_usable)
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "GPT header: entries at %" PRIu64 ", first usable %" PRIu64, at,
-			       g->first_usable);
+			       "GPT header: invalid: entries at block %" PRIu64
+			       ", first usable block %" PRIu64,
+			       at, g->first_usable);
 	memcpy(g->entries, head + at * block, sizeof(g->entries));
 	if (crc32_of(g->entries, sizeof(g->entries)) != get(g->header + H_ENTRIES_CRC, 4))
 		return err_set(e, ERR_PROTOCOL, 0, "GPT entries: checksum differs");
@@ -190,7 +194,7 @@ int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], i
 	}
 	first = want < g->last_usable ? (g->last_usable + 1 - want) / align * align : 0;
 	if (!slot || first < taken)
-		return err_set(e, ERR_CAPACITY, 0, "no room for partition %s behind the image",
+		return err_set(e, ERR_CAPACITY, 0, "no space for partition %s behind the image",
 			       name);
 	memset(slot, 0, GPT_ENTRY);
 	memcpy(slot, linux_data, sizeof(linux_data));
@@ -225,7 +229,7 @@ void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail)
 {
 	uint64_t at = get(g->header + H_ENTRIES, 8), last = g->blocks - 1;
 
-	/* The protective MBR's one partition spans the drive. */
+	/* The only partition of the protective MBR spans the drive. */
 	if (head[510] == 0x55 && head[511] == 0xaa && head[446 + 4] == 0xee)
 		put(head + 446 + 12, 4, last > UINT32_MAX ? UINT32_MAX : last);
 	put_header(g, head + g->block, 1, last, at);

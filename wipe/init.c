@@ -24,12 +24,12 @@
 
 #define MODULES "/lib/modules/agent"
 /*
- * Inserting a module returns when the probes that it began have ended (async_synchronize_full()
- * in the kernel's do_init_module()): NVMe namespaces and SATA disks are there then.  The rest
- * is for drives behind SAS expanders, whose links come up one by one, and for memory cards,
- * which the kernel looks for in the background.
+ * Inserting a module returns when the probes that it started have ended (async_synchronize_full()
+ * in the kernel's do_init_module()), so NVMe namespaces and SATA disks exist by then. The waiting
+ * times are for drives behind SAS expanders, whose links come up one by one, and for memory cards,
+ * which the kernel detects in the background.
  */
-#define QUIET_MS 200 /* no new drive for so long: they are all there */
+#define QUIET_MS 200 /* All drives exist if no new one appeared for this time. */
 #define QUIET_SAS_MS 2500
 #define SETTLE_MS 60000
 #define MAX_LOADED 64
@@ -56,7 +56,7 @@ void init_mounts(void)
 		if (fd > 2)
 			close(fd);
 	}
-	/* The agent starts no children; what the kernel hands to process 1 is reaped by this. */
+	/* The agent starts no children; this reaps orphans that the kernel hands to process 1. */
 	signal(SIGCHLD, SIG_IGN);
 }
 
@@ -94,7 +94,7 @@ static void nap(int ms)
 /* --- modules --------------------------------------------------------------------------------- */
 
 struct modules {
-	/* whole files */
+	/* Contents of the files of these names. */
 	char *alias, *dep;
 	char *loaded[MAX_LOADED];
 	size_t nloaded;
@@ -129,7 +129,8 @@ int init_alias_fits(const char *pattern, const char *modalias)
 	return fnmatch(pattern, modalias, 0) == 0;
 }
 
-/* Signature and all, as the kernel wants it; NULL: no such module, or a broken one. */
+/* Returns the uncompressed module with its signature, as the kernel requires; NULL: missing or
+ * damaged. */
 static char *unpack(const char *name, size_t *len)
 {
 	char path[256], *packed, *out;
@@ -143,7 +144,7 @@ static char *unpack(const char *name, size_t *len)
 	packed = mem_alloc((size_t)st.st_size);
 	n = host_bytes(packed, (size_t)st.st_size, path);
 	size = ZSTD_getFrameContentSize(packed, n);
-	if (size > MODULE_MAX) { /* unknown and error are larger, too */
+	if (size > MODULE_MAX) { /* also true for the values for unknown and error */
 		free(packed);
 		return NULL;
 	}
@@ -170,12 +171,12 @@ static void insert(struct modules *m, const char *name)
 	m->loaded[m->nloaded++] = mem_strdup(name);
 	module = unpack(name, &len);
 	if (!module || (syscall(SYS_init_module, module, len, "") < 0 && errno != EEXIST))
-		log_warn("module", LOG_S("name", name),
-			 LOG_S("error", module ? strerror(errno) : "not there"));
+		log_warn("cannot load module", LOG_S("name", name),
+			 LOG_S("error", module ? strerror(errno) : "missing or damaged"));
 	free(module);
 }
 
-/* What it needs, in the order that `dep` gives, then the module itself. */
+/* Inserts the module's dependencies in the order of `dep`, then the module. */
 static void load(struct modules *m, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -210,7 +211,8 @@ static void load_for(struct modules *m, const char *modalias)
 	}
 }
 
-/* Every device of a bus whose modalias holds `part` (NULL: every one). */
+/* Loads modules for each device of the bus whose modalias contains `part` (NULL: for each
+ * device). */
 static void load_bus(struct modules *m, const char *bus, const char *part)
 {
 	OWN(arena) a = arena_new();
@@ -233,7 +235,7 @@ void init_network_modules(void)
 	load_bus(&state.m, "virtio", "d00000001");
 }
 
-/* --- drives that take their time ------------------------------------------------------------- */
+/* --- waiting for drives ----------------------------------------------------------------------- */
 
 static size_t count_drives(bool *starting)
 {
@@ -282,7 +284,7 @@ static void *load_storage(void *arg)
 	size_t before;
 
 	(void)arg;
-	do { /* a driver may bring a bus of its own to light: vmd hides NVMe drives behind it */
+	do { /* a driver may reveal a further bus: vmd hides NVMe drives */
 		before = state.m.nloaded;
 		load_bus(&state.m, "pci", NULL);
 		load_bus(&state.m, "virtio", NULL);

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "wipe/dio.h"
 
-/* Bytes that a chunk holds. */
+/* Returns the capacity of a chunk in bytes. */
 static size_t most(const struct intake *t)
 {
 	return t->zstd ? INTAKE_CHUNK : INTAKE_PART;
@@ -43,7 +43,7 @@ static uint64_t unpacked(const struct intake *t)
 	return t->frames.unpacked - t->unpacked_before;
 }
 
-/* As much as the chunk takes of n bytes. */
+/* Adds data to the chunk up to its end. Returns how many of the n bytes were used. */
 static size_t fill(struct intake *t, struct chunk *c, const uint8_t *p, size_t n)
 {
 	enum frames_state state = FRAMES_LOST;

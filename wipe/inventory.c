@@ -40,7 +40,7 @@ static int64_t count_cpus(const struct host *h, struct arena *a)
 	return cpus;
 }
 
-/* /proc/meminfo: "MemTotal:       16307348 kB" comes first. */
+/* Reads the first line of /proc/meminfo, "MemTotal: 16307348 kB". */
 static int64_t memory_bytes(const struct host *h, struct arena *a)
 {
 	const char *line = host_line(a, "%s/meminfo", h->proc);
@@ -58,7 +58,7 @@ static void read_nics(const struct host *h, struct arena *a, struct proto_invent
 	for (size_t i = 0; i < n; i++) {
 		struct proto_nic *p = &out->nics.v[out->nics.n];
 
-		/* Without a device it is loopback, a bridge or a tunnel. */
+		/* An interface without a device is loopback, a bridge or a tunnel. */
 		if (!host_link(a, "%s/class/net/%s/device", h->sys, names[i]))
 			continue;
 		p->name = names[i];
@@ -72,7 +72,7 @@ static void read_nics(const struct host *h, struct arena *a, struct proto_invent
 	}
 }
 
-/* The small display controllers of BMCs and of virtual machines are no GPUs. */
+/* True for the small display controllers of BMCs and virtual machines, which are not GPUs. */
 static bool is_console(const char *vendor)
 {
 	static const char *const consoles[] = {"1a03" /* ASPEED */, "102b" /* Matrox */,

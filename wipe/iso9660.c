@@ -14,7 +14,7 @@
 enum { AT_VOLUME = 16, AT_END, AT_PATH_L, AT_PATH_M, AT_ROOT, AT_FILES };
 enum { MAX_FILES = 16, NAME_MAX_LEN = 27, RECORD = 33, PATH_TABLE = 10 };
 
-/* Numbers stand in both byte orders, one after the other. */
+/* Stores a number in both byte orders, little endian first. */
 static void both16(uint8_t *p, uint16_t v)
 {
 	p[0] = p[3] = (uint8_t)v;
@@ -35,7 +35,7 @@ static void text(uint8_t *p, size_t size, const char *s)
 	memcpy(p, s, n < size ? n : size);
 }
 
-/* One directory record; gives its length. */
+/* Writes a directory record; returns its length. */
 static size_t record(uint8_t *p, const struct tm *t, const char *id, size_t id_len, uint32_t block,
 		     uint32_t bytes, bool directory)
 {
@@ -57,7 +57,7 @@ static size_t record(uint8_t *p, const struct tm *t, const char *id, size_t id_l
 	return len;
 }
 
-/* "meta-data" -> "META-DATA.;1" */
+/* Converts a file name to its identifier: "meta-data" -> "META-DATA.;1". */
 static int file_id(const char *name, char out[NAME_MAX_LEN + 4], struct err *e)
 {
 	size_t dots = 0, n = strlen(name);
@@ -71,7 +71,8 @@ static int file_id(const char *name, char out[NAME_MAX_LEN + 4], struct err *e)
 	if (!n || n > NAME_MAX_LEN || dots > 1 || name[0] == '.')
 		return err_set(
 			e, ERR_INVALID, 0,
-			"file name \"%s\": want small letters, digits, - _ and one dot, at most %d",
+			"file name \"%s\": want lower-case letters, digits, - _ and one dot, "
+			"at most %d",
 			name, NAME_MAX_LEN);
 	for (size_t i = 0; i < n; i++)
 		out[i] = (char)toupper((unsigned char)name[i]);
@@ -89,8 +90,7 @@ static void volume(uint8_t *p, const char *label, const struct tm *t, uint32_t b
 	memcpy(p + 1, "CD001", 5);
 	p[6] = 1;
 	text(p + 8, 32, "");
-	/* cloud-init looks for the label in either case; small letters are what blkid users
-	 * expect. */
+	/* cloud-init accepts the label in either case; users of blkid expect lower case. */
 	text(p + 40, 32, upper);
 	both32(p + 80, blocks);
 	both16(p + 120, 1);
@@ -151,7 +151,7 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	qsort(v, n, sizeof(*v), by_id);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(v[i - 1].id, v[i].id))
-			return err_set(e, ERR_INVALID, 0, "file name \"%s\" twice",
+			return err_set(e, ERR_INVALID, 0, "duplicate file name \"%s\"",
 				       v[i].file->name);
 
 	gmtime_r(&at, &t);
@@ -170,7 +170,7 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	}
 	volume(out + AT_VOLUME * ISO9660_BLOCK, label, &t, next);
 	memcpy(out + AT_END * ISO9660_BLOCK, "\377CD001\1", 7);
-	/* Path tables: the root alone.  1 byte name length, block, parent 1. */
+	/* Path tables with only the root: 1 byte name length, block, parent 1. */
 	memcpy(out + AT_PATH_L * ISO9660_BLOCK, (uint8_t[]){1, 0, AT_ROOT, 0, 0, 0, 1, 0, 0, 0},
 	       PATH_TABLE);
 	memcpy(out + AT_PATH_M * ISO9660_BLOCK, (uint8_t[]){1, 0, 0, 0, 0, AT_ROOT, 0, 1, 0, 0},

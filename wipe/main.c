@@ -1,7 +1,7 @@
 /*
- * drover-agent.  As process 1 of its boot image it is the machine's whole user space.  As an
- * ordinary process it runs only with --pretend DIR, on the files below DIR (DIR/sys,
- * DIR/dev, DIR/proc), so that nobody wipes a workstation by typing its name.
+ * drover-agent: as process 1 of its boot image it is the machine's whole user space. As an ordinary
+ * process it runs only with --pretend DIR, on the files below DIR (DIR/sys, DIR/dev, DIR/proc), so
+ * that typing its name does not wipe a workstation.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,14 +23,15 @@
 #endif
 #define BOOT_BLOCK "/.extra/credentials/drover.cred"
 #define GIVE_UP_S 600
-/* The block was made when the boot was ordered, and the machine may have started much later. */
+/* Largest lead of the clock over the time in the boot block, which was written when the boot was
+ * ordered; the machine may have started much later. */
 #define BLOCK_AGE_MS (24 * 3600 * 1000)
 #define WELCOME_AGE_MS 2000
 
 struct program {
 	struct loop *loop;
 	const struct proto_boot *boot;
-	/* process 1 */
+	/* The program is process 1. */
 	bool init;
 };
 
@@ -76,7 +77,7 @@ static void renew_network(void *arg)
 	struct err e;
 
 	if (p->init && net_renew(p->boot, &e) < 0)
-		log_warn("no network", LOG_E(&e));
+		log_warn("cannot configure the network", LOG_E(&e));
 }
 
 static int read_boot(const char *path, struct arena *a, struct proto_boot *out, struct err *e)
@@ -129,7 +130,8 @@ static int run(struct program *p, const struct host *h, const struct proto_boot 
 	return agent ? 0 : -1;
 }
 
-/* Nothing can be reported without a boot block; the console says why for a while. */
+/* Without a boot block nothing can be reported: shows the error on the console for GIVE_UP_S, then
+ * powers off. */
 static void give_up(const struct err *e)
 {
 	log_error("cannot start", LOG_E(e));
@@ -158,7 +160,7 @@ static void run_machine(void)
 	log_info("drover-agent", LOG_S("version", DROVER_VERSION), LOG_S("machine", boot.machine),
 		 LOG_I("up_ms", up.tv_sec * 1000 + up.tv_nsec / 1000000));
 	while (net_up(&boot, &e) < 0) {
-		log_warn("no network", LOG_E(&e));
+		log_warn("cannot configure the network", LOG_E(&e));
 		sleep(1);
 		init_network_modules();
 	}
@@ -191,7 +193,7 @@ static int run_pretend(const char *dir, const char *block)
 int main(int argc, char **argv)
 {
 	mem_init();
-	/* Drives are worked on in parallel, each blocking one thread of libuv's pool. */
+	/* Drives are processed in parallel, and each blocks one thread of libuv's pool. */
 	setenv("UV_THREADPOOL_SIZE", "64", 0);
 	if (getpid() == 1)
 		run_machine();

@@ -7,7 +7,7 @@
 #include "wipe/gpt.h"
 #include "wipe/target.h"
 
-/* Write, flush, read back through the drive, compare. */
+/* Writes the data, flushes, reads the data back from the drive and compares. */
 static int put(struct dio *d, const void *data, size_t len, int64_t at, struct err *e)
 {
 	void *back = dio_buffer(len);
@@ -18,7 +18,8 @@ static int put(struct dio *d, const void *data, size_t len, int64_t at, struct e
 	if (!rc)
 		rc = dio_read(d, back, len, at, e);
 	if (!rc && memcmp(back, data, len) != 0)
-		rc = err_set(e, ERR_PROTOCOL, 0, "what was written does not read back");
+		rc = err_set(e, ERR_PROTOCOL, 0,
+			     "the data read back differs from the data written");
 	free(back);
 	return rc;
 }
@@ -29,7 +30,8 @@ static int open_drive(struct dio *d, const struct host *h, const struct proto_dr
 	if (dio_open(d, h, drive_name(p), true, e) < 0)
 		return -1;
 	if (d->bytes != p->bytes)
-		(void)!err_set(e, ERR_CONFLICT, 0, "%s: size changed since it was found", p->path);
+		(void)!err_set(e, ERR_CONFLICT, 0,
+			       "%s: the drive's size changed since it was listed", p->path);
 	else if (drive_check(h, p, e) == 0)
 		return 0;
 	dio_close(d);

@@ -25,19 +25,19 @@
 #define WORD ((int64_t)sizeof(uint64_t))
 
 struct node {
-	/* -1: the kernel tells of none */
+	/* Number of the NUMA node; -1: the kernel reports no nodes. */
 	int64_t number;
 	int64_t total, budget, piece;
 	const char *meminfo;
 	pthread_mutex_t lock;
-	/* coming: asked for, and perhaps not yet missing in MemFree */
+	/* Bytes allocated, and bytes being allocated, which MemFree may still contain. */
 	int64_t taken, coming;
-	/* nothing more can be had */
+	/* No more memory can be allocated. */
 	bool over;
 };
 
 struct piece {
-	/* as mmap() gave it */
+	/* Return value of mmap(). */
 	char *map;
 	uint64_t *words;
 	int64_t bytes;
@@ -47,7 +47,7 @@ struct scrub {
 	const struct host *host;
 	struct node *nodes;
 	size_t nnodes;
-	/* of each node's free memory, left to the kernel */
+	/* Free memory of each node that is left to the kernel, in bytes. */
 	int64_t reserve;
 	uint64_t key;
 };
@@ -62,7 +62,7 @@ struct worker {
 	int64_t bad;
 };
 
-/* "MemFree:   123 kB", also behind "Node 0 "; 0: it does not say. */
+/* Returns the value of "MemFree: 123 kB", also behind "Node 0 ", in bytes; 0: not found. */
 static int64_t meminfo(const char *path, const char *key)
 {
 	char text[MEMINFO_MAX];
@@ -78,7 +78,7 @@ static int64_t meminfo(const char *path, const char *key)
 	return kib > 0 && kib < (INT64_C(1) << 40) ? kib * 1024 : 0;
 }
 
-/* --- taking ----------------------------------------------------------------------------------- */
+/* --- allocating ------------------------------------------------------------------------------- */
 
 static bool bind_to(const struct scrub *s, const struct node *n, void *p, int64_t bytes)
 {
@@ -92,7 +92,7 @@ static bool bind_to(const struct scrub *s, const struct node *n, void *p, int64_
 	       0;
 }
 
-/* Whole huge pages of one node, all there. */
+/* Allocates whole huge pages on one node, all populated. */
 static bool take(const struct scrub *s, const struct node *n, int64_t bytes, struct piece *p)
 {
 	char *map = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE,
@@ -102,7 +102,7 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	if (map == MAP_FAILED)
 		return false;
 	at = map + (HUGE_PAGE - (int64_t)((uintptr_t)map % HUGE_PAGE)) % HUGE_PAGE;
-	(void)madvise(at, (size_t)bytes, MADV_HUGEPAGE); /* quicker; no kernel need have them */
+	(void)madvise(at, (size_t)bytes, MADV_HUGEPAGE); /* faster; not every kernel has them */
 	if (!bind_to(s, n, at, bytes) || madvise(at, (size_t)bytes, MADV_POPULATE_WRITE) < 0) {
 		munmap(map, (size_t)(bytes + HUGE_PAGE));
 		return false;
@@ -111,7 +111,8 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	return true;
 }
 
-/* How much may be asked for next; 0: no more. What others were promised counts as taken already. */
+/* Reserves the bytes that the caller may allocate next and returns their number; 0: no more. What
+ * other threads have reserved counts as allocated. */
 static int64_t promise(const struct scrub *s, struct node *n)
 {
 	int64_t left, now, bytes;
@@ -142,7 +143,8 @@ static void promised(struct node *n, int64_t bytes, bool got)
 
 /* --- writing and reading ---------------------------------------------------------------------- */
 
-/* The finalizer of splitmix64 is a bijection: no two addresses have the same value. */
+/* Returns the pattern for an address. The finalizer of splitmix64 is a bijection: no two addresses
+ * have the same value. */
 static uint64_t value_at(uint64_t key, const uint64_t *p)
 {
 	uint64_t x = key ^ (uint64_t)(uintptr_t)p;
@@ -158,7 +160,7 @@ static void write_pattern(const struct scrub *s, const struct piece *p)
 		p->words[i] = value_at(s->key, &p->words[i]);
 }
 
-/* The compiler must not think that it knows what is there. */
+/* Prevents the compiler from assuming that it knows the contents. */
 static void forget(const struct piece *p)
 {
 	__asm__ volatile("" : : "r"(p->words) : "memory");
@@ -229,7 +231,7 @@ static void *read_and_empty(void *arg)
 	return NULL;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- nodes and threads ------------------------------------------------------------------------ */
 
 static int64_t within(int64_t least, int64_t n, int64_t most)
 {
@@ -264,7 +266,7 @@ static void find_nodes(struct scrub *s, struct arena *a)
 		describe(s, &s->nodes[s->nnodes++], -1, machine);
 }
 
-/* Each worker on a thread of its own, or here where there is none. */
+/* Runs fn for each worker on a thread of its own, or on this thread if none can be created. */
 static void on_all(struct worker *w, size_t n, void *(*fn)(void *))
 {
 	for (size_t i = 0; i < n; i++) {
@@ -277,7 +279,8 @@ static void on_all(struct worker *w, size_t n, void *(*fn)(void *))
 			pthread_join(w[i].thread, NULL);
 }
 
-/* All is written before any is read: two addresses of one cell are found. */
+/* Returns the number of bad bytes. All memory is written before any is read, so that two addresses
+ * of one cell are detected. */
 static int64_t run(struct scrub *s, struct arena *a)
 {
 	size_t n = (size_t)within((int64_t)s->nnodes, sysconf(_SC_NPROCESSORS_ONLN), THREADS_MAX);
@@ -331,7 +334,8 @@ void memory_scrub(const struct host *h, struct arena *a, const char *nonce, stru
 	} else if (statement_enough(out->total_bytes, out->covered_bytes)) {
 		out->outcome = STATEMENT_COVERED;
 	} else {
-		out->message = arena_printf(a, "the kernel gave %" PRIi64 " of %" PRIi64 " bytes",
-					    out->covered_bytes, out->total_bytes);
+		out->message = arena_printf(
+			a, "the kernel allocated only %" PRIi64 " of %" PRIi64 " bytes",
+			out->covered_bytes, out->total_bytes);
 	}
 }

@@ -68,21 +68,21 @@ static int set_address(int fd, const char *name, const struct dhcp_lease *l, str
 	str_copy(r.ifr_name, sizeof(r.ifr_name), name);
 	put_addr(&r.ifr_addr, l->address);
 	if (ioctl(fd, SIOCSIFADDR, &r) < 0)
-		return err_errno(e, errno, "%s: address", name);
+		return err_errno(e, errno, "%s: cannot set address", name);
 	put_addr(&r.ifr_netmask, l->mask);
 	if (l->mask && ioctl(fd, SIOCSIFNETMASK, &r) < 0)
-		return err_errno(e, errno, "%s: netmask", name);
+		return err_errno(e, errno, "%s: cannot set netmask", name);
 	if (!l->router)
 		return 0;
 	put_addr(&route.rt_dst, 0);
 	put_addr(&route.rt_genmask, 0);
 	put_addr(&route.rt_gateway, l->router);
 	if (ioctl(fd, SIOCADDRT, &route) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "%s: gateway", name);
+		return err_errno(e, errno, "%s: cannot set gateway", name);
 	return 0;
 }
 
-/* For an endpoint that is a name. */
+/* Writes the DNS servers of the lease, for an endpoint that is a name. */
 static void write_resolver(const struct dhcp_lease *l)
 {
 	FILE *f = fopen("/etc/resolv.conf", "we");
@@ -131,7 +131,7 @@ static int configure(int fd, const char *name, const struct proto_boot *b, struc
 	return set_address(fd, name, &l, e);
 }
 
-/* An interface with hardware, and the MAC that was asked for. */
+/* True if the interface has hardware and the requested MAC; mac NULL: any MAC. */
 static bool wanted(struct arena *a, const char *name, const char *mac)
 {
 	const char *its = host_line(a, "/sys/class/net/%s/address", name);

@@ -11,7 +11,7 @@
 
 #define PAGE NVME_PAGE
 #define NAP_MS 100
-#define SHOW_MS 30000 /* for a namespace's block device to appear */
+#define SHOW_MS 30000 /* Longest wait for a namespace's block device to appear. */
 #define NSIDS (PAGE / 4)
 
 enum cns { CNS_NAMESPACE = 0, CNS_CONTROLLER = 1, CNS_ACTIVE = 2, CNS_ALLOCATED = 0x10 };
@@ -47,7 +47,8 @@ static uint32_t nsid_at(const uint8_t *page, size_t i)
 	return le32toh(n);
 }
 
-/* A block device of the same controller or subsystem: "nvme0n2" beside "nvme0n1". */
+/* True if the namespace has a block device of the same controller or subsystem, as "nvme0n2" beside
+ * "nvme0n1". */
 static bool is_seen(const struct host *h, const char *name, uint32_t nsid)
 {
 	OWN(arena) a = arena_new();
@@ -64,7 +65,7 @@ static bool is_seen(const struct host *h, const char *name, uint32_t nsid)
 	return false;
 }
 
-/* 0: every one has a block device. */
+/* Returns the first namespace in the list without a block device; 0: each has one. */
 static uint32_t first_hidden(const struct host *h, const char *name, const uint8_t *page)
 {
 	for (size_t i = 0; i < NSIDS && nsid_at(page, i); i++)
@@ -84,7 +85,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	memset(out, 0, sizeof(*out));
 	out->nsid = (uint32_t)host_number(0, "%s/block/%s/nsid", h->sys, name);
 	if (!out->nsid)
-		return err_set(e, ERR_PROTOCOL, 0, "sysfs has no nsid");
+		return err_set(e, ERR_PROTOCOL, 0, "sysfs shows no namespace ID (nsid)");
 	if (identify(h, fd, 0, CNS_CONTROLLER, page, e) < 0)
 		return -1;
 	fna = p[524];
@@ -106,7 +107,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 			return -1;
 		out->hidden = first_hidden(h, name, page);
 	}
-	/* Without its present format it is not formatted. */
+	/* Without its present format the namespace is not formatted. */
 	if (identify(h, fd, out->nsid, CNS_NAMESPACE, page, e) < 0) {
 		out->format = out->format_crypto = false;
 		return 0;
@@ -170,9 +171,10 @@ void nvme_cache_off(const struct host *h, int fd)
 	(void)h->nvme_admin(fd, &c);
 }
 
-/* --- all that a controller holds ------------------------------------------------------------- */
+/* --- all namespaces of a controller ----------------------------------------------------------- */
 
-/* Of the controller whose folder this is: "nvme0n1", or "nvme0c0n1", a path of multipath. */
+/* True if the controller with this folder in sysfs has a block device for the namespace: "nvme0n1",
+ * or "nvme0c0n1", a path of multipath. */
 static bool has_device(const char *dir, uint32_t nsid)
 {
 	OWN(arena) a = arena_new();
@@ -195,7 +197,7 @@ static bool listed(const uint8_t *page, uint32_t nsid)
 	return false;
 }
 
-/* data: a page, of which a controller list of one is made. */
+/* data: a page for the controller list, which has one entry. */
 static int attach(const struct host *h, int fd, uint32_t nsid, uint16_t controller, uint8_t *data,
 		  struct err *e)
 {
@@ -222,7 +224,7 @@ static int attach(const struct host *h, int fd, uint32_t nsid, uint16_t controll
 	return 0;
 }
 
-/* Attaches those of `all` that are not among `active`. */
+/* Attaches the namespaces in `all` that are not active. */
 static int attach_rest(const struct host *h, int fd, const uint8_t *all, uint16_t controller,
 		       uint8_t *page, struct err *e)
 {
@@ -239,11 +241,11 @@ static int attach_rest(const struct host *h, int fd, const uint8_t *all, uint16_
 		}
 	free(active);
 	if (!rc && some && h->nvme_rescan && h->nvme_rescan(fd) < 0)
-		rc = err_errno(e, errno, "namespaces cannot be looked for again");
+		rc = err_errno(e, errno, "cannot rescan namespaces");
 	return rc;
 }
 
-/* The kernel makes block devices in its own time. */
+/* Waits until every namespace has its block device, which the kernel creates asynchronously. */
 static int await_devices(const struct host *h, const char *dir, const uint8_t *all, struct err *e)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
@@ -279,9 +281,10 @@ int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, str
 		return -1;
 	if (!nsid_at(page, 0))
 		return err_set(e, ERR_NOT_FOUND, 0,
-			       "it holds no namespace: create one, or take the drive out");
+			       "the controller has no namespace: create one, or remove the drive");
 	if (nsid_at(page, NSIDS - 1))
-		return err_set(e, ERR_CAPACITY, 0, "it holds %d namespaces or more", NSIDS);
+		return err_set(e, ERR_CAPACITY, 0, "the controller has %d namespaces or more",
+			       NSIDS);
 	all = mem_alloc(PAGE);
 	memcpy(all, page, PAGE);
 	rc = managed ? attach_rest(h, fd, all, le16toh(controller), page, e) : 0;

@@ -1,6 +1,6 @@
 /*
- * nvme_sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h), of a whole
- * subsystem.
+ * nvme_sanitize: Sanitize of NVMe (NVM Express Base 2.0: opcode 84h, log page 81h), which erases a
+ * whole subsystem.
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_subsystem.c
  */
 #include "wipe/sanitize.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define LOG_BYTES 512
-/* Dword 10: allow unrestricted Sanitize exit. Without it a drive that fails at every kind is lost
- * to everyone. */
+/* Dword 10: allow unrestricted Sanitize exit. Without this bit, a drive that fails each kind of
+ * Sanitize can never be used again. */
 #define AUSE 8u
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
@@ -21,7 +21,7 @@ static int send(const struct sanitize *s, enum sanitize_action action, uint32_t 
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x84, .cdw10 = (uint32_t)action | flags, .timeout_ms = 60000};
 
-	/* One pass of zeros; 0 would mean sixteen. */
+	/* One pass of zeros; 0 means 16 passes. */
 	if (action == SANITIZE_OVERWRITE)
 		c.cdw10 |= 1u << 4;
 	return s->host->nvme_admin(s->fd, &c);
@@ -33,7 +33,7 @@ static uint32_t u32_at(const struct sanitize *s, size_t at)
 	       (uint32_t)s->page[at + 3] << 24;
 }
 
-/* Which kind the log speaks of (SCDW10). */
+/* Returns the kind of Sanitize that the log reports (SCDW10). */
 static unsigned action_of(const struct sanitize *s)
 {
 	return s->page[4] & 7u;

@@ -20,13 +20,14 @@
 #include "wipe/uncovered.h"
 #include "wipe/writer.h"
 
-/* The look at the machine that an order begins with. */
+/* Scan of the machine on a worker thread: at the beginning of an order, and at the end of
+ * verify. */
 struct scan {
 	struct orders *owner;
 	struct batch *batch;
-	/* not the drives alone */
+	/* The whole inventory, not only drives and controllers. */
 	bool everything;
-	/* and then the memory, when nothing of a drive is read any more */
+	/* Overwrites the memory after the scan, when no drive is read any more. */
 	bool scrub;
 };
 
@@ -37,21 +38,21 @@ struct orders {
 	const struct crypto_key *key;
 	int trust;
 
-	/* NULL: idle */
+	/* The order being carried out; NULL: idle. */
 	const struct proto_order *order;
 	void (*done)(const struct proto_report *r, void *arg);
 	void *arg;
-	/* of the order */
+	/* Drives of this order; NULL: none yet. */
 	struct batch *batch;
-	/* of the last wipe in this boot */
+	/* Drives of the last wipe in this boot. */
 	struct batch *wiped;
 	struct loop_work *scan;
 	struct writer *writer;
 	struct probe *probe;
-	/* what the rate is reckoned from: the first report of a phase */
+	/* First report of the phase, from which the rate is computed. */
 	const char *phase;
 	int64_t phase_since, phase_bytes;
-	/* ends an order that cannot begin */
+	/* Ends an order that cannot begin, with reason and err. */
 	struct loop_defer refused;
 	const char *reason;
 	struct err err;
@@ -69,7 +70,7 @@ static void finish(struct orders *o, struct proto_report *r)
 	r->fence = order->fence;
 	o->order = NULL;
 	o->batch = NULL;
-	o->done(r, o->arg); /* may start the next */
+	o->done(r, o->arg); /* may start the next order */
 	batch_unref(b);
 }
 
@@ -143,7 +144,7 @@ static void start_wipe(struct orders *o)
 	batch_act(b, BATCH_WIPE, all_done, o);
 }
 
-/* For people: the entries name reasons alone. */
+/* Returns the error text of the first drive that failed; NULL: none. */
 static const char *what_failed(const struct batch *b)
 {
 	const struct batch_unit *u = batch_failed(b);
@@ -239,14 +240,15 @@ static bool named(const char *const *v, size_t n, const char *name)
 	return false;
 }
 
-/* What is there now and was not when the wipe began: nobody wiped it.  Names in b's arena. */
+/* Adds drives and faulty controllers that appeared since the wipe began to b->extra, because they
+ * were not wiped. The names are in b's arena. */
 static void note_new(struct batch *b, const struct proto_inventory *now)
 {
 	size_t cap = b->extra.n + now->drives.n + now->controllers.n;
 	const char **v = arena_calloc(b->arena, cap + 1, sizeof(*v));
 	size_t n = b->extra.n;
 
-	if (n) /* also of a verify before this one */
+	if (n) /* those found by an earlier verify */
 		memcpy(v, b->extra.v, n * sizeof(*v));
 	for (size_t i = 0; i < now->drives.n; i++)
 		if (!batch_find(b, now->drives.v[i].wwn) && !named(v, n, now->drives.v[i].wwn))
@@ -314,7 +316,7 @@ static void on_written(const char *reason, const struct err *e, void *arg)
 	writer_free(w);
 }
 
-/* What is written on a drive after its wipe was verified is not what was verified. */
+/* A write after the verification of a wipe makes the drive unverified. */
 static void forget_verified(struct orders *o, const struct proto_drive *d)
 {
 	for (size_t i = 0; o->wiped && i < o->wiped->n; i++)
@@ -368,12 +370,12 @@ static void start_write(struct orders *o)
 		if (b->n)
 			batch_act(b, BATCH_UNSTAMP, all_done, o);
 		else
-			refuse(o, "NoDrives", "there is no drive");
+			refuse(o, "NoDrives", "the machine has no drive to unstamp");
 		return;
 	}
 	d = batch_find(b, o->order->drive);
 	if (!d) {
-		refuse(o, "DriveMissing", "no drive %s", o->order->drive);
+		refuse(o, "DriveMissing", "drive %s not found", o->order->drive);
 		return;
 	}
 	forget_verified(o, d);
@@ -383,7 +385,7 @@ static void start_write(struct orders *o)
 		start_config(o, d);
 }
 
-/* Only what was wiped and verified since the machine started is stamped. */
+/* Stamps drives that were wiped and verified since the machine started, and no others. */
 static void begin_stamp(struct orders *o)
 {
 	struct batch *b = o->wiped;
@@ -422,7 +424,7 @@ static void on_probed(struct proto_report *r, void *arg)
 	finish(o, r);
 }
 
-/* --- scanning and dispatch ------------------------------------------------------------------- */
+/* --- scanning and dispatching ----------------------------------------------------------------- */
 
 static void run_scan(void *arg)
 {
@@ -456,7 +458,7 @@ static void drop_scan(void *arg)
 	free(s);
 }
 
-/* Stamps are read from all drives, whoever expects them. */
+/* Stamps are read from all drives, expected or not. */
 static void start_look(struct orders *o)
 {
 	batch_choose_all(o->batch);
@@ -501,7 +503,7 @@ static void done_second_scan(void *arg)
 	drop_scan(s);
 }
 
-/* All was read; last of all, is it all that is there? */
+/* Scans the machine again after all reads, for anything that appeared since the wipe began. */
 static void look_again(struct orders *o)
 {
 	struct batch *fresh = batch_new(o->group, o->host);
@@ -552,7 +554,8 @@ static void all_done(void *arg)
 	}
 }
 
-/* What the order must hold for its kind; NULL: nothing is missing. */
+/* Returns the name of a field that an order of this kind requires and that is not set; NULL:
+ * none. */
 static const char *lacks(const struct proto_order *p)
 {
 	switch ((enum proto_order_kind)p->kind) {
@@ -593,7 +596,7 @@ void orders_start(struct orders *o, const struct proto_order *order,
 	o->batch = NULL;
 	o->phase = NULL;
 	if (absent)
-		refuse(o, "OrderInvalid", "%s: is missing", absent);
+		refuse(o, "OrderInvalid", "%s is missing", absent);
 	else if (order->kind == PROTO_VERIFY)
 		begin_verify(o);
 	else if (order->kind == PROTO_WRITE && order->what == PROTO_WRITE_STAMP)
@@ -604,7 +607,7 @@ void orders_start(struct orders *o, const struct proto_order *order,
 		scan(o);
 }
 
-/* A drive may say that it is 2^63 bytes large. */
+/* Does not overflow: a drive may report a size of 2^63 bytes. */
 static int64_t per_second(int64_t bytes, int64_t ms)
 {
 	return bytes < INT64_MAX / 1000 ? bytes * 1000 / ms : bytes / ms * 1000;

@@ -16,8 +16,9 @@
 #include "base/str.h"
 
 /*
- * One socket for each service, and one raw socket of each family for all echoes. An echo is known
- * by 14 random bytes and the number of its address, whichever address of a host it comes back from.
+ * Uses one socket per service, and one raw socket per address family for all echoes. An echo reply
+ * is recognised by 14 random bytes and the index of the probed address, whichever address of the
+ * host sends it.
  *
  * Tests: tests/unit/wipe/test_probe.c
  */
@@ -34,9 +35,9 @@ struct echo {
 struct one {
 	struct sockaddr_storage to;
 	socklen_t len;
-	/* sent: an echo went out, or it is known that none can arrive */
+	/* echo: probed by ICMP echo. sent: an echo was sent, or no echo can reach the address. */
 	bool echo, sent;
-	/* of a service; -1: none, or it is settled */
+	/* Socket of a TCP probe; -1: none, or the probe has ended. */
 	int fd;
 	bool settled;
 };
@@ -45,7 +46,7 @@ struct asking {
 	struct one *v;
 	size_t n;
 	int *answers;
-	/* IPv4, IPv6 */
+	/* Raw sockets for IPv4 and IPv6. */
 	int raw[2];
 	uint8_t mark[MARK];
 };
@@ -67,12 +68,12 @@ static void settle(struct asking *a, size_t i, int answer)
 	a->v[i].fd = -1;
 }
 
-/* What an error of the kernel says of the way there. */
+/* Returns what a socket error shows about the path to the address. */
 static int answer_of(int error)
 {
 	switch (error) {
 	case 0:
-	case ECONNREFUSED: /* a packet came back */
+	case ECONNREFUSED: /* A packet came back. */
 	case ECONNRESET:
 		return PROTO_ANSWERED;
 	case ENETUNREACH:
@@ -141,7 +142,7 @@ static void send_echo(struct asking *a, size_t i)
 		return;
 	}
 	memcpy(e.mark, a->mark, MARK);
-	if (!is_v6(o)) /* of IPv6 the kernel reckons it */
+	if (!is_v6(o)) /* for IPv6 the kernel computes it */
 		e.sum = checksum(&e, sizeof(e));
 	if (sendto(fd, &e, sizeof(e), 0, (struct sockaddr *)&o->to, o->len) >= 0 ||
 	    answer_of(errno) == PROTO_SILENT)
@@ -155,7 +156,8 @@ static void read_echoes(struct asking *a, bool v6)
 	ssize_t got;
 
 	while ((got = recv(a->raw[v6], packet, sizeof(packet), 0)) > 0) {
-		size_t at = v6 ? 0 : (size_t)(packet[0] & 15) * 4; /* IPv4 comes with its header */
+		/* an IPv4 packet includes its header */
+		size_t at = v6 ? 0 : (size_t)(packet[0] & 15) * 4;
 
 		if ((size_t)got < at + sizeof(e))
 			continue;
@@ -167,9 +169,9 @@ static void read_echoes(struct asking *a, bool v6)
 	}
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all addresses ---------------------------------------------------------------------------- */
 
-/* False: it is no address. */
+/* Parses an address of the order. False: not valid. */
 static bool read_target(const char *text, struct one *o)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&o->to;
@@ -211,7 +213,7 @@ static void echo_all(struct asking *a)
 			send_echo(a, i);
 }
 
-/* Waits for the next answers.  False: nothing is left to wait for. */
+/* Waits for the next answers and evaluates them. False: no probe is waiting. */
 static bool wait_for_some(struct asking *a, struct pollfd *p, int ms)
 {
 	size_t n = 2;
@@ -269,11 +271,11 @@ void probe_ask(const struct strings *addresses, int limit_ms, int *answers)
 	free(a.v);
 }
 
-/* --- beside the loop -------------------------------------------------------------------------- */
+/* --- on a worker thread ----------------------------------------------------------------------- */
 
 struct probe {
 	struct loop_work *work;
-	/* its own: the order may end before it does */
+	/* Copies, because the order may be freed before the probe ends. */
 	struct strings addresses;
 	char *nonce;
 	int *answers;

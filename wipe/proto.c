@@ -10,11 +10,11 @@
 #include "base/str.h"
 
 /*
- * Bounds here are those of one message; what a message means is checked by the
- * one who acts on it (order.c on the machine, the controller's agent endpoint).
+ * Bounds here are those of one message. The receiver checks what a message means (orders.c on the
+ * machine, controller/agent in drover).
  */
 #define MAX_PEM 12288
-#define MAX_BUNDLE (512 << 10) /* of CAs for an image server: a distribution's is 220 KB */
+#define MAX_BUNDLE (512 << 10) /* CA bundle for an image server; a distribution's has 220 KB */
 #define MAX_FILE (256u << 10)
 #define MAX_ENVELOPE (900u << 10)
 
@@ -74,34 +74,37 @@ static bool is_digest(const char *s)
 
 const struct field proto_boot_fields[] = {
 	FIELD(proto_boot, endpoint, "endpoint", FIELD_STR, .required = true, .valid = is_https,
-	      .want = "an https URL", .doc = "Where the agent calls home."),
+	      .want = "an https URL", .doc = "URL of drover's endpoint for agents."),
 	FIELD(proto_boot, ca_pem, "ca", FIELD_STR, .required = true, .max_len = MAX_PEM,
-	      .doc = "PEM certificates; the agent trusts these alone."),
+	      .doc = "PEM certificates, the only ones that the agent trusts."),
 	FIELD(proto_boot, machine, "machine", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Machine."),
 	FIELD(proto_boot, operation, "operation", FIELD_STR, .required = true, .max_len = 128,
 	      .doc = "Journal id of the operation that this boot belongs to."),
 	FIELD(proto_boot, boot, "boot", FIELD_I64, .min = 1, .max = 1000000, .required = true,
-	      .doc = "Counts the boots of one operation, from 1."),
+	      .doc = "Number of the boot within the operation, from 1."),
 	FIELD(proto_boot, secret, "secret", FIELD_STR, .required = true, .valid = is_secret,
-	      .want = "64 hex digits", .doc = "Proves this boot to drover."),
+	      .want = "64 hex digits",
+	      .doc = "Secret with which the agent of this boot authenticates."),
 	FIELD(proto_boot, wall_time, "wallTime", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Unix milliseconds; a clock that is earlier, or a day ahead, is set from it."),
+	      .doc = "Unix milliseconds; the machine's clock is set if it is earlier or a day ahead."),
 	FIELD(proto_boot, address, "address", FIELD_STR, .max_len = 18,
 	      .doc = "IPv4 address and prefix length of the NIC; absent: DHCP."),
 	FIELD(proto_boot, gateway, "gateway", FIELD_STR, .max_len = 15, .doc = "IPv4 gateway."),
 	FIELD(proto_boot, mac, "mac", FIELD_STR, .max_len = 17,
-	      .doc = "The NIC to use; absent: the first with a link."),
+	      .doc = "MAC of the NIC to use; absent: the first NIC with a link."),
 	FIELDS_END,
 };
 
 static const struct field dmi_fields[] = {
 	FIELD(proto_dmi, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 	      .doc = "SMBIOS system UUID, lower case."),
-	FIELD(proto_dmi, serial, "serial", FIELD_STR, .max_len = 256, .doc = "Chassis serial."),
+	FIELD(proto_dmi, serial, "serial", FIELD_STR, .max_len = 256,
+	      .doc = "Serial number of the machine."),
 	FIELD(proto_dmi, manufacturer, "manufacturer", FIELD_STR, .max_len = 256,
-	      .doc = "Who made the machine."),
-	FIELD(proto_dmi, product, "product", FIELD_STR, .max_len = 256, .doc = "Its model."),
+	      .doc = "Manufacturer of the machine."),
+	FIELD(proto_dmi, product, "product", FIELD_STR, .max_len = 256,
+	      .doc = "Model of the machine."),
 	FIELDS_END,
 };
 
@@ -118,11 +121,14 @@ const struct field proto_hello_fields[] = {
 	      .doc = "The kernel's boot id."),
 	FIELD(proto_hello, public_key, "publicKey", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Checks the signature of every later message."),
-	FIELD(proto_hello, version, "version", FIELD_STR, .max_len = 128, .doc = "The agent's."),
-	FIELD_OBJ(proto_hello, dmi, "dmi", dmi_fields, .doc = "Who the machine says it is."),
+	FIELD(proto_hello, version, "version", FIELD_STR, .max_len = 128,
+	      .doc = "Version of the agent."),
+	FIELD_OBJ(proto_hello, dmi, "dmi", dmi_fields,
+		  .doc = "Identity of the machine from SMBIOS."),
 	FIELD(proto_hello, trust, "trust", FIELD_ENUM, .enums = wipe_trust_names,
-	      .def = "\"BootNetwork\"", .doc = "How far the agent is to be believed."),
-	FIELD(proto_hello, probes, "probes", FIELD_BOOL, .doc = "It knows the order probe."),
+	      .def = "\"BootNetwork\"", .doc = "What the agent's identity rests on."),
+	FIELD(proto_hello, probes, "probes", FIELD_BOOL,
+	      .doc = "The agent supports the order probe."),
 	FIELDS_END,
 };
 
@@ -139,43 +145,43 @@ static const struct field file_fields[] = {
 	FIELDS_END,
 };
 
-/* Zeros are left out of a message, so nothing that may be zero is required. */
+/* Zeros are left out of a message, so a field that may be zero is not required. */
 const struct field proto_order_fields[] = {
 	FIELD(proto_order, seq, "seq", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Place in the queue, for ?after=."),
+	      .doc = "Sequence number of the order, for ?after=."),
 	FIELD(proto_order, id, "id", FIELD_STR, .required = true, .max_len = 256,
 	      .doc = "OPERATION/STEP, unique for a boot; the same id gets the same result."),
 	FIELD(proto_order, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Lower than one seen before: refused."),
+	      .doc = "Fence of the leader; lower than one seen before: refused."),
 	FIELD(proto_order, kind, "kind", FIELD_ENUM, .enums = proto_order_kind_names,
-	      .def = "\"inspect\"", .doc = "What to do."),
+	      .def = "\"inspect\"", .doc = "Kind of order."),
 	FIELD(proto_order, nonce, "nonce", FIELD_STR, .max_len = 128, .valid = is_hex,
 	      .want = "32 or more hex digits",
-	      .doc = "Canaries and sample positions are derived from it."),
+	      .doc = "Nonce from which canaries and sample positions are derived."),
 	FIELD(proto_order, minimum_level, "minimumLevel", FIELD_ENUM, .enums = wipe_level_names,
-	      .def = "\"Fail\"", .doc = "What reaches less is not stamped as clean."),
+	      .def = "\"Fail\"", .doc = "Minimum level; a drive below it is not stamped as clean."),
 	FIELD(proto_order, minimum_level_hdd, "minimumLevelHdd", FIELD_ENUM,
 	      .enums = wipe_level_names, .def = "\"Fail\"",
-	      .doc = "The same for what spins; Fail: as the others."),
+	      .doc = "Minimum level of spinning disks; Fail: as minimumLevel."),
 	FIELD(proto_order, expected, "expected", FIELD_STRINGS, .max_items = 256,
-	      .doc = "WWNs of the drives that must be there; empty: all that are seen."),
+	      .doc = "WWNs of the expected drives; empty: all drives that are seen."),
 	FIELD(proto_order, noise, "noise", FIELD_STRINGS, .max_items = 256,
 	      .doc = "inspect: WWNs of drives that may hold noise after their wipe."),
 	FIELD(proto_order, samples, "samples", FIELD_I64, .min = 0, .max = 100000000,
 	      .doc = "Random reads on each drive during verification."),
 	FIELD(proto_order, cover, "cover", FIELD_STRINGS, .enums = statement_part_names,
 	      .max_items = STATEMENT_PARTS,
-	      .doc = "verify: parts beside the drives that are overwritten as well."),
+	      .doc = "verify: parts other than drives that are overwritten as well."),
 	FIELD_PTR(proto_order, evidence, "evidence", evidence_fields,
-		  .doc = "What drover knows; the agent adds what it found and signs."),
+		  .doc = "verify: what drover knows; the agent adds its results and signs."),
 	FIELD(proto_order, what, "what", FIELD_ENUM, .enums = proto_write_names, .def = "\"image\"",
 	      .doc = "What to write."),
 	FIELD(proto_order, drive, "drive", FIELD_STR, .max_len = 256, .doc = "WWN of the drive."),
-	FIELD(proto_order, url, "url", FIELD_STR, .max_len = 2048, .doc = "Where the image is."),
+	FIELD(proto_order, url, "url", FIELD_STR, .max_len = 2048, .doc = "URL of the image."),
 	FIELD(proto_order, digest, "digest", FIELD_STR, .max_len = 128, .valid = is_digest,
 	      .want = "sha256:<64 hex digits>", .doc = "SHA-256 of the bytes served at url."),
 	FIELD(proto_order, format, "format", FIELD_ENUM, .enums = proto_format_names,
-	      .def = "\"raw\"", .doc = "How the bytes served become the drive's."),
+	      .def = "\"raw\"", .doc = "Format of the bytes served."),
 	FIELD(proto_order, ca_pem, "ca", FIELD_STR, .max_len = MAX_BUNDLE,
 	      .doc = "PEM certificates trusted for url; required when it is https."),
 	FIELD_ITEMS(proto_order, files, "files", file_fields, .max_items = 8,
@@ -185,7 +191,7 @@ const struct field proto_order_fields[] = {
 	FIELD(proto_order, stamp, "stamp", FIELD_STR, .max_len = 128, .valid = is_digest,
 	      .want = "sha256:<64 hex digits>", .doc = "Digest of the record for the stamp."),
 	FIELD(proto_order, addresses, "addresses", FIELD_STRINGS, .max_items = PROTO_PROBES_MAX,
-	      .max_len = 64, .doc = "probe: ADDRESS or ADDRESS:PORT of what is asked."),
+	      .max_len = 64, .doc = "probe: ADDRESS or ADDRESS:PORT of each target."),
 	FIELDS_END,
 };
 
@@ -195,24 +201,26 @@ static const struct field drive_fields[] = {
 	FIELD(proto_drive, model, "model", FIELD_STR, .max_len = 256, .doc = "Model."),
 	FIELD(proto_drive, serial, "serial", FIELD_STR, .max_len = 256, .doc = "Serial number."),
 	FIELD(proto_drive, wwn, "wwn", FIELD_STR, .required = true, .max_len = 256,
-	      .doc = "What names the drive for ever."),
-	FIELD(proto_drive, slot, "slot", FIELD_STR, .max_len = 64, .doc = "Where it is."),
+	      .doc = "Permanent identity of the drive."),
+	FIELD(proto_drive, slot, "slot", FIELD_STR, .max_len = 64,
+	      .doc = "Location of the drive in the machine."),
 	FIELD(proto_drive, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX, .doc = "Size."),
 	FIELD(proto_drive, block_size, "blockSize", FIELD_I64, .min = 0, .max = 1 << 20,
 	      .doc = "Logical block, bytes."),
-	FIELD(proto_drive, rotational, "rotational", FIELD_BOOL, .doc = "Spins."),
-	FIELD(proto_drive, removable, "removable", FIELD_BOOL, .doc = "May be pulled."),
+	FIELD(proto_drive, rotational, "rotational", FIELD_BOOL, .doc = "Spinning disk."),
+	FIELD(proto_drive, removable, "removable", FIELD_BOOL,
+	      .doc = "Removable, as reported by the kernel."),
 	FIELD(proto_drive, read_only, "readOnly", FIELD_BOOL, .doc = "Refuses writes."),
 	FIELD(proto_drive, stamp, "stamp", FIELD_STR, .max_len = 128,
-	      .doc = "Digest in the clean stamp found on it."),
+	      .doc = "Digest in the clean stamp found on the drive."),
 	FIELD(proto_drive, stamp_record, "stampRecord", FIELD_STR, .max_len = 253,
 	      .doc = "WipeRecord named by the stamp."),
 	FIELD(proto_drive, fault, "fault", FIELD_STR, .max_len = 512,
-	      .doc = "Why not all of it can be seen: it hides sectors, or does not say."),
+	      .doc = "Why the drive is not visible completely: it hides sectors, or does not report."),
 	FIELD(proto_drive, again.clean, "cleanAgain", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Blocks that are as the wipe left them, when it was read again."),
+	      .doc = "inspect with a nonce: blocks that are still as the wipe left them."),
 	FIELD(proto_drive, again.dirty, "dirtyAgain", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Blocks that are not, or cannot be read."),
+	      .doc = "inspect with a nonce: blocks that differ or cannot be read."),
 	FIELDS_END,
 };
 static const struct field nic_fields[] = {
@@ -236,18 +244,19 @@ static const struct field controller_fields[] = {
 	      .doc = "PCI vendor:device."),
 	FIELD(proto_controller, class, "class", FIELD_STR, .max_len = 8, .doc = "PCI class."),
 	FIELD(proto_controller, driver, "driver", FIELD_STR, .max_len = 64,
-	      .doc = "Kernel driver; none: nothing behind it is seen."),
+	      .doc = "Kernel driver; absent: drives behind the controller are not seen."),
 	FIELD(proto_controller, fault, "fault", FIELD_STR, .max_len = 512,
-	      .doc = "Why not all that it holds is seen."),
+	      .doc = "Why not everything that the controller holds is visible."),
 	FIELDS_END,
 };
 
 const struct field proto_inventory_fields[] = {
-	FIELD_OBJ(proto_inventory, dmi, "dmi", dmi_fields, .doc = "Who the machine says it is."),
+	FIELD_OBJ(proto_inventory, dmi, "dmi", dmi_fields,
+		  .doc = "Identity of the machine from SMBIOS."),
 	FIELD(proto_inventory, cpus, "cpus", FIELD_I64, .min = 0, .max = 65536,
 	      .doc = "Logical processors."),
 	FIELD(proto_inventory, memory_bytes, "memoryBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Memory that the kernel has."),
+	      .doc = "Memory that the kernel manages, in bytes."),
 	FIELD_ITEMS(proto_inventory, drives, "drives", drive_fields, .max_items = 256,
 		    .doc = "Every drive seen."),
 	FIELD_ITEMS(proto_inventory, nics, "nics", nic_fields, .max_items = 64,
@@ -261,22 +270,22 @@ const struct field proto_inventory_fields[] = {
 
 static const struct field probe_fields[] = {
 	FIELD(proto_probe, address, "address", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "As in the order."),
+	      .doc = "Address as in the order."),
 	FIELD(proto_probe, answer, "answer", FIELD_ENUM, .enums = proto_answer_names,
-	      .def = "\"NotAsked\"", .doc = "What came of it."),
+	      .def = "\"NotAsked\"", .doc = "Result of the probe."),
 	FIELDS_END,
 };
 
 const struct field proto_report_fields[] = {
 	FIELD(proto_report, seq, "seq", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "The order's."),
+	      .doc = "seq of the order."),
 	FIELD(proto_report, id, "id", FIELD_STR, .required = true, .max_len = 256,
-	      .doc = "The order's."),
+	      .doc = "id of the order."),
 	FIELD(proto_report, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "The order's."),
+	      .doc = "fence of the order."),
 	FIELD(proto_report, state, "state", FIELD_ENUM, .enums = proto_report_state_names,
-	      .def = "\"progress\"", .doc = "How far the order is."),
-	FIELD(proto_report, phase, "phase", FIELD_STR, .max_len = 64, .doc = "What runs now."),
+	      .def = "\"progress\"", .doc = "State of the order."),
+	FIELD(proto_report, phase, "phase", FIELD_STR, .max_len = 64, .doc = "Phase in progress."),
 	FIELD(proto_report, done_bytes, "doneBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Bytes done in this phase, all drives."),
 	FIELD(proto_report, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
@@ -285,18 +294,19 @@ const struct field proto_report_fields[] = {
 	      .doc = "Rate since the phase began."),
 	FIELD(proto_report, reason, "reason", FIELD_STR, .max_len = 64,
 	      .doc = "Why it failed: one word of a closed list."),
-	FIELD(proto_report, message, "message", FIELD_STR, .max_len = 1024, .doc = "For people."),
+	FIELD(proto_report, message, "message", FIELD_STR, .max_len = 1024,
+	      .doc = "Human-readable text."),
 	FIELD_PTR(proto_report, inventory, "inventory", proto_inventory_fields,
 		  .doc = "Result of inspect."),
 	FIELD_ITEMS(
 		proto_report, devices, "devices", evidence_device_fields, .max_items = 256,
-		.doc = "Result of wipe: one entry for each drive; on the way, how far each is."),
+		.doc = "Result of wipe: one entry for each drive; before the end, its progress."),
 	FIELD(proto_report, envelope, "envelope", FIELD_STR, .max_len = MAX_ENVELOPE,
 	      .doc = "Result of verify: evidence signed by the agent."),
 	FIELD(proto_report, drive, "drive", FIELD_STR, .max_len = 256,
 	      .doc = "Result of write: WWN of the drive written."),
 	FIELD(proto_report, nonce, "nonce", FIELD_STR, .max_len = 128,
-	      .doc = "Result of probe: the order's."),
+	      .doc = "Result of probe: nonce of the order."),
 	FIELD_ITEMS(proto_report, answers, "answers", probe_fields, .max_items = PROTO_PROBES_MAX,
 		    .doc = "Result of probe: one for each address."),
 	FIELDS_END,
@@ -331,7 +341,7 @@ int proto_boot_write(const struct proto_boot *b, char *out, struct err *e)
 	int rc = 0;
 
 	if (len > PROTO_BOOT_BLOCK) {
-		rc = err_set(e, ERR_INVALID, 0, "boot block needs %zu bytes, there are %d", len,
+		rc = err_set(e, ERR_INVALID, 0, "boot block would need %zu bytes, it has %d", len,
 			     PROTO_BOOT_BLOCK);
 	} else {
 		memset(out, ' ', PROTO_BOOT_BLOCK);
@@ -369,7 +379,7 @@ void proto_boot_secret(const struct secret *key, const char *machine_uid, const 
 	free(text);
 }
 
-/* The signed bytes: "METHOD TARGET\n" + body. */
+/* Initialises b with the signed bytes: "METHOD TARGET\n" + body. */
 static void put_signed(struct buf *b, const char *method, const char *target, const void *body,
 		       size_t len)
 {
@@ -414,9 +424,9 @@ bool proto_signed(const struct crypto_key *k, const char *method, const char *ta
 }
 
 /*
- * Stamp: text, zeros, and in the last 32 bytes the SHA-256 of everything before,
- * so that a block half overwritten is no stamp.  It is no proof: drover compares
- * the digest with that of the machine's newest WipeRecord.
+ * Clean stamp: text, zeros, and in the last 32 bytes the SHA-256 of everything before, so that a
+ * partly overwritten block is not a stamp. A stamp proves nothing by itself: drover compares its
+ * digest with that of the machine's newest WipeRecord.
  */
 #define STAMP_MAGIC "drover clean stamp 1\n"
 #define STAMP_TEXT (PROTO_STAMP_SIZE - CRYPTO_SHA256)
@@ -431,7 +441,7 @@ void proto_stamp_write(const char *record, const char *digest, char out[static P
 	memcpy(out + STAMP_TEXT, sum, sizeof(sum));
 }
 
-/* One line of printable text without spaces; NULL if it is none. */
+/* Returns the next line, of printable text without spaces; NULL: not such a line. */
 static const char *stamp_line(const char **at, const char *end, size_t max, struct arena *a)
 {
 	const char *nl = memchr(*at, '\n', (size_t)(end - *at));

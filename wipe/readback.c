@@ -18,8 +18,8 @@ struct readback {
 	} v[READBACK_MAX];
 };
 
-/* splitmix64, from a random seed: which blocks are looked at need not withstand an attacker who
- * sees the program's memory, only a drive that does not know. */
+/* splitmix64 from a random seed: the choice of blocks must be unpredictable for a drive, but not
+ * for an attacker who can read the program's memory. */
 static uint64_t next(struct readback *r)
 {
 	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
@@ -57,7 +57,7 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 	if (!blocks)
 		return;
 	pick = r->seen ? next(r) % blocks * VERIFY_BLOCK : 0;
-	/* Reservoir sampling; place 0 stays for the first block. */
+	/* Reservoir sampling, except that slot 0 always has the first block. */
 	r->seen++;
 	slot = r->n < READBACK_MAX ? r->n++ : next(r) % r->seen;
 	if (slot < READBACK_MAX && (slot || r->seen == 1))
@@ -67,7 +67,7 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 struct check {
 	const struct readback *r;
 	size_t next;
-	/* offset of a block that differs; -1: none */
+	/* Offset of a block that differs; -1: none. */
 	int64_t wrong;
 };
 

@@ -19,15 +19,15 @@ struct ring {
 	void *backend;
 	int stall_ms;
 	unsigned depth;
-	/* of a slot's buffer */
+	/* Size of a slot's buffer in bytes. */
 	size_t size;
 	bool shared;
 	char *region;
 	size_t region_len;
-	/* claimed: its buffer is being filled */
+	/* claimed: slot whose buffer is being filled; NULL: none. */
 	struct slot *slots, *claimed;
 	unsigned busy;
-	/* the drive stood still: why; kind ERR_NONE: it did not */
+	/* Error of the drive's stall; kind ERR_NONE: it did not stall. */
 	struct err dead;
 };
 
@@ -36,21 +36,21 @@ static const char *ring_engine(const struct ring *r)
 	return r->ops == &ring_blocking ? "one at a time" : "io_uring";
 }
 
-/* why: 0, or the errno for which io_uring is not there. */
+/* Logs how drives are accessed. why: 0, or the errno of io_uring. */
 static void say_once(const struct ring *r, int why)
 {
-	/* A line for the process, however many drives it has. */
+	/* One line per process, however many drives there are. */
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	struct err e;
 
 	if (atomic_flag_test_and_set(&said))
 		return;
 	if (!why) {
-		log_info("drives are read and written", LOG_S("engine", ring_engine(r)));
+		log_info("drive I/O", LOG_S("engine", ring_engine(r)));
 		return;
 	}
 	(void)!err_errno(&e, why, "io_uring");
-	log_warn("drives are read and written", LOG_S("engine", ring_engine(r)), LOG_E(&e));
+	log_warn("drive I/O", LOG_S("engine", ring_engine(r)), LOG_E(&e));
 }
 
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared)
@@ -118,7 +118,7 @@ static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int e
 	return -1;
 }
 
-/* On its way, or at its end at once. */
+/* Submits the slot's piece; ends the piece if that fails. */
 static int start(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
 		 struct err *e)
 {
@@ -138,7 +138,7 @@ static char *buffer(const struct ring *r, size_t slot)
 	return r->region + (r->shared ? 0 : slot * r->size);
 }
 
-/* As many in flight as there is room and work for. */
+/* Starts pieces until all slots are busy or there are no more pieces. */
 static int fill(struct ring *r, const struct dio *d, const struct ring_job *j, bool *more,
 		struct err *e)
 {
@@ -155,7 +155,7 @@ static int fill(struct ring *r, const struct dio *d, const struct ring_job *j, b
 	return 0;
 }
 
-/* What became of one piece: on its way again, or at its end. */
+/* Evaluates the result of a transfer: continues the piece or ends it. */
 static int take(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
 		int64_t result, struct err *e)
 {
@@ -167,7 +167,8 @@ static int take(struct ring *r, const struct dio *d, const struct ring_job *j, s
 	}
 	if (result < 0)
 		return ended(r, j, s, (int)-result, e);
-	/* A transfer that leaves off inside a block cannot go on: the rest would be unaligned. */
+	/* A transfer that ended inside a block cannot be continued, because the rest would be
+	 * unaligned. */
 	if (result == 0 || (uint64_t)result > s->piece.len - s->moved ||
 	    (!d->file && result % d->block))
 		return ended(r, j, s, EIO, e);
@@ -192,7 +193,7 @@ static int stalled(struct ring *r, const struct ring_job *j, struct err *e)
 	return -1;
 }
 
-/* After a failure: what is in flight ends, or is left behind. */
+/* After a failure: waits until nothing is in flight. If a piece does not end, the ring is dead. */
 static void settle(struct ring *r, const struct err *e)
 {
 	int64_t ignored;
@@ -215,7 +216,7 @@ static int wait_for_one(struct ring *r, const struct dio *d, const struct ring_j
 	return slot < 0 ? stalled(r, j, e) : take(r, d, j, &r->slots[slot], result, e);
 }
 
-/* Whatever is asked of a drive that stood still is not asked of it any more. */
+/* A drive that stalled gets no further I/O: each call fails with the first error. */
 static int is_dead(const struct ring *r, struct err *e)
 {
 	if (!r->dead.kind)
@@ -249,7 +250,7 @@ static struct slot *idle(struct ring *r)
 	return NULL;
 }
 
-/* Waits until a slot is. */
+/* Waits until a slot is idle and returns the slot; NULL: failure. */
 static struct slot *idle_slot(struct ring *r, struct dio *d, const struct ring_job *j,
 			      struct err *e)
 {

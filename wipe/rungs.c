@@ -7,7 +7,8 @@
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-/* The guard is the second to lose patience: I/O that can be given up says why. */
+/* Longer than the limit of I/O, because I/O that times out reports the cause and the guard does
+ * not. */
 int64_t rungs_patience_ms(const struct host *h)
 {
 	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
@@ -36,7 +37,7 @@ static int nvme_can(struct pass *p, struct err *e)
 	return 0;
 }
 
-/* What does not say has no rung but the last. */
+/* An ATA or SCSI drive that reports no abilities is only overwritten. */
 int rungs_abilities(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
@@ -89,7 +90,8 @@ static bool has_sanitize_overwrite(const struct pass *p)
 	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
-/* With some controllers Format hits all namespaces: only where there is no other. */
+/* With some controllers a Format erases all namespaces; then it is sent only if there is no
+ * other. */
 static bool can_format(const struct pass *p)
 {
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
@@ -266,8 +268,8 @@ static int run_overwrite(struct pass *p, struct err *e)
 	return rc ? rc : dio_flush(&p->dio, e);
 }
 
-/* A new technique, for another kind of drive too, is a row; what it can be asked for is read before
- * (rungs_abilities()). */
+/* A new technique, also of another kind of drive, is one row here; its condition uses what
+ * rungs_abilities() reads. */
 const struct rung rungs[ERASE_RUNGS] = {
 	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
 	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
@@ -291,7 +293,8 @@ void rungs_note(struct pass *p, const char *technique)
 	*p->status = 0;
 }
 
-/* Another kind than the one that failed, where there is one. */
+/* Returns the technique of a kind of Sanitize that the drive supports, and its *action: another
+ * kind than `failed` if there is one. NULL: no kind is supported. */
 static const char *other_kind(const struct pass *p, unsigned failed, unsigned *action)
 {
 	static const struct {
@@ -311,7 +314,7 @@ static const char *other_kind(const struct pass *p, unsigned failed, unsigned *a
 	return technique;
 }
 
-/* What is left of it is for the canaries to find out. */
+/* Whether data remained is for the canaries to find out: the result is ignored. */
 static void recover_earlier(struct pass *p, struct sanitize *s)
 {
 	unsigned action = 0;

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <time.h>
 
-#define POLL_FIRST_MS 10 /* a key is thrown away in no time */
+#define POLL_FIRST_MS 10 /* a key is discarded at once */
 #define POLL_MS 500
-#define UNREADABLE_MS 60000 /* a drive may be deaf for a moment */
+#define UNREADABLE_MS 60000 /* longest time without a readable status */
 #define MINUTE_MS INT64_C(60000)
 #define EXPECTED_MOST_MS (24 * 60 * MINUTE_MS)
 
@@ -31,16 +31,17 @@ int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int6
 	return ms < least ? least : ms;
 }
 
-/* How it moves. */
+/* Progress of a Sanitize over time. */
 struct pace {
 	enum sanitize_action action;
 	const char *what;
-	/* ms */
+	/* Monotonic ms of the last progress and of the last reply; longest time between two steps
+	 * in ms. */
 	int64_t moved, heard, longest;
 	unsigned last;
 };
 
-/* Whether it still moves, and forwards. */
+/* Records the progress. -1: progress decreased, or stopped for longer than the limit. */
 static int take_step(struct sanitize *s, struct pace *p, unsigned progress, struct err *e)
 {
 	int64_t limit = sanitize_stall_ms(p->action, s->expected_ms, p->longest);
@@ -85,7 +86,7 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 				continue;
 			s->status = EIO;
 			(void)!err_set(e, ERR_TIMEOUT, 0,
-				       "%s: the drive does not say how far it is", what);
+				       "%s: the drive does not report its progress", what);
 			return SANITIZE_LOST;
 		}
 		pace.heard = now_ms();

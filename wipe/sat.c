@@ -24,8 +24,8 @@ int sat_command(int fd, struct ata_command *c)
 		.timeout = c->timeout_ms ? (unsigned)c->timeout_ms : TIMEOUT_MS,
 	};
 
-	/* PIO data-in, of which the data tell; else the registers are asked for (CK_COND): PIO
-	 * data-out, or non-data with 48 bits. */
+	/* PIO data-in returns its result with the data. For PIO data-out and for non-data commands
+	 * with 48 bits the registers are requested (CK_COND). */
 	cdb[1] = (uint8_t)(!c->data ? 3 << 1 | 1 : c->write ? 5 << 1 : 4 << 1);
 	cdb[2] = !c->data ? 0x20 : c->write ? 0x26 : 0x0e;
 	cdb[3] = (uint8_t)(c->feature >> 8);
@@ -38,7 +38,7 @@ int sat_command(int fd, struct ata_command *c)
 	cdb[10] = (uint8_t)(c->lba >> 8);
 	cdb[11] = (uint8_t)(c->lba >> 40);
 	cdb[12] = (uint8_t)(c->lba >> 16);
-	cdb[13] = 0x40; /* LBA */
+	cdb[13] = 0x40; /* LBA mode */
 	cdb[14] = c->command;
 	if (ioctl(fd, SG_IO, &io) < 0)
 		return -1;
@@ -47,8 +47,8 @@ int sat_command(int fd, struct ata_command *c)
 		c->status = 0x50;
 		return 0;
 	}
-	/* Descriptor sense with an ATA Status Return; without it a bridge is in between that knows
-	 * none. */
+	/* Descriptor sense with an ATA Status Return is expected. Without it the command passed a
+	 * bridge that does not support it. */
 	if (io.host_status || io.sb_len_wr < 22 || sense[0] != 0x72 || sense[8] != 0x09) {
 		errno = EIO;
 		return -1;

@@ -12,7 +12,7 @@ static uint16_t u16_at(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-/* Sense-key specific field (SPC-4, 4.5.2.4): bit 7 says that it is valid. */
+/* Reads the sense-key specific field (SPC-4, 4.5.2.4); bit 7 means valid. */
 static void read_specific(const uint8_t *p, struct scsi_sense *out)
 {
 	out->tells = p[0] & 0x80;
@@ -63,7 +63,7 @@ int scsi_command(int fd, struct scsi_command *c)
 		return -1;
 	c->status = io.status;
 	c->got = c->len - (size_t)(io.resid > 0 && (size_t)io.resid <= c->len ? io.resid : 0);
-	/* The driver's byte says, besides, that there is sense. */
+	/* 08h in the driver byte only means that there is sense data. */
 	if (io.host_status || (io.driver_status & 0x0f & ~0x08) ||
 	    (io.status == SCSI_CHECK && !scsi_sense_read(sense, io.sb_len_wr, &c->sense))) {
 		errno = EIO;

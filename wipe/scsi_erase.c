@@ -11,19 +11,19 @@ enum {
 	INQUIRY = 0x12,
 	SANITIZE = 0x48,
 	WRITE_SAME_16 = 0x93,
-	/* with 10h */
+	/* With service action 10h. */
 	READ_CAPACITY_16 = 0x9e,
-	/* with 0Ch: REPORT SUPPORTED OPERATION CODES */
+	/* With service action 0Ch: REPORT SUPPORTED OPERATION CODES. */
 	MAINTENANCE_IN = 0xa3,
 };
-/* Service actions of SANITIZE; byte 1 of it. */
+/* Service actions of SANITIZE, in byte 1. */
 enum { OVERWRITE = 0x01, BLOCK_ERASE = 0x02, CRYPTO_ERASE = 0x03, EXIT_FAILURE = 0x1f };
 enum { IMMED = 0x80, AUSE = 0x20 };
 enum { NO_SENSE = 0x0, NOT_READY = 0x2, UNIT_ATTENTION = 0x6 };
 enum { ASC_NOT_READY = 0x04, ASC_CORRUPTED = 0x31 }; /* format or Sanitize failed */
 enum { FORMATS = 0x04, SANITIZES_NOW = 0x1b };	     /* qualifiers of NOT READY */
 
-#define SAME_MOST (64u << 20) /* bytes of one WRITE SAME: a slow drive still shows progress */
+#define SAME_MOST (64u << 20) /* bytes per WRITE SAME: a slow drive still shows progress */
 #define SAME_TIMEOUT_MS (2 * 60 * 1000)
 
 static uint32_t u32_at(const uint8_t *p)
@@ -52,7 +52,7 @@ static int run(const struct host *h, int fd, struct scsi_command *c)
 	return c->status == SCSI_GOOD ? 0 : 1;
 }
 
-/* Of what rc, not 0, says of c. */
+/* Reports a failed command; rc is what run() returned, not 0. */
 static int refused(int rc, const struct scsi_command *c, const char *what, int64_t *status,
 		   struct err *e)
 {
@@ -63,9 +63,9 @@ static int refused(int rc, const struct scsi_command *c, const char *what, int64
 		       c->status, c->sense.key, c->sense.asc, c->sense.ascq);
 }
 
-/* --- what it can ------------------------------------------------------------------------------ */
+/* --- abilities -------------------------------------------------------------------------------- */
 
-/* action: -1: it has none. */
+/* True if the drive reports to support the command. action: its service action; -1: none. */
 static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, int action)
 {
 	struct scsi_command c = {.cdb = {MAINTENANCE_IN, 0x0c, action < 0 ? 1 : 2, opcode},
@@ -79,7 +79,7 @@ static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, i
 	return !run(h, fd, &c) && c.got >= 4 && (page[1] & 7) == 3;
 }
 
-/* -1: it does not say. */
+/* Reads block size and protection. -1: not reported. */
 static int read_format(const struct host *h, int fd, uint8_t *page, struct scsi_abilities *out,
 		       bool *protected)
 {
@@ -95,7 +95,7 @@ static int read_format(const struct host *h, int fd, uint8_t *page, struct scsi_
 	return out->block >= 512 && out->block <= 4096 ? 0 : -1;
 }
 
-/* Block limits page (VPD B0h). */
+/* Returns the largest number of blocks of one WRITE SAME (block limits page, VPD B0h). */
 static uint32_t same_most(const struct host *h, int fd, uint8_t *page, uint32_t block)
 {
 	struct scsi_command c = {
@@ -119,14 +119,14 @@ void scsi_abilities(const struct host *h, int fd, uint8_t *page, struct scsi_abi
 			 (knows(h, fd, page, SANITIZE, OVERWRITE) ? SANITIZES_OVERWRITE : 0);
 	if (read_format(h, fd, page, out, &protected) < 0)
 		return;
-	/* Its format is not changed, and how it asks for the present type is not the same
-	 * everywhere. */
+	/* A drive with protection information is not formatted: its format must not change, and
+	 * drives differ in how the present protection type is requested. */
 	out->format = !protected && knows(h, fd, page, FORMAT_UNIT, -1);
 	if (knows(h, fd, page, WRITE_SAME_16, -1))
 		out->same = same_most(h, fd, page, out->block);
 }
 
-/* --- how far it is ---------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------- */
 
 static bool is_at_work(const struct scsi_sense *s)
 {
@@ -134,7 +134,8 @@ static bool is_at_work(const struct scsi_sense *s)
 	       (s->ascq == FORMATS || s->ascq == SANITIZES_NOW);
 }
 
-/* That nothing is under way any more says not yet that it went well. */
+/* Call it when no erase is in progress: that the erase has ended does not show that it
+ * succeeded. */
 static enum sanitize_said is_ready(struct sanitize *s)
 {
 	struct scsi_command c = {.cdb = {TEST_UNIT_READY}, .cdb_len = 6};
@@ -148,7 +149,7 @@ static enum sanitize_said is_ready(struct sanitize *s)
 	if (is_at_work(&c.sense))
 		return SAID_RUNNING;
 	if (c.sense.key == UNIT_ATTENTION || c.status != SCSI_CHECK)
-		return SAID_NOTHING; /* asked again */
+		return SAID_NOTHING; /* polled again */
 	return c.sense.asc == ASC_CORRUPTED ? SAID_FAILED : SAID_NONSENSE;
 }
 
@@ -172,7 +173,7 @@ static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
 
 static enum sanitize_end begin(struct sanitize *s, unsigned action, uint8_t flags, struct err *e)
 {
-	/* One pass of a pattern of four zeros. */
+	/* One pass with a pattern of four zero bytes. */
 	static const uint8_t zeros[] = {0x01, 0, 0, 4, 0, 0, 0, 0};
 	struct scsi_command c = {.cdb = {SANITIZE}, .cdb_len = 10};
 	int rc;
@@ -235,7 +236,7 @@ const struct sanitize_ops scsi_sanitize = {
 
 enum sanitize_end scsi_format(struct sanitize *s, struct err *e)
 {
-	/* FMTDATA, and a parameter list that says: at once (IMMED), and no list of defects. */
+	/* FMTDATA with a parameter list: IMMED, and no defect list. */
 	struct scsi_command c = {
 		.cdb = {FORMAT_UNIT, 0x10}, .cdb_len = 6, .data = s->page, .len = 4, .write = true};
 	int rc;

@@ -7,9 +7,10 @@
 #include <unistd.h>
 #include "base/str.h"
 
-#define NAME_MAX_BYTES 48 /* of what firmware and enclosures call it */
+#define NAME_MAX_BYTES 48 /* largest part of a foreign name that is used */
 
-/* Firmware and enclosures write what they like. */
+/* Joins both texts. Firmware and enclosures may use any bytes, so `foreign` is truncated and made
+ * printable. */
 static const char *plain(struct arena *a, const char *before, const char *foreign)
 {
 	char *out = arena_printf(a, "%s%.*s", before, NAME_MAX_BYTES, foreign);
@@ -35,8 +36,8 @@ static const char *bay(const struct host *h, struct arena *a, const char *name)
 	return NULL;
 }
 
-/* Of an NVMe namespace: its controller's; under multipath `device` is the subsystem, and the
- * controllers are in it. */
+/* Returns the address of a namespace's controller. With multipath, `device` is the subsystem, which
+ * contains the controllers. */
 static const char *nvme_address(const struct host *h, struct arena *a, const char *name)
 {
 	const char *own = host_line(a, "%s/block/%s/device/address", h->sys, name), **names;
@@ -51,7 +52,7 @@ static const char *nvme_address(const struct host *h, struct arena *a, const cha
 	return own;
 }
 
-/* 0000:3b:00.0 */
+/* True for an address as 0000:3b:00.0. */
 static bool is_pci_address(const char *s)
 {
 	static const char form[] = "xxxx:xx:xx.x";
@@ -62,7 +63,7 @@ static bool is_pci_address(const char *s)
 	return !s[sizeof(form) - 1];
 }
 
-/* The parts of the path that the block device stands for: the last PCI device, and ataN. */
+/* Finds the last PCI device and ataN in the path that the block device links to. */
 static void read_path(const struct host *h, struct arena *a, const char *name, const char **pci,
 		      const char **ata)
 {
@@ -82,7 +83,7 @@ static void read_path(const struct host *h, struct arena *a, const char *name, c
 
 static const char *pci_slot(const struct host *h, struct arena *a, const char *address)
 {
-	size_t function = strlen(address) - 2; /* ".0" at the end */
+	size_t function = strlen(address) - 2; /* without the ".0" at the end */
 	const char **names, *of;
 	size_t n = host_names(a, arena_printf(a, "%s/bus/pci/slots", h->sys), &names);
 

@@ -62,7 +62,7 @@ static bool nodes_add_up(const struct statement *s)
 		for (size_t k = 0; k < i; k++)
 			if (s->nodes.v[k].node == n->node)
 				return false;
-		total += n->total_bytes; /* 64 of 2^50 at most */
+		total += n->total_bytes; /* at most 64 of 2^50 */
 		covered += n->covered_bytes;
 	}
 	return !s->nodes.n || (total == s->total_bytes && covered == s->covered_bytes);
@@ -77,14 +77,14 @@ int statement_check(const struct statement *v, size_t n, struct err *e)
 					       statement_part_names[v[i].part]);
 		if (!nodes_add_up(&v[i]))
 			return err_set(e, ERR_PROTOCOL, 0,
-				       "statements[%zu]: its nodes do not add up to it", i);
+				       "statements[%zu]: its nodes do not add up to its totals", i);
 		if (v[i].outcome == STATEMENT_COVERED &&
 		    (v[i].bad_bytes || !str_eq(v[i].technique, "Overwritten") ||
 		     !statement_enough(v[i].total_bytes, v[i].covered_bytes)))
 			return err_set(
 				e, ERR_PROTOCOL, 0,
-				"statements[%zu]: %s is Covered, and its counts do not say so", i,
-				statement_part_names[v[i].part]);
+				"statements[%zu]: %s is Covered, but its counts do not show that",
+				i, statement_part_names[v[i].part]);
 	}
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "wipe/readback.h"
 #include "wipe/ring.h"
 
-#define ZEROS_MOST (64 << 20) /* of one Write Zeroes: a slow drive still shows progress */
+#define ZEROS_MOST (64 << 20) /* bytes per Write Zeroes: a slow drive still shows progress */
 #define ZERO_RUNS 1024
 
 _Static_assert(GPT_HEAD % TARGET_PIECE == 0, "the head is whole pieces");
@@ -27,11 +27,11 @@ struct target {
 	struct ring_job job;
 	struct readback *readback;
 	_Atomic int64_t *moved;
-	/* GPT_HEAD bytes, held back */
+	/* The first GPT_HEAD bytes of the image, written last. */
 	uint8_t *head;
-	/* of the next piece */
+	/* Offset of the next piece. */
 	int64_t at;
-	/* not yet written */
+	/* Runs of zeros that are not written yet. */
 	struct run zeros[ZERO_RUNS];
 	size_t nzeros;
 	bool touched;
@@ -83,12 +83,12 @@ int target_open(struct target *t, struct err *e)
 	if (dio_open(&t->dio, t->host, drive_name(t->drive), true, e) < 0)
 		return -1;
 	if (t->dio.bytes != t->drive->bytes)
-		return err_set(e, ERR_CONFLICT, 0, "%s: size changed since it was found",
-			       t->drive->path);
+		return err_set(e, ERR_CONFLICT, 0,
+			       "%s: the drive's size changed since it was listed", t->drive->path);
 	return drive_check(t->host, t->drive, e);
 }
 
-/* Both places where a firmware looks for a table. */
+/* Zeros both places where a firmware looks for a partition table. */
 static int erase_tables(struct target *t, struct err *e)
 {
 	int head = dio_zero(&t->dio, 0, GPT_HEAD, e);
@@ -104,7 +104,8 @@ void *target_buffer(struct target *t, struct err *e)
 
 /* --- zeros ----------------------------------------------------------------------------------- */
 
-/* Written between the data they would only hold it up: Write Zeroes has no queue here. */
+/* Writes the collected runs of zeros. They are not written between the data, because Write Zeroes
+ * has no queue here and would delay the data. */
 static int write_zeros(struct target *t, struct err *e)
 {
 	for (size_t i = 0; i < t->nzeros; i++) {
@@ -127,7 +128,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 {
 	struct run *last = t->nzeros ? &t->zeros[t->nzeros - 1] : NULL;
 
-	/* Hundreds of GB of them may pass before the drive gets anything. */
+	/* Collected zeros count as progress: hundreds of GB of them may pass before the drive gets
+	 * any. */
 	atomic_fetch_add(t->moved, (int64_t)len);
 	if (last && last->end == t->at) {
 		last->end += (int64_t)len;
@@ -141,7 +143,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* An image as large as the drive brings its own backup table, which must not be there yet. */
+/* Zeros the image's own backup table, which an image as large as the drive contains, because the
+ * drive must have no table yet. */
 static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 {
 	int64_t from = t->dio.bytes - GPT_TABLE - t->dio.block - t->at;
@@ -150,7 +153,7 @@ static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 		memset(data + (from > 0 ? from : 0), 0, len - (size_t)(from > 0 ? from : 0));
 }
 
-/* in_flight: NULL for what stands in a buffer of the ring. */
+/* in_flight NULL: the data is in a buffer of the ring. */
 static int send(struct target *t, uint8_t *data, size_t len, unsigned *in_flight, struct err *e)
 {
 	struct ring_piece p = {.buf = in_flight ? data : NULL,
@@ -180,7 +183,8 @@ static int put(struct target *t, uint8_t *data, size_t len, unsigned *in_flight,
 	return rc;
 }
 
-/* Room, and nothing bootable beside what is going to be written. */
+/* Checks that the piece fits; before the first piece, removes old partition tables from the
+ * drive. */
 static int prepare(struct target *t, size_t len, struct err *e)
 {
 	if ((int64_t)len > t->dio.bytes - t->at)
@@ -230,7 +234,7 @@ void target_spoil(struct target *t)
 {
 	struct err e;
 
-	/* What were still in flight could arrive behind the zeros. */
+	/* A write still in flight could arrive after the zeros. */
 	if (t->dio.fd >= 0)
 		(void)!ring_drain(t->ring, &t->dio, &t->job, &e);
 	if (t->touched)
@@ -254,7 +258,7 @@ static void partition_guid(const struct target *t, const uint8_t digest[static C
 	out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }
 
-/* What a tenant boots from hangs on these bytes: read back, all of them. */
+/* Writes a table and reads all of it back, because the tenant's boot depends on it. */
 static int put_table(struct target *t, const void *data, size_t len, int64_t at, struct err *e)
 {
 	void *back = dio_buffer(len);
@@ -292,7 +296,7 @@ int target_finish(struct target *t, struct err *e)
 {
 	size_t n = gpt_tail_bytes(&t->gpt);
 	uint8_t *tail = dio_buffer(GPT_HEAD);
-	/* An old config drive there must not be taken for this machine's. */
+	/* An old config drive at this place must not be taken for this machine's. */
 	int rc = dio_zero(&t->dio, t->cidata_at, t->cidata_bytes, e);
 
 	gpt_write(&t->gpt, t->head, tail);

@@ -7,8 +7,8 @@
 #include "wipe/scsi.h"
 
 #define BYTES 512
-#define HEAD 48	   /* of the discovery; then features */
-#define PROTOCOL 1 /* of the TCG; Level 0 is its communication ID 1 */
+#define HEAD 48	   /* header of the discovery; features follow */
+#define PROTOCOL 1 /* protocol of the TCG; Level 0 Discovery is its communication ID 1 */
 #define LOCKING 0x0002
 
 enum { ENABLED = 1 << 1, LOCKED = 1 << 2, SHADOWED = 1 << 4, SHADOW_DONE = 1 << 5 };
@@ -56,7 +56,7 @@ static int receive(const struct host *h, int fd, const char *type, uint8_t *page
 	return -1;
 }
 
-/* A range that is locked, or a shadow of the first blocks that is shown in their stead. */
+/* True if a range is locked, or if the shadow MBR is shown instead of the first blocks. */
 static bool keeps_locked(unsigned flags)
 {
 	return flags & ENABLED && (flags & LOCKED || (flags & SHADOWED && !(flags & SHADOW_DONE)));

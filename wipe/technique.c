@@ -1,7 +1,7 @@
 /*
- * technique: what each technique can earn, how fast a medium can be erased by it at most, and so
- * which claims of a record cannot be true.  The agent, drover's judgement and `drover wipe verify`
- * ask this one table.
+ * technique: the level that each technique can earn, and its shortest plausible time on a medium,
+ * and so which claims of a record cannot be true. The agent, drover's checks and `drover wipe
+ * verify` use this one table.
  */
 #include "wipe/evidence.h"
 
@@ -10,19 +10,19 @@
 #define GB INT64_C(1000000000)
 #define TB (1000 * GB)
 
-/* What bounds how fast it ends. */
+/* What limits the speed of a technique. */
 enum pace {
-	/* a key or a map is thrown away, however large the drive is */
+	/* A key or a map is discarded, whatever the size of the drive. */
 	PACE_KEY,
-	/* each block of flash is erased, many at once */
+	/* Each block of flash is erased, many at once. */
 	PACE_BLOCKS,
-	/* each byte is written */
+	/* Each byte is written. */
 	PACE_WRITES,
 };
 
-/* Drives name their estimates for a Sanitize or a Format in whole seconds (NVM Express Base 2.0,
- * figure 259), and none is known that discards its key and its map in less than two.  What is
- * smaller than this is no medium of a server, and may be quick. */
+/* Drives report their estimates for a Sanitize or a Format in whole seconds (NVM Express Base 2.0,
+ * figure 259), and no drive is known that discards its key and its map in less than two. Media
+ * smaller than KEY_SMALL are not used in servers and may be faster. */
 #define KEY_LEAST_MS 2000
 #define KEY_SMALL ((int64_t)1 << 30)
 
@@ -30,25 +30,26 @@ static const struct technique {
 	const char *name;
 	enum wipe_level level;
 	enum pace pace;
-	/* may be left behind */
+	/* The drive may read as noise afterwards. */
 	bool noise;
 } techniques[] = {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
 	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
 	{"SecurityEraseEnhanced", WIPE_PURGE, PACE_KEY, true},
-	/* Disks that encrypt do it by a key too. */
+	/* Self-encrypting disks may only discard a key. */
 	{"SecurityErase", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
-	/* Firmware may do it by a key. */
+	/* Firmware may only discard a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatUnit", WIPE_CLEAR, PACE_BLOCKS, false},
 	{"WriteSame", WIPE_CLEAR, PACE_WRITES, false},
 	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 
-/* The most that a medium takes: twice what is sold, or what its bus carries. SATA 6 Gbit/s; SAS 24
- * Gbit/s over two ports; NVMe on four lanes of PCIe 6; disks with two actuators reach 0.55 GB/s. */
+/* Returns the highest plausible rate of writes to the medium: twice that of products on the market,
+ * or the rate of its bus. SATA 6 Gbit/s; SAS 24 Gbit/s over two ports; NVMe on four lanes of PCIe
+ * 6; disks with two actuators reach 0.55 GB/s. */
 static int64_t bytes_per_s(const struct evidence_device *d)
 {
 	bool sas = str_eq(d->type, "SAS");
@@ -89,7 +90,7 @@ int64_t evidence_least_ms(const struct evidence_device *d)
 		return 0;
 	if (t->pace == PACE_KEY)
 		return KEY_LEAST_MS;
-	/* An erase of all blocks of 30 TB is known to end within 30 s. */
+	/* Drives are known that erase all blocks of 30 TB within 30 s. */
 	rate = t->pace == PACE_BLOCKS ? 2 * TB : bytes_per_s(d);
 	least = d->bytes / (rate / 1000);
 	return t->pace == PACE_BLOCKS && least < KEY_LEAST_MS ? KEY_LEAST_MS : least;
@@ -111,16 +112,15 @@ int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t
 			d->raw_status.n ? (long long)d->raw_status.v[d->raw_status.n - 1] : -1ll);
 	if (took_ms < least)
 		return err_set(e, ERR_DENIED, 0,
-			       "%s of %lld bytes in %lld ms; that takes %lld ms at least",
-			       d->technique, (long long)d->bytes, (long long)took_ms,
-			       (long long)least);
+			       "%s of %lld bytes in %lld ms; the minimum is %lld ms", d->technique,
+			       (long long)d->bytes, (long long)took_ms, (long long)least);
 	if (d->canaries.planted >= EVIDENCE_CANARIES && !d->canaries.found &&
 	    d->reads.clean >= reads && !d->reads.dirty && !d->reads.unreadable)
 		return 0;
 	return err_set(
 		e, ERR_DENIED, 0,
-		"of %d canaries %lld planted, %lld canaries found; of %lld reads %lld clean, "
-		"%lld reads dirty, %lld unreadable",
+		"of %d canaries %lld planted, %lld found afterwards; of %lld reads %lld clean, "
+		"%lld dirty, %lld unreadable",
 		EVIDENCE_CANARIES, (long long)d->canaries.planted, (long long)d->canaries.found,
 		(long long)reads, (long long)d->reads.clean, (long long)d->reads.dirty,
 		(long long)d->reads.unreadable);

@@ -13,7 +13,7 @@
 #include "wipe/drives.h"
 
 #define NFIT_MOST 65536
-#define NFIT_HEAD 40 /* of the table; then structures */
+#define NFIT_HEAD 40 /* header of the table; structures follow */
 #define SPA_RANGE 0
 #define SPA_BYTES 56
 #define CAP_PMRS (UINT64_C(1) << 57)
@@ -30,7 +30,7 @@ static uint64_t u64_at(const uint8_t *p)
 	return le64toh(v);
 }
 
-/* Of all ranges; 0: there are none. */
+/* Returns the size of all persistent ranges in the NFIT; 0: none. */
 static uint64_t nvdimm_bytes(const struct host *h, struct arena *a)
 {
 	uint8_t *table = arena_calloc(a, NFIT_MOST, 1);
@@ -52,7 +52,8 @@ static uint64_t nvdimm_bytes(const struct host *h, struct arena *a)
 	return bytes;
 }
 
-/* What is shown is a drive: written, and read back. */
+/* Returns the size of persistent memory that the kernel shows as drives, which are written and read
+ * back. */
 static uint64_t shown_bytes(const struct proto_inventory *seen)
 {
 	uint64_t bytes = 0;
@@ -63,7 +64,8 @@ static uint64_t shown_bytes(const struct proto_inventory *seen)
 	return bytes;
 }
 
-/* The first register of the controller.  A kernel that is locked down shows none. */
+/* Reads CAP, the first register of the controller. False also if the kernel is locked down and
+ * denies access. */
 static bool has_pmr(const struct host *h, const char *address)
 {
 	char path[PATH_MAX];
@@ -86,7 +88,7 @@ static bool has_pmr(const struct host *h, const char *address)
 	cap = bar;
 	value = *cap;
 	munmap(bar, sizeof(value));
-	/* All ones: it does not answer. */
+	/* All ones: the controller does not respond. */
 	return value != UINT64_MAX && le64toh(value) & CAP_PMRS;
 }
 

@@ -19,7 +19,7 @@ static void derive(const struct verify *v, const char *what, int64_t n, uint8_t 
 	crypto_hmac_sha256(v->nonce, text, (size_t)len, out);
 }
 
-/* A place that depends on nonce, drive and n alone. */
+/* Returns a position that depends only on nonce, drive and n. */
 static int64_t place(const struct verify *v, const char *what, int64_t n)
 {
 	uint8_t d[CRYPTO_SHA256];
@@ -45,10 +45,10 @@ static void canary(const struct verify *v, int64_t offset, uint8_t out[static CR
 	derive(v, "canary", offset, out);
 }
 
-/* All of a drive, to be looked for anywhere. */
+/* All canaries of a drive, for finding them at any offset. */
 struct canaries {
 	uint8_t v[VERIFY_CANARIES][CRYPTO_SHA256];
-	/* a bit for each two bytes with which one begins */
+	/* One bit for each pair of bytes; set if a canary begins with the pair. */
 	uint8_t begins[65536 / 8];
 };
 
@@ -63,8 +63,9 @@ static struct canaries *all_canaries(const struct verify *v)
 	return c;
 }
 
-/* At any offset: a drive that moved what it holds did not erase it. The canary's bytes are repeated
- * over its block, so that a sector of it, wherever it begins, holds them whole. */
+/* True if the block contains a canary at any offset, because a drive that only moved its data did
+ * not erase it. A canary's bytes are repeated over its block, so each sector of the block contains
+ * them completely, wherever the sector begins. */
 static bool holds_canary(const struct canaries *c, const uint8_t *block)
 {
 	for (size_t k = 0; k + CRYPTO_SHA256 <= VERIFY_BLOCK; k++) {
@@ -81,20 +82,21 @@ static bool holds_canary(const struct canaries *c, const uint8_t *block)
 
 /* --- one pass over many blocks --------------------------------------------------------------- */
 
-/* Where the n-th block is; what to do with one that was read (block NULL: that could not be). */
+/* Reads n blocks: where() returns the position of block i, saw() evaluates it (block NULL:
+ * unreadable). */
 struct walk {
 	const struct verify *v;
 	int64_t (*where)(const struct verify *v, int64_t i);
 	void (*saw)(struct walk *w, const void *block, int64_t at, int64_t i);
 	int64_t n, given, ended;
-	/* *v->why is filled in */
+	/* A read failed; *v->why has the first error. */
 	bool broken;
 
 	enum verify_accept accept;
 	const struct canaries *canaries;
-	/* of these blocks, in their order */
+	/* Fingerprints of these blocks, in their order; NULL: none. */
 	const uint8_t (*old)[16];
-	/* of all blocks, sorted */
+	/* Fingerprints of all blocks, sorted. */
 	const uint8_t (*remembered)[16];
 	size_t nremembered;
 	uint8_t (*prints)[16];
@@ -140,7 +142,7 @@ static int block_read(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
-/* Each block is seen once, also when the drive stands still: then as one that cannot be read. */
+/* Passes each block to saw() once; after a stall of the drive, the remaining ones as unreadable. */
 static void walk(struct walk *w)
 {
 	struct ring_job j = {.next = next_block, .done = block_read, .arg = w};
@@ -179,7 +181,7 @@ static int canary_written(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
-/* All of it, in its own place. */
+/* Counts the block if it is exactly the canary of its position. */
 static void saw_planted(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	uint8_t c[CRYPTO_SHA256];
@@ -209,7 +211,8 @@ static void saw_canary_place(struct walk *w, const void *block, int64_t at, int6
 {
 	(void)at;
 	(void)i;
-	/* What cannot be read was not proved gone; the caller may not call it clean. */
+	/* A canary that cannot be read was not proved erased; the caller must not count it as
+	 * clean. */
 	if (!block)
 		w->unreadable++;
 	else
@@ -247,7 +250,7 @@ static void fingerprint(const struct verify *v, const void *block, uint8_t out[s
 	memcpy(out, d, 16);
 }
 
-/* A print of a block that could not be read. */
+/* Fingerprint of a block that could not be read. */
 static const uint8_t unread[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 				   0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
@@ -292,10 +295,10 @@ void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]
 	walk(&samples);
 }
 
-/* Does each byte come about as often as chance has it? Chi-square of 255 degrees of freedom over
- * 4096 bytes, sixteen of each expected; by chance one block in 10^15 is outside these bounds. A
- * file system's, a program's or a text's blocks are, one that counts up, and one with a sector of a
- * canary; what was compressed or encrypted is not. */
+/* True if each byte value occurs about as often as in random data. Chi-square with 255 degrees of
+ * freedom over 4096 bytes, 16 of each value expected; by chance one block in 10^15 is outside these
+ * bounds. Blocks of file systems, programs and text are outside, and so are blocks that count up,
+ * or with a sector of a canary; compressed or encrypted data is inside. */
 #define CHI_LEAST 110
 #define CHI_MOST 512
 
@@ -326,7 +329,7 @@ static bool is_clean(const struct walk *w, const void *block)
 		return true;
 	if (w->accept == VERIFY_CONSTANT)
 		return false;
-	/* Noise is what a discarded key leaves, and none of it was there before: neither here nor
+	/* A discarded key leaves noise, which must not have been on the drive before, here or
 	 * elsewhere. */
 	if (!noise(block))
 		return false;
@@ -339,7 +342,7 @@ static bool is_clean(const struct walk *w, const void *block)
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	/* It may hold what it held before, which nobody saw. */
+	/* The block may have its earlier contents, which could not be read. */
 	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
 	else if (is_clean(w, block))
@@ -376,7 +379,7 @@ void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
 	free(sorted);
 }
 
-/* Without the first block, of edges and of canaries. */
+/* Positions without the first block, which has the stamp. */
 static int64_t edge_place_again(const struct verify *v, int64_t i)
 {
 	return edge_place(v, i + 1);

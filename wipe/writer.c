@@ -16,50 +16,52 @@
 #include "wipe/target.h"
 #include "wipe/verify.h"
 
-/* A job ends after so many, however much a chunk unpacks to: between two of them the writer can
- * be told to stop. */
+/* A job ends after this number of pieces, however much a chunk unpacks to: between two jobs the
+ * writer can be stopped. */
 #define JOB_PIECES 64
-#define LANES_MAX 8   /* frames that are unpacked at the same time */
-#define BESIDE 4      /* chunks that are filled, hashed, stored or in flight meanwhile */
+#define LANES_MAX 8   /* frames that are unpacked in parallel */
+#define BESIDE 4      /* chunks being filled, hashed, stored or in flight meanwhile */
 #define WINDOW_LOG 27 /* zstd --ultra --long=27 */
 #define WATCH_MS 5000
-#define END_MS (15 * 60 * 1000) /* flush, read back, flush: tells no progress */
+/* limit of the end job (flush, read back, flush), which reports no progress */
+#define END_MS (15 * 60 * 1000)
 
-/* A job has one of its own, so that no two threads write the same. */
+/* First failure. Each job has its own, so that no two threads write the same one. */
 struct failure {
-	/* NULL: none */
+	/* NULL: no failure. */
 	const char *reason;
 	struct err err;
 };
 
-/* What becomes of a chunk of the intake. */
+/* State of a chunk of the intake. */
 struct part {
 	struct writer *w;
 	const struct chunk *chunk;
-	/* the loop's */
+	/* Used by the loop. */
 	bool hashed, stored;
-	/* unpacks it, if it is whole */
+	/* Job that unpacks the chunk, if it is whole; NULL: not running. */
 	struct loop_work *job;
 	bool unpacked;
-	/* that job's, then the store job's */
+	/* Used by the unpack job, then by the store job. */
 	ZSTD_DCtx *zd;
-	/* INTAKE_UNPACKED bytes */
+	/* INTAKE_UNPACKED bytes. */
 	uint8_t *out;
 	size_t nout;
 	struct failure failure;
-	/* the store job's */
-	/* of what is unpacked, or of the chunk */
+	/* Used by the store job: offset of the next byte to store, in `out` if unpacked, else in
+	 * the chunk. */
 	size_t pos;
-	/* writes from `out` */
+	/* Number of writes in flight from `out`. */
 	unsigned in_flight;
 };
 
 struct writer {
 	struct loop_group *group;
-	/* NULL: not begun, or given up */
+	/* NULL: not begun, or stopped. */
 	struct fetch *fetch;
 	struct loop_timer watch;
-	/* of `stirs` */
+	/* moved: last value seen in `stirs`. moved_at: when it changed, or when no job used the
+	 * drive. */
 	int64_t moved_at, moved;
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;
@@ -67,39 +69,40 @@ struct writer {
 	const struct host *host;
 	const struct proto_drive *drive;
 	uint8_t digest[CRYPTO_SHA256];
-	/* open: the drive is */
+	/* open: the drive is open. eof: the download has ended. over: done() was called. */
 	bool zstd, open, eof, over;
-	/* when there is no `fetch` any more */
+	/* Progress of the download, saved when `fetch` is freed. */
 	int64_t served, total;
 
 	struct loop_work *hash_work, *store_work, *end_work;
-	/* freed while jobs run */
+	/* writer_free() was called while jobs ran. */
 	bool closing;
 
 	struct intake in;
-	/* by the chunk's number */
+	/* By the chunk's index. */
 	struct part parts[INTAKE_MAX];
 	unsigned lanes, in_hash, in_next;
-	/* stored, and parts of it in flight */
+	/* Part that is stored and has writes in flight; NULL: none. */
 	struct part *held;
 
-	/* the hash job's, then the end job's */
+	/* Used by the hash job, then by the end job. */
 	struct crypto_hash *hash;
-	/* the store job's, then the end job's */
+	/* Used by the store job, then by the end job. */
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	struct target *target;
-	/* of the piece that is not full yet */
+	/* Bytes in the piece that is not full yet. */
 	size_t filled;
-	/* bytes in pieces */
+	/* Bytes passed to the target in pieces. */
 	int64_t stored;
-	/* of the chunk nothing is left; its flags are the loop's */
+	/* The current chunk has been stored completely. Its flags in struct part belong to the
+	 * loop. */
 	bool emptied;
 	struct failure store_failure;
 
-	/* the target's sign of life */
+	/* Progress counter of the target. */
 	_Atomic int64_t stirs;
-	/* what done() is told; the loop's, then the end job's */
+	/* Failure that done() gets; used by the loop, then by the end job. */
 	struct failure first;
 };
 
@@ -187,7 +190,7 @@ void writer_free(struct writer *w)
 		loop_work_abandon(w->end_work);
 }
 
-/* Keep the first failure; the jobs under way end before anything follows from it. */
+/* Stores the first failure; jobs in progress end before it has an effect. */
 static void set_failed(struct failure *f, const char *reason, const struct err *e)
 {
 	if (!f->reason) {
@@ -196,7 +199,7 @@ static void set_failed(struct failure *f, const char *reason, const struct err *
 	}
 }
 
-/* Only room that is lacking is the image's fault. */
+/* ImageUnfit if the image does not fit the drive; any other failure is the drive's. */
 static const char *put_reason(const struct err *e)
 {
 	return e->kind == ERR_CAPACITY && !e->code ? "ImageUnfit" : "DriveFailed";
@@ -208,7 +211,7 @@ static void take_failure(struct writer *w, const struct failure *f)
 		set_failed(&w->first, f->reason, &f->err);
 }
 
-/* --- the end: the last piece, judge, read back, partition table ------------------------------- */
+/* --- the end: last piece, checks, read back, partition table ---------------------------------- */
 
 static int judge(struct writer *w, struct err *e)
 {
@@ -217,7 +220,7 @@ static int judge(struct writer *w, struct err *e)
 
 	crypto_hash_end(w->hash, got);
 	if (memcmp(got, w->digest, sizeof(got)) != 0)
-		return err_set(e, ERR_INVALID, 0, "the bytes served have digest %s",
+		return err_set(e, ERR_INVALID, 0, "the bytes served have another digest: %s",
 			       crypto_digest_text(got, text));
 	if (w->zstd && w->frame_open)
 		return err_set(e, ERR_PROTOCOL, 0, "the zstd stream ends inside a frame");
@@ -266,7 +269,7 @@ static void done_end(void *arg)
 
 /* --- hashing --------------------------------------------------------------------------------- */
 
-/* Both have had it, and nothing of it is in flight: the chunk can be filled again. */
+/* Returns the chunk to the intake if it is hashed and stored and nothing of it is in flight. */
 static void give_back(struct part *p)
 {
 	struct writer *w = p->w;
@@ -298,7 +301,7 @@ static void done_hash(void *arg)
 	pump(w);
 }
 
-/* --- unpacking: whole frames side by side ----------------------------------------------------- */
+/* --- unpacking: whole frames in parallel ------------------------------------------------------ */
 
 static void run_unpack(void *arg)
 {
@@ -329,7 +332,7 @@ static void done_unpack(void *arg)
 	pump(p->w);
 }
 
-/* In the order of the image, so that what comes next is never behind what comes later. */
+/* Starts jobs in the order of the image, so that the next chunk never waits for later ones. */
 static void start_unpacking(struct writer *w)
 {
 	unsigned busy = 0;
@@ -345,15 +348,15 @@ static void start_unpacking(struct writer *w)
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-/* From a chunk that is not whole.  One whose bytes are all taken may still have output waiting in
- * the decoder: only when room was left in the piece is it known that nothing more comes. */
+/* Unpacks into the piece, from a chunk that is not whole. After all input is consumed, the decoder
+ * may still hold output: only if the piece did not become full, nothing more follows. */
 static int unpack(struct writer *w, struct part *p, uint8_t *piece, struct err *e)
 {
 	ZSTD_inBuffer zin = {p->chunk->data, p->chunk->len, p->pos};
 	ZSTD_outBuffer zout = {piece, TARGET_PIECE, w->filled};
 
-	/* With nothing left to read too: inside a frame the decoder may hold output that did
-	 * not fit. */
+	/* Continues also without input: inside a frame the decoder may hold output that did not
+	 * fit. */
 	while (zout.pos < zout.size && (zin.pos < zin.size || w->frame_open)) {
 		size_t in_before = zin.pos, out_before = zout.pos;
 		size_t rc = ZSTD_decompressStream(w->zd, &zout, &zin);
@@ -382,7 +385,7 @@ static void copy(struct writer *w, struct part *p, const uint8_t *from, size_t l
 	w->emptied = p->pos == len;
 }
 
-/* A whole piece of it can go to the drive from where it stands. */
+/* True if a complete piece can be written directly from the unpacked buffer. */
 static bool goes_as_it_is(const struct writer *w, const struct part *p)
 {
 	return p->chunk->whole && !w->filled && p->nout - p->pos >= TARGET_PIECE &&
@@ -415,7 +418,8 @@ static const char *store_piece(struct writer *w, struct part *p, struct err *e)
 	return w->filled == TARGET_PIECE && put_last(w, e) < 0 ? put_reason(e) : NULL;
 }
 
-/* From the chunk to the drive; at its end the one before it has left for good. */
+/* Passes the chunk to the drive. At the end of the chunk, waits for the writes of the chunk before
+ * it. */
 static void run_store(void *arg)
 {
 	struct writer *w = arg;
@@ -451,7 +455,7 @@ static void done_store(void *arg)
 	pump(w);
 }
 
-/* --- what can go on, goes on ----------------------------------------------------------------- */
+/* --- scheduling ------------------------------------------------------------------------------- */
 
 static bool storable(const struct part *p)
 {
@@ -492,7 +496,7 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 	struct writer *w = arg;
 
 	if (intake_add(&w->in, data, len) < 0)
-		return err_set(e, ERR_PROTOCOL, 0, "more data than was asked for");
+		return err_set(e, ERR_PROTOCOL, 0, "more data than requested");
 	pump(w);
 	return 0;
 }
@@ -512,9 +516,9 @@ static void on_due(void *arg)
 	pump(arg);
 }
 
-/* --- what stands still ------------------------------------------------------------------------ */
+/* --- stalls ----------------------------------------------------------------------------------- */
 
-/* The drive: its thread may never come back, and whoever waits for the order must be told. */
+/* True if the drive makes no progress. Its thread may never return, but the order must end. */
 static bool drive_hangs(struct writer *w, int64_t now)
 {
 	int64_t moved = atomic_load(&w->stirs);
@@ -537,7 +541,7 @@ static void on_watch(void *arg)
 		fetch_watch(w->fetch, !w->over && !at_work(w));
 	if (!drive_hangs(w, loop_now(loop_of(w->group))))
 		return;
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s stands still, and holds a part of the image",
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s: no progress; the drive holds a part of the image",
 		       w->drive->path);
 	stop_fetching(w);
 	loop_timer_stop(&w->watch);
@@ -545,7 +549,7 @@ static void on_watch(void *arg)
 	w->done("DriveFailed", &e, w->arg);
 }
 
-/* --- the beginning --------------------------------------------------------------------------- */
+/* --- starting --------------------------------------------------------------------------------- */
 
 static int start_fetching(struct writer *w, struct http *http, const struct writer_spec *s,
 			  struct err *e)
@@ -622,7 +626,7 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	}
 	if (start_fetching(w, http, s, &e) < 0)
 		set_failed(&w->first, "OrderInvalid", &e);
-	/* In either case done() comes later, from the loop. */
+	/* Even after a failure done() is called later, from the loop. */
 	w->store_work = loop_work(g, run_open, done_open, drop_store, w);
 	return w;
 }

@@ -160,7 +160,7 @@ static void a_level_that_technique_answer_or_time_do_not_bear_out_is_bad(void **
 			ev.end_time = ev.start_time + 1000;
 		o = made_record(&ev);
 		expect_bad(o, i == 0   ? "technique None earns Fail at most"
-			      : i == 3 ? "at least"
+			      : i == 3 ? "the minimum is"
 				       : "rawStatus");
 	}
 }
@@ -378,7 +378,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev = made_sample();
 	ev.devices.n = 0;
 	none = made_record(&ev);
-	expect_bad(none, "predicate.verdict: Clear, of no device");
+	expect_bad(none, "predicate.verdict: Clear, but there is no device");
 }
 
 /* An agent that read nothing found nothing. */
@@ -396,8 +396,8 @@ static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_read
 	ev = made_sample();
 	made_drives[0].reads.clean = 10511;
 	unread = made_record(&ev);
-	expect_bad(unread, "spec.devices[0].level: Purge: of 64 canaries 64 planted, 0 canaries "
-			   "found; of 10512 reads 10511 clean");
+	expect_bad(unread, "spec.devices[0].level: Purge: of 64 canaries 64 planted, 0 found "
+			   "afterwards; of 10512 reads 10511 clean");
 	made_drives[1].level = ev.verdict = WIPE_FAIL;
 	failed = made_record(&ev);
 	expect_result(failed, "failed");

@@ -258,8 +258,9 @@ static void a_drive_that_does_not_say_is_a_fault(void **state)
 	at_fault("no 48-bit addresses");
 	ata.old = false;
 	assert_int_equal(ata_show(&m.host, 7, ALL * 512 / 2, &changed, &e), -1);
-	assert_string_equal(e.text,
-			    "it has 16384 sectors of 512 bytes, the kernel shows 4194304 bytes");
+	assert_string_equal(
+		e.text,
+		"the drive reports 16384 sectors of 512 bytes, the kernel shows 4194304 bytes");
 }
 
 static void a_drive_that_was_changed_is_found_anew(void **state)
@@ -298,7 +299,8 @@ static void a_drive_that_hides_its_sectors_again_is_not_wiped(void **state)
 	ata.shown = ALL / 2;
 	ata_scan(&m.host, arena, &l);
 	assert_int_equal(l.n, 1);
-	assert_string_equal(l.v[0].fault, "it hides sectors again");
+	assert_string_equal(l.v[0].fault,
+			    "the drive hides sectors again after all were made visible");
 	erase_init(&x, &m.host, &l.v[0], nonce, WIPE_CLEAR, 100);
 	assert_int_equal(wipe(&x, &e), -1);
 	assert_string_equal(x.device.reason, "SectorsHidden");

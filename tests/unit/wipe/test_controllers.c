@@ -228,9 +228,9 @@ static void a_controller_that_says_nothing_is_a_fault(void **state)
 	}
 	nvme.deaf = 0;
 	nvme.allocated = 0;
-	at_fault("it holds no namespace");
+	at_fault("the controller has no namespace");
 	nvme.full = true;
-	at_fault("it holds 1024 namespaces or more");
+	at_fault("the controller has 1024 namespaces or more");
 	machine_remove(&m, "dev/nvme0");
 	at_fault("nvme0");
 }

@@ -428,8 +428,8 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":5", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":0", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":[0,\"x\"]", "devices[1].rawStatus[1]"},
-		{"\"name\":\"Micron 7450|22A|eui.0001\"", "\"name\":\"other\"", "subjects"},
-		{"\"model\":\"Micron 7450\"", "\"model\":\"Micron 7451\"", "subjects"},
+		{"\"name\":\"Micron 7450|22A|eui.0001\"", "\"name\":\"other\"", "subject"},
+		{"\"model\":\"Micron 7450\"", "\"model\":\"Micron 7451\"", "subject"},
 	};
 	struct evidence ev = sample(), got;
 	char *statement = statement_of(&ev);
@@ -596,7 +596,7 @@ static void statements_bear_themselves_out(void **state)
 	s.bad_bytes = 8;
 	envelope = evidence_sign(&ev, keys.agent);
 	assert_int_equal(evidence_open(envelope, keys.agent_text, NULL, 0, a, &out, &e), -1);
-	assert_non_null(strstr(e.text, "its counts do not say so"));
+	assert_non_null(strstr(e.text, "its counts do not show that"));
 	free(envelope);
 }
 

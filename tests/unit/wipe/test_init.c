@@ -36,7 +36,7 @@ static void module(const char *name)
 		   ZSTD_compress(packed, sizeof(packed), content, sizeof(content), 1));
 }
 
-/* "module name=e1000e error=..." of the log becomes " e1000e" or " e1000e(not there)". */
+/* "module name=e1000e error=..." of the log becomes " e1000e" or " e1000e(missing)". */
 static void on_log(const char *line, size_t len, void *arg)
 {
 	const char *name = memmem(line, len, "name=", 5), *end;
@@ -47,7 +47,7 @@ static void on_log(const char *line, size_t len, void *arg)
 	name += 5;
 	end = name + strcspn(name, " ");
 	printf(" %.*s%s", (int)(end - name), name,
-	       memmem(line, len, "not there", 9) ? "(not there)" : "");
+	       memmem(line, len, "missing", 7) ? "(missing)" : "");
 }
 
 static void make_machine(void)
@@ -145,9 +145,9 @@ static void the_network_is_loaded_first_each_module_once_after_what_it_needs(voi
 	(void)state;
 	apart_run(load_all, NULL);
 	/* A NIC of each kind; virtio_pci carries one. */
-	apart_assert_said("network: e1000e virtio virtio_ring virtio_pci net_failover(not there) "
+	apart_assert_said("network: e1000e virtio virtio_ring virtio_pci net_failover(missing) "
 			  "virtio_net.\n");
-	apart_assert_said("storage: nvme_core nvme virtio_blk(not there).\n");
+	apart_assert_said("storage: nvme_core nvme virtio_blk(missing).\n");
 }
 
 static void an_image_without_modules_is_no_error(void **state)

@@ -34,13 +34,13 @@ static void covered_needs_counts(void **state)
 	(void)state;
 	assert_ok(statement_check(&s, 1, &e), &e);
 	s.bad_bytes = 8;
-	refused(&s, 1, "its counts do not say so");
+	refused(&s, 1, "its counts do not show that");
 	s = covered();
 	s.technique = NULL;
 	refused(&s, 1, "SystemMemory is Covered");
 	s = covered();
 	s.covered_bytes = 59 * GIB;
-	refused(&s, 1, "its counts do not say so");
+	refused(&s, 1, "its counts do not show that");
 	s.outcome = STATEMENT_NOT_COVERED;
 	assert_ok(statement_check(&s, 1, &e), &e);
 }

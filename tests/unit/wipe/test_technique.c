@@ -112,7 +112,7 @@ static void no_drive_is_done_sooner_than_it_can_be(void **state)
 		d.rotational = cases[i].spins;
 		d.bytes = cases[i].bytes;
 		assert_int_equal(evidence_least_ms(&d), cases[i].least_ms);
-		denied(&d, cases[i].least_ms - 1, "that takes");
+		denied(&d, cases[i].least_ms - 1, "the minimum is");
 		assert_ok(evidence_bears_out(&d, EVIDENCE_SAMPLES, cases[i].least_ms, &e), &e);
 	}
 	tiny.bytes = 64 << 20;

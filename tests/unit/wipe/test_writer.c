@@ -500,7 +500,7 @@ static void more_bytes_than_were_said_are_refused(void **state)
 	w.cut = 10 << 20;
 	w.grows = 4096;
 	assert_failed_as("ImageMismatch");
-	assert_non_null(strstr(w.err.text, "bytes it said"));
+	assert_non_null(strstr(w.err.text, "more than the announced"));
 }
 
 static void an_image_cut_short_is_refused(void **state)

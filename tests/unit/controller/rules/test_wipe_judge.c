@@ -209,10 +209,10 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	refused(l, &ev, NULL, "drive eui.2: Fail");
 	ev = good(l);
 	drives[1].canaries.found = 1;
-	refused(l, &ev, NULL, "1 canaries found");
+	refused(l, &ev, NULL, "1 found afterwards");
 	ev = good(l);
 	drives[0].reads.dirty = 1;
-	refused(l, &ev, NULL, "1 reads dirty");
+	refused(l, &ev, NULL, "1 dirty");
 	ev = good(l);
 	drives[0].reads.unreadable = 3;
 	refused(l, &ev, NULL, "3 unreadable");
@@ -224,7 +224,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	ev = good(l);
 	drives[0].reads.clean = 0;
 	refused(l, &ev, NULL,
-		"drive eui.1: of 64 canaries 64 planted, 0 canaries found; of 10512 "
+		"drive eui.1: of 64 canaries 64 planted, 0 found afterwards; of 10512 "
 		"reads 0 clean");
 	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
@@ -271,7 +271,7 @@ static void technique_last_answer_and_time_bear_the_level_out(void **state)
 	drives[0].bytes = 4000000000000;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	ev.end_time = ev.start_time + 1000;
-	refused(l, &ev, NULL, "in 1999 ms; that takes 2000 ms at least");
+	refused(l, &ev, NULL, "in 1999 ms; the minimum is 2000 ms");
 	bench_life_done(l);
 }
 
