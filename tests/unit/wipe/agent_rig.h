@@ -13,7 +13,7 @@
 
 /*
  * agent_rig: an agent on a machine with two drives, on the simulated loop, and a controller that
- * says what it was told to say and writes down what it hears. One for the program.
+ * answers as the test sets it and records what it receives. One per program.
  */
 #define ORIGIN "https://drover:8443"
 #define SECRET "0011223344556677889900112233445566778899001122334455667788990011"
@@ -36,17 +36,17 @@ struct agent_rig {
 
 	unsigned hellos, polls, off, renewals;
 	int64_t off_at, clock;
-	/* 0: as it should be */
+	/* HTTP status of these replies; 0: the normal reply. */
 	int hello_status, poll_status, report_status;
-	/* how many to answer with 503 */
+	/* Number of further reports to answer with 503. */
 	unsigned fail_reports;
-	/* the next to hand out */
+	/* The next order to send; NULL: none. */
 	const struct proto_order *order;
-	/* hand it out whatever `after` says */
+	/* Sends the order whatever `after` is. */
 	bool repeat;
 	struct proto_hello hello;
 	struct crypto_key *key;
-	/* results and progress, in order */
+	/* Results and progress, in order of arrival. */
 	struct proto_report reports[MAX_REPORTS];
 	size_t nreports;
 };
@@ -55,7 +55,7 @@ extern struct agent_rig agent_rig;
 int agent_rig_setup(void **state);
 int agent_rig_teardown(void **state);
 void agent_rig_run_for(int64_t ms);
-/* Hand out an order and wait; the result, or NULL if none came. */
+/* Sends an order and runs for 30 s. Returns its result; NULL: none came. */
 const struct proto_report *agent_rig_order(const struct proto_order *o);
 
 #endif

@@ -24,7 +24,7 @@
 #define LIMIT_MS 60000
 
 char apart_said[1 << 16];
-/* the only devices that are carried in: one for each interface */
+/* The only devices of the host that the process gets: one per interface. */
 static int tun[2], used;
 
 static int write_file(const char *path, const char *text)
@@ -39,7 +39,8 @@ static int write_file(const char *path, const char *text)
 	return rc;
 }
 
-/* Root of a new, empty world; -1: not allowed.  *outside: the way back to the old root. */
+/* Changes root to a new, empty file system; -1: not permitted. *outside: descriptor of the old
+ * root. */
 static int leave(int *outside)
 {
 	char users[64], groups[64];
@@ -48,7 +49,7 @@ static int leave(int *outside)
 	str_format(groups, sizeof(groups), "0 %u 1\n", (unsigned)getegid());
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0)
 		return -1;
-	/* Of the network in which it is opened. */
+	/* A TAP device belongs to the network namespace in which it is opened. */
 	for (size_t i = 0; i < sizeof(tun) / sizeof(tun[0]); i++)
 		tun[i] = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 	if (write_file("/proc/self/setgroups", "deny") < 0 ||
@@ -72,7 +73,7 @@ static void child(void (*fn)(void *arg), void *arg)
 		_exit(FORBIDDEN);
 	fn(arg);
 	fflush(NULL);
-	/* Counters of coverage are written where they belong. */
+	/* Back to the old root, where coverage counters are written. */
 	if (fchdir(outside) < 0 || chroot(".") < 0 || umount2("/tmp", MNT_DETACH) < 0)
 		_exit(1);
 	test_exit(0);
@@ -117,7 +118,7 @@ void apart_assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, apart_said);
 }
 
-/* --- in there --------------------------------------------------------------------------------- */
+/* --- called in the process -------------------------------------------------------------------- */
 
 static void must(bool well, const char *what)
 {

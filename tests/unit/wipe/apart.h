@@ -4,23 +4,24 @@
 #include <stddef.h>
 
 /*
- * apart: run a function in a process with users, mounts and network of its own, on an empty file
- * system, as process 1 of a machine finds it.  It is root there and nowhere else: no module of the
- * kernel loads, no interface of the host is seen.
+ * apart: runs a function in a process with its own user, mount and network namespaces, on an empty
+ * file system, like process 1 of a machine. The process is root only there: it can load no kernel
+ * module and sees no interface of the host.
  *
- * An assertion must not fail in there: what happened is written to standard output, and the test
- * looks at that.
+ * An assertion must not fail in that process: write results to standard output, and check the
+ * output in the test.
  */
 
-/* Fails, and says so, where the kernel or a container forbids it.  What was written: apart_said. */
+/* Runs fn and fails if the kernel or a container forbids namespaces. The output is in
+ * apart_said. */
 void apart_run(void (*fn)(void *arg), void *arg);
 extern char apart_said[1 << 16];
 void apart_assert_said(const char *what);
 
-/* In there: a file, folders on the way are made. */
+/* Called in the process: writes a file, and creates its folders. */
 void apart_file(const char *path, const void *data, size_t len);
-/* One of at most two network interfaces (TAP) with this MAC as sysfs shows one with hardware; gives
- * the other end. */
+/* Called in the process: creates one of at most two network interfaces (TAP) with this MAC, shown
+ * by sysfs as one with hardware. Returns the other end of the interface. */
 int apart_nic(const char *name, const char *mac, int carrier);
 
 #endif

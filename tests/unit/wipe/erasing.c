@@ -9,7 +9,7 @@
 
 struct erasing erasing;
 
-/* Another each time, as what a key makes of what another one wrote. */
+/* Different in each call, like data read with a new key. */
 static void make_noise(uint8_t *all)
 {
 	static uint64_t state = 7;
@@ -81,16 +81,16 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	}
 	if (c->opcode == 0x09) {
 		assert_true(drive->cache);
-		assert_int_equal(c->cdw10, 6); /* not saved */
+		assert_int_equal(c->cdw10, 6); /* the setting is not saved */
 		assert_int_equal(c->cdw11, 0);
 		drive->cache_offs++;
-		return 0x2002; /* many refuse */
+		return 0x2002; /* many drives refuse */
 	}
 	if (c->opcode == 0x84) {
 		assert_int_equal(c->nsid, 0);
 		if (c->cdw10 == 1) {
 			drive->exits++;
-			/* A Sanitize that failed and may not be left without another. */
+			/* Without AUSE only another Sanitize ends the failure. */
 			return drive->exit_status	   ? drive->exit_status
 			       : drive->earlier_restricted ? 0x201c
 							   : 0;

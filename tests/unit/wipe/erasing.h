@@ -6,63 +6,65 @@
 #include "wipe/erase.h"
 
 /*
- * erasing: one NVMe drive of a machine (machine.h) and its erase.  The drive answers the commands
- * of NVMe as it is told; its setup asserts that none is sent which no erase may send.
+ * erasing: one NVMe drive of a machine (machine.h) and its erase. The drive answers NVMe commands
+ * as the test sets it; it asserts that no command is sent that an erase must never send.
  */
 #define ERASING_BYTES (8 << 20)
 #define ERASING_NAME "nvme0n1"
 
 extern struct erasing {
 	struct machine machine;
-	/* A drive that answers as it is told. */
+	/* How the drive answers. */
 	struct erasing_drive {
-		/* what it says that it can do */
+		/* The abilities that the drive reports. */
 		bool format, crypto;
-		/* of Format; -1: errno EIO */
+		/* Result of Format; -1: errno EIO. */
 		int status;
-		/* reports success and leaves everything */
+		/* Reports success and changes nothing. */
 		bool lies;
-		/* leaves noise instead of zeros */
+		/* Leaves noise instead of zeros. */
 		bool noise;
-		/* leaves the middle as it was */
+		/* Leaves the middle unchanged. */
 		bool keeps_middle;
-		/* leaves the last block as it was */
+		/* Leaves the last block unchanged. */
 		bool keeps_end;
-		/* after Format the flaky drive has no bad place any more */
+		/* A Format clears flaky.bad_at. */
 		bool mends;
-		/* FPI of Identify Namespace; NULL: 0 */
+		/* Returns the FPI of Identify Namespace; NULL: 0. */
 		uint8_t (*formatting)(void);
-		/* while Format runs */
+		/* Called while a Format runs; NULL: nothing. */
 		void (*format_hook)(void);
 		unsigned formats, last_ses, last_lbaf;
-		/* has a volatile write cache */
+		/* Has a volatile write cache. */
 		bool cache;
 		unsigned cache_offs;
 		uint32_t sanicap;
 		int sanitize_status;
-		/* active ones */
+		/* Lists a second active namespace. */
 		bool two_namespaces;
-		/* can manage namespaces; one is attached to nobody */
+		/* managed: supports namespace management. detached: one allocated namespace is not
+		 * attached. */
 		bool managed, detached;
-		/* Format hits all; it may not name them all */
+		/* format_all: Format applies to all namespaces. no_broadcast: Format does not
+		 * accept FFFFFFFFh. */
 		bool format_all, no_broadcast;
-		/* Identify with this CNS fails; 0: none */
+		/* Identify with this CNS fails; 0: none. */
 		uint32_t deaf;
-		/* of Format */
+		/* Namespace of the last Format. */
 		uint32_t last_nsid;
-		/* SPROG, SSTAT of each poll; the last one stays */
+		/* SPROG and SSTAT of each poll; the last one repeats. */
 		const uint16_t (*trail)[2];
-		/* of the first Sanitize, the next; NULL: of each trail */
+		/* Trails of the first Sanitize, the second and so on; NULL: `trail` for each. */
 		const uint16_t (*const *trails)[2];
 		unsigned sanitizes, first_action, last_action, polls;
-		/* the trail's first */
+		/* The first entry of the trail repeats. */
 		bool stays;
-		/* Exit Failure Mode */
+		/* Number of Exit Failure Mode commands. */
 		unsigned exits;
 		int exit_status;
-		/* the earlier one was sent without AUSE */
+		/* The earlier Sanitize was sent without AUSE. */
 		bool earlier_restricted;
-		/* the same of one that runs already; NULL: none */
+		/* Trail of a Sanitize that already runs; NULL: none. */
 		const uint16_t (*earlier)[2];
 		unsigned waits;
 	} drive;
@@ -71,11 +73,11 @@ extern struct erasing {
 	struct secret *nonce;
 } erasing;
 
-/* That one alone. */
+/* Wipes the drive of this erase alone. */
 int erasing_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 int erasing_setup(void **state);
 int erasing_teardown(void **state);
-/* Every byte of it, as far as the drive does what it says. */
+/* Fills the drive with the byte, as far as erasing.drive permits. */
 void erasing_fill(uint8_t byte);
 
 #endif

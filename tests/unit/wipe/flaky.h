@@ -5,29 +5,29 @@
 #include "wipe/ring.h"
 
 /*
- * flaky: a drive with faults, below a ring.  Pieces do not end in the order in which they
- * were asked for.  One for the program; safe to change only while no run lasts.
+ * flaky: the backend of a ring, which is a drive with faults. Pieces do not end in the order of
+ * submission. One per program; change it only while no run is in progress.
  */
 struct flaky {
-	/* refuses to be opened, with this errno */
+	/* Opening fails with this errno; 0: succeeds. */
 	int open_error;
-	/* a piece that covers this offset fails with EIO; -1: none */
+	/* A piece that covers this offset fails with EIO; -1: none. */
 	int64_t bad_at;
-	/* instead of EIO */
+	/* Errno instead of EIO; 0: EIO. */
 	int error;
-	/* removed when a piece fails */
+	/* File that is removed when a piece fails; NULL: none. */
 	const char *unlink;
-	/* a piece that covers this offset never ends; -1: none */
+	/* A piece that covers this offset never ends; -1: none. */
 	int64_t hang_at;
-	/* once, of a piece that covers it, half is moved; -1: none */
+	/* Only half of a piece that covers this offset is moved, once; -1: none. */
 	int64_t half_at;
-	/* or so many bytes, when not 0 */
+	/* Number of bytes moved instead of half; 0: half. */
 	int half;
-	/* of the drive with this name alone */
+	/* Faults apply only to the drive with this name; NULL: to each. */
 	const char *only;
-	/* what hangs does not even come back from wait(), until this is cleared */
+	/* While a piece hangs, wait() does not return until this is cleared. */
 	atomic_bool deaf;
-	/* so many pieces end with EAGAIN first */
+	/* Number of pieces that first end with EAGAIN. */
 	unsigned again;
 	atomic_uint pieces, most_at_once;
 };

@@ -34,7 +34,7 @@ static void empty_answers_do_not_make_it_hurry(void **state)
 {
 	(void)state;
 	agent_rig_run_for(60000);
-	/* The fake answers at once: not more than one a second. */
+	/* The server answers each poll at once; the agent polls at most once a second. */
 	assert_true(agent_rig.polls > 30 && agent_rig.polls <= 61);
 }
 
@@ -79,7 +79,8 @@ static void any_answer_is_heard(void **state)
 	http_mem_serve(agent_rig.net, ORIGIN, agent_rig.httpd);
 	agent_rig_run_for(60 * 1000);
 	http_mem_serve(agent_rig.net, ORIGIN, NULL);
-	agent_rig_run_for(90 * 1000); /* the next silence is a first one */
+	/* again after a minute, because the server was heard in between */
+	agent_rig_run_for(90 * 1000);
 	assert_int_equal(agent_rig.renewals, 2);
 }
 
@@ -134,7 +135,7 @@ static void the_same_order_gets_the_same_result_without_being_done_again(void **
 
 	(void)state;
 	assert_int_equal(r->inventory->drives.n, 2);
-	/* Were it done again it would see a third drive. */
+	/* If the order were carried out again, it would find a third drive. */
 	machine_drive(&agent_rig.m, "nvme2n1", "eui.3\n", DRIVE);
 	o.seq = 2;
 	o.fence = 5;

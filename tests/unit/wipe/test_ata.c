@@ -1,4 +1,4 @@
-/* Sectors that an ATA drive hides: asked for, shown, or the drive is at fault. */
+/* Sectors that an ATA drive hides: they are made visible, or the drive is at fault. */
 #include "wipe/ata.h"
 
 #include <errno.h>
@@ -10,25 +10,25 @@
 #include "tests/unit/wipe/machine.h"
 #include "wipe/erase.h"
 
-#define ALL 16384 /* sectors that are really there: 8 MiB */
+#define ALL 16384 /* real number of sectors: 8 MiB */
 
 static struct machine m;
 static struct arena *arena;
 
 static struct {
-	/* IDENTIFY; without HPA or AMAC; without DCO */
+	/* Sectors reported by IDENTIFY; without HPA or AMAC; without DCO. */
 	uint64_t shown, native, real;
-	/* what it offers; old: no 48-bit addresses */
+	/* Features of the drive. old: no 48-bit addresses. */
 	bool hpa, amac, dco, old;
-	/* this command; with a feature: */
+	/* Command that the drive refuses. */
 	uint8_t refuses;
-	/* -1: with any */
+	/* Feature with which the command is refused; -1: any. */
 	int refused_feature;
-	/* this one: no registers come back */
+	/* Command for which no registers come back; 0: none. */
 	uint8_t mute;
-	/* hides them again as soon as they were shown */
+	/* Hides the sectors again at once. */
 	bool returns;
-	/* the last command was a read of the native size */
+	/* The last command read the native size. */
 	bool after_native;
 	unsigned sets, restores, cache_offs;
 } ata;
@@ -50,7 +50,7 @@ static void identify(uint8_t *page)
 		put(page, 100 + i, ata.shown >> 16 * i & 0xffff);
 }
 
-/* The kernel's size follows, as after the drive was found anew. */
+/* The kernel's size follows, as if the kernel had found the drive again. */
 static void show(uint64_t sectors)
 {
 	char text[32];
@@ -89,7 +89,7 @@ static int answer(int fd, struct ata_command *c)
 		ata.after_native = true;
 		break;
 	case 0x37:
-		assert_true(after_native); /* else the drive refuses it */
+		assert_true(after_native); /* a drive refuses it otherwise */
 		assert_int_equal(c->count, 1);
 		show(c->lba + 1);
 		ata.sets++;
@@ -116,7 +116,8 @@ static int answer(int fd, struct ata_command *c)
 				c->data[6 + i] = (uint8_t)((ata.real - 1) >> 8 * i);
 		} else {
 			assert_int_equal(c->feature, 0xc0);
-			assert_int_equal(ata.shown, ata.native); /* refused while there is an HPA */
+			/* a drive refuses it while it has an HPA */
+			assert_int_equal(ata.shown, ata.native);
 			ata.native = ata.real;
 			if (!ata.hpa || ata.restores)
 				show(ata.real);
@@ -198,7 +199,7 @@ static void a_host_protected_area_is_shown(void **state)
 	shown(true);
 	assert_int_equal(ata.sets, 1);
 	ata.hpa = false;
-	ata.amac = true; /* in its place, in newer drives */
+	ata.amac = true; /* AMAC replaces HPA in newer drives */
 	ata.shown = ALL / 2;
 	shown(true);
 	assert_int_equal(ata.sets, 2);
@@ -217,7 +218,7 @@ static void an_overlay_is_restored_also_below_a_host_protected_area(void **state
 	ata.native = ALL / 2;
 	shown(true);
 	assert_int_equal(ata.restores, 1);
-	assert_int_equal(ata.sets, 2); /* to the overlay's end, and to the drive's */
+	assert_int_equal(ata.sets, 2); /* to the end of the overlay, and to the end of the drive */
 }
 
 static void what_is_locked_or_frozen_is_a_fault(void **state)
@@ -239,7 +240,8 @@ static void what_is_locked_or_frozen_is_a_fault(void **state)
 	ata.dco = true;
 	ata.refuses = 0xb1;
 	ata.refused_feature = 0xc2;
-	at_fault("DEVICE CONFIGURATION IDENTIFY is refused"); /* hidden or not, nobody knows */
+	/* whether sectors are hidden is unknown */
+	at_fault("DEVICE CONFIGURATION IDENTIFY is refused");
 	ata.refused_feature = 0xc0;
 	ata.native = ALL / 2;
 	at_fault("8192 sectors are hidden: DEVICE CONFIGURATION RESTORE is refused");

@@ -1,4 +1,4 @@
-/* Storage controllers: those that do not show what they hold, and namespaces that are attached. */
+/* Storage controllers that do not show everything they hold, and namespaces that are attached. */
 #include "wipe/controllers.h"
 
 #include <errno.h>
@@ -16,19 +16,20 @@
 static struct machine m;
 static struct arena *arena;
 
-/* A controller with namespaces 1 to 3, of which some are attached. */
+/* A controller with namespaces 1 to 3, some of them attached. */
 static struct {
-	/* can manage namespaces; holds as many as one list names */
+	/* managed: supports namespace management. full: has as many namespaces as one list can
+	 * name. */
 	bool managed, full;
-	/* so many, from 1 */
+	/* Number of allocated namespaces, numbered from 1. */
 	unsigned allocated;
 	bool active[4];
-	/* of Namespace Attachment; -1: errno EIO */
+	/* Result of Namespace Attachment; -1: errno EIO. */
 	int attach_status;
 	unsigned attaches, rescans;
-	/* Identify with this CNS fails */
+	/* Identify with this CNS fails; 0: none. */
 	uint32_t deaf;
-	/* the kernel makes none */
+	/* The kernel creates no block devices. */
 	bool no_devices;
 } nvme;
 
@@ -69,7 +70,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	if (c->opcode == 0x15) {
 		assert_int_equal(c->cdw10, 0);
 		assert_int_equal(page[0] | page[1] << 8, 1);	 /* one controller: */
-		assert_int_equal(page[2] | page[3] << 8, 0x107); /* itself */
+		assert_int_equal(page[2] | page[3] << 8, 0x107); /* the controller's own ID */
 		nvme.attaches++;
 		if (nvme.attach_status < 0) {
 			errno = EIO;
@@ -181,7 +182,7 @@ static void namespaces_that_are_attached_to_nobody_are_attached(void **state)
 	assert_int_equal(nvme.attaches, 2);
 }
 
-/* Then there is no block device at all that could tell of them. */
+/* Without an attached namespace there is no block device from which the others could be found. */
 static void a_controller_of_which_all_are_detached_is_woken_too(void **state)
 {
 	(void)state;
@@ -206,13 +207,14 @@ static void what_cannot_be_attached_is_a_fault(void **state)
 static void a_namespace_without_a_block_device_is_a_fault(void **state)
 {
 	(void)state;
-	m.host.nvme_rescan = NULL; /* nothing is waited for */
+	m.host.nvme_rescan = NULL; /* do not wait for block devices */
 	nvme.allocated = 2;
 	nvme.active[2] = true;
 	at_fault("namespace 2 has no block device");
 	device(2);
 	assert_null(fault());
-	machine_file(&m, NVME "nvme0n2/size", "0\n"); /* formatted in a way that is not read */
+	/* formatted in a way that the kernel cannot read */
+	machine_file(&m, NVME "nvme0n2/size", "0\n");
 	at_fault("namespace 2 has no block device");
 }
 

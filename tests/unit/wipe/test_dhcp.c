@@ -8,7 +8,7 @@
 static const uint8_t mac[6] = {0x52, 0x54, 0, 0x12, 0x34, 0x56};
 #define XID 0x11223344u
 
-/* An answer as RFC 2131 lays it out. */
+/* A reply in the format of RFC 2131. */
 static size_t make_reply(uint8_t *p, const uint8_t *options, size_t n)
 {
 	uint32_t xid = XID;
@@ -74,7 +74,7 @@ static void a_cut_reply_is_no_reply_at_any_length(void **state)
 
 		memcpy(cut, p, i);
 		type = dhcp_parse(cut, i, mac, XID, &l);
-		/* Whole options may be missing at the end; never half of one. */
+		/* Whole options may be missing at the end, but an option is never truncated. */
 		if (type)
 			assert_true(i >= 240 + 10);
 		free(cut);

@@ -1,4 +1,4 @@
-/* What an erase says of a drive: what it did, what it earned, why not. How NVMe does it:
+/* Result of an erase: what was done, the level, the reason of a failure. Commands of NVMe:
  * test_erase_nvme.c. */
 #include "wipe/erase.h"
 
@@ -22,7 +22,7 @@ static void a_drive_is_fail_until_something_succeeded(void **state)
 static void overwritten_to_its_last_byte(const char *name, const char *type)
 {
 	uint8_t *all = mem_alloc(ERASING_BYTES);
-	static char path[32]; /* info outlives this */
+	static char path[32]; /* static, because erasing.info keeps it */
 	struct err e;
 
 	str_format(path, sizeof(path), "/dev/%s", name);
@@ -52,7 +52,7 @@ static void a_drive_without_format_is_overwritten_to_its_last_byte(void **state)
 	overwritten_to_its_last_byte(ERASING_NAME, "NVMe");
 }
 
-/* Nobody asks them for what NVMe offers. */
+/* Such drives get no NVMe commands. */
 static void a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte(void **state)
 {
 	static const char *const others[][2] = {
@@ -67,10 +67,10 @@ static void a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte(void **state
 	}
 	assert_int_equal(erasing.drive.formats + erasing.drive.sanitizes, 0);
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME),
-			 ERASING_BYTES >> 20); /* nobody named it */
+			 ERASING_BYTES >> 20); /* this drive was not to be wiped */
 }
 
-/* Names are given again: another drive may stand in the slot when it comes to verifying. */
+/* Device names are reused: another drive may be in the slot at verification. */
 static void another_drive_under_the_same_name_is_neither_wiped_nor_verified(void **state)
 {
 	struct err e;
@@ -195,7 +195,7 @@ static void a_drive_that_was_pulled_out_is_missing(void **state)
 	flaky.bad_at = 6 << 20;
 	flaky.error = ENODEV;
 	snprintf(node, sizeof(node), "%s/" ERASING_NAME, erasing.machine.dev);
-	/* With the first write that fails the node goes as well. */
+	/* The first write that fails also removes the device node. */
 	flaky.unlink = node;
 	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveMissing");

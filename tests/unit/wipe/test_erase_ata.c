@@ -1,5 +1,4 @@
-/* What an ATA drive erases by itself: which command is sent, what it answers, what is believed of
- * it. */
+/* Erase commands of ATA drives: which one is sent, and which answers count as success. */
 #include "wipe/ata_erase.h"
 
 #include <errno.h>
@@ -13,31 +12,31 @@
 enum { CRYPTO = 1 << 13, OVERWRITE = 1 << 14, BLOCK = 1 << 15, SANITIZES = 1 << 12 };
 enum { SECURITY = 1 << 0, ENABLED = 1 << 1, LOCKED = 1 << 2, FROZEN = 1 << 3, ENHANCED = 1 << 5 };
 
-/* What it answers to SANITIZE STATUS: count, progress; reason: aborted with it. */
+/* Answer to SANITIZE STATUS: count, progress; reason: the command is aborted with it. */
 struct said {
 	uint16_t count, progress;
 	uint8_t reason;
 };
 
 static struct {
-	/* words 59, 128, 89 and 90 */
+	/* IDENTIFY words 59 and 128; words 89 and 90. */
 	uint16_t sanitize, security, minutes;
-	/* no registers come back */
+	/* No registers come back. */
 	bool mute;
-	/* leaves all as it was */
+	/* Reports success and changes nothing. */
 	bool lies;
-	/* this command */
+	/* Command that the drive refuses. */
 	uint8_t refuses;
-	/* the last one stays */
+	/* Answers after a Sanitize; the last one repeats. */
 	const struct said *said;
-	/* of one that an earlier boot began */
+	/* Answers about a Sanitize of an earlier boot. */
 	const struct said *before;
-	/* after the second Sanitize */
+	/* Answers after the second Sanitize. */
 	const struct said *then;
-	/* clears: a failure may be taken back */
+	/* clears: the drive accepts clearing a failure. */
 	bool sanitize_frozen, clears;
 	uint8_t password[32];
-	/* what came of it */
+	/* What the drive received. */
 	unsigned sanitizes, asked, waited, clear_asked, erases, unlocks;
 	uint16_t feature, flags;
 	uint64_t lba;
@@ -125,7 +124,7 @@ static void secure(struct ata_command *c)
 			ata.security &= ~LOCKED;
 		break;
 	case 0xf4:
-		assert_int_equal(ata.last, 0xf3); /* else the drive refuses it */
+		assert_int_equal(ata.last, 0xf3); /* a drive refuses it otherwise */
 		assert_memory_equal(ata.password, c->data + 2, 32);
 		ata.erases++;
 		ata.erase_flags = c->data[0];
@@ -289,7 +288,7 @@ static void what_runs_or_failed_before_is_ended_first(void **state)
 	assert_wiped("SanitizeBlockErase", WIPE_PURGE);
 	assert_int_equal(ata.waited, 2);
 	assert_int_equal(ata.sanitizes, 1);
-	/* A failure is taken back, or else followed by another Sanitize, which proves nothing. */
+	/* The failure is cleared, or else another Sanitize follows, which proves nothing. */
 	for (int clears = 0; clears < 2; clears++) {
 		again(state);
 		ata.sanitize = SANITIZES | BLOCK | CRYPTO;
@@ -350,7 +349,7 @@ static void a_security_erase_that_lies_is_found_out_and_overwritten(void **state
 	ata.security = SECURITY | ENHANCED;
 	ata.lies = true;
 	assert_wiped("Overwrite", WIPE_CLEAR);
-	assert_int_equal(ata.erases, 2); /* the normal one is tried too */
+	assert_int_equal(ata.erases, 2); /* the normal erase is tried too */
 }
 
 static void a_frozen_drive_is_overwritten_and_says_why_it_is_no_more(void **state)
@@ -369,7 +368,7 @@ static void a_frozen_drive_is_overwritten_and_says_why_it_is_no_more(void **stat
 	assert_non_null(strstr(erasing.erase.device.message, "froze"));
 }
 
-/* Power was lost while it erased. */
+/* The drive lost power during the erase. */
 static void a_drive_that_drover_locked_is_unlocked(void **state)
 {
 	struct err e;
@@ -383,7 +382,7 @@ static void a_drive_that_drover_locked_is_unlocked(void **state)
 	ata.security = SECURITY | ENABLED | LOCKED;
 	assert_int_equal(ata_unlock(&erasing.machine.host, 0, &e), -1);
 	assert_non_null(strstr(e.text, "not drover's"));
-	/* One that nobody locked is asked nothing. */
+	/* A drive that is not locked gets no unlock command. */
 	ata.unlocks = 0;
 	ata.security = SECURITY;
 	assert_ok(ata_unlock(&erasing.machine.host, 0, &e), &e);

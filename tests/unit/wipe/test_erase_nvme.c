@@ -1,5 +1,5 @@
-/* The commands of NVMe that erase: which are asked for, when the next one is, whom they would
- * hit. */
+/* Erase commands of NVMe: which ones are sent, when the next one is tried, which namespaces they
+ * affect. */
 #include "wipe/erase.h"
 
 #include <string.h>
@@ -36,14 +36,14 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 	assert_int_equal(erasing.drive.formats, 2);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
-	/* Each command's answer is kept. */
+	/* The answer to each command is recorded. */
 	assert_int_equal(erasing.erase.device.raw_status.n, 3);
 	assert_int_equal(erasing.erase.device.raw_status.v[0], 0x2002);
 	assert_int_equal(erasing.erase.device.raw_status.v[1], 0x2002);
 	assert_int_equal(erasing.erase.device.raw_status.v[2], 0);
 }
 
-/* Power was lost during Format: the namespace takes no I/O until one comes to its end. */
+/* Power was lost during a Format: the namespace accepts no I/O until a Format completes. */
 static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **state)
 {
 	struct err e;
@@ -53,7 +53,8 @@ static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **stat
 	flaky.bad_at = 0;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.mends = true;
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
-	assert_int_equal(erasing.drive.formats, 2); /* the first proves nothing: no canary stood */
+	/* the first proves nothing, because no canary was on the drive */
+	assert_int_equal(erasing.drive.formats, 2);
 	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
 	assert_int_equal(erasing.erase.device.canaries.planted, VERIFY_CANARIES);
 	assert_int_equal(erasing.erase.device.raw_status.n, 2);
@@ -83,7 +84,8 @@ static void what_no_format_mends_has_failed(void **state)
 		erasing.drive.format = erasing.drive.crypto = true;
 		erasing.drive.status = status ? 0x2002 : 0;
 		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
-		assert_int_equal(erasing.drive.formats, 1 + status); /* refused: the other one */
+		/* if the Format was refused, the other kind is tried */
+		assert_int_equal(erasing.drive.formats, 1 + status);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 		assert_int_equal(erasing.erase.device.canaries.planted, 0);
@@ -116,7 +118,7 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 	assert_int_equal(erasing.erase.device.raw_status.v[0], 0);
 	assert_int_equal(erasing.drive.last_action, 4 | 8); /* with AUSE */
-	assert_int_equal(erasing.drive.polls, 3);	    /* accepted is not done */
+	assert_int_equal(erasing.drive.polls, 3);	    /* accepted does not mean done */
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
@@ -163,12 +165,12 @@ static void a_refused_sanitize_falls_to_the_next_rung(void **state)
 
 static const uint16_t failing[][2] = {{100, 2}, {200, 3}, {0, 3}};
 
-/* Nobody knows what such a drive does. */
+/* The state of such a drive is unknown. */
 static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 {
 	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
 	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
-	/* Each ends well for one who does not look. */
+	/* Each ends in success for a caller that does not check the steps. */
 	static const uint16_t(*const trails[])[2] = {back, unknown};
 	struct err e;
 
@@ -187,7 +189,8 @@ static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 	}
 }
 
-/* Progress decides, not patience: it is given up once it takes far longer than it did before. */
+/* The limit depends on progress: a Sanitize fails if the next step takes far longer than the ones
+ * before. */
 static void a_sanitize_that_stands_still_is_given_up(void **state)
 {
 	static const uint16_t still[][2] = {{300, 2}};
@@ -209,12 +212,16 @@ static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **s
 		enum sanitize_action action;
 		int expected_s, longest_s, stall_min;
 	} rows[] = {
-		{SANITIZE_BLOCK, 0, 0, 30},  /* nothing is known */
-		{SANITIZE_CRYPTO, 0, 0, 10}, /* a key needs no time */
-		{SANITIZE_BLOCK, 3600, 0, 120},	 {SANITIZE_OVERWRITE, 36000, 0, 1200},
-		{SANITIZE_CRYPTO, 1200, 0, 40},	 {SANITIZE_BLOCK, 100000, 0, 30}, /* nonsense */
-		{SANITIZE_BLOCK, 3600, 1, 5}, /* it moved each second until now */
-		{SANITIZE_BLOCK, 3600, 120, 16}, {SANITIZE_OVERWRITE, 36000, 1000, 60},
+		{SANITIZE_BLOCK, 0, 0, 30},  /* nothing is reported */
+		{SANITIZE_CRYPTO, 0, 0, 10}, /* a key is discarded at once */
+		{SANITIZE_BLOCK, 3600, 0, 120},
+		{SANITIZE_OVERWRITE, 36000, 0, 1200},
+		/* implausible estimate */
+		{SANITIZE_CRYPTO, 1200, 0, 40},
+		{SANITIZE_BLOCK, 100000, 0, 30},
+		{SANITIZE_BLOCK, 3600, 1, 5}, /* one step per second so far */
+		{SANITIZE_BLOCK, 3600, 120, 16},
+		{SANITIZE_OVERWRITE, 36000, 1000, 60},
 	};
 
 	(void)state;
@@ -224,7 +231,7 @@ static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **s
 				 rows[i].stall_min * 60000);
 }
 
-/* It leaves its failure mode, and is given one other Sanitize. */
+/* The drive leaves its failure mode and gets one other Sanitize. */
 static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **state)
 {
 	static const uint16_t(*const trails[])[2] = {failing, erasing_trail};
@@ -234,7 +241,7 @@ static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **sta
 		unsigned action;
 	} kinds[] = {{7, "SanitizeBlockErase", 2 | 8},
 		     {5, "SanitizeOverwrite", 0x13 | 8},
-		     {2, "SanitizeBlockErase", 2 | 8}}; /* there is no other */
+		     {2, "SanitizeBlockErase", 2 | 8}}; /* no other kind is supported */
 	struct err e;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -271,19 +278,18 @@ static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
 		erasing.drive.exit_status = i == 1 ? 0x2006 : 0;
 		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 		assert_int_equal(erasing.drive.sanitizes,
-				 i == 1 ? 1 : 2); /* of each kind one, two at most */
+				 i == 1 ? 1 : 2); /* at most two, of different kinds */
 		assert_int_equal(erasing.drive.formats, 0);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 		assert_non_null(strstr(e.text, "Sanitize failed"));
-		/* What went wrong first stands in the record, also when nothing could be
-		 * verified. */
+		/* The first failure remains in the record, even if nothing could be verified. */
 		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
 		assert_non_null(strstr(erasing.erase.device.message, "Sanitize failed"));
 	}
 }
 
-/* It outlives the agent that began it; meanwhile the drive takes no write. */
+/* A Sanitize outlives the agent that began it; until it ends the drive accepts no writes. */
 static void a_sanitize_that_still_runs_is_waited_for(void **state)
 {
 	static const uint16_t ends[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}};
@@ -299,7 +305,8 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 
-	/* One that fails is left, and the ladder begins at its top. */
+	/* After a failed one the drive leaves its failure mode, and the methods are tried from the
+	 * first. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
@@ -309,8 +316,8 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.drive.exits, 1);
 	assert_int_equal(erasing.drive.sanitizes, 1);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
-	/* One that may not be left so is followed by another kind without AUSE, which proves
-	 * nothing. */
+	/* If the drive must not leave its failure mode, another kind without AUSE is sent, which
+	 * proves nothing. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
@@ -383,7 +390,7 @@ static void format_is_not_used_where_it_would_hit_another_namespace(void **state
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
-	/* Where it does not, each namespace has a Format of its own. */
+	/* If a Format affects only one namespace, each gets its own. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.format = true;
@@ -408,7 +415,7 @@ static void a_namespace_without_a_block_device_fails_the_drive(void **state)
 {
 	(void)state;
 	erasing.drive.format = erasing.drive.two_namespaces = true;
-	/* Another controller's does not stand for it. */
+	/* A block device of another controller does not count. */
 	machine_drive(&erasing.machine, "nvme1n1", "eui.0003\n", ERASING_BYTES);
 	machine_file(&erasing.machine, "sys/block/nvme1n1/nsid", "2\n");
 	assert_namespace_hidden();
@@ -421,7 +428,7 @@ static void a_namespace_that_is_attached_to_nobody_fails_the_drive(void **state)
 	assert_namespace_hidden();
 }
 
-/* Whether it reached it nobody could see. */
+/* Whether a Sanitize reached a hidden namespace cannot be checked. */
 static void sanitize_is_not_believed_of_a_namespace_that_nobody_sees(void **state)
 {
 	(void)state;

@@ -1,5 +1,4 @@
-/* What a SCSI drive erases by itself: which command is sent, what it answers, what is believed of
- * it. */
+/* Erase commands of SCSI drives: which one is sent, and which answers count as success. */
 #include "wipe/scsi_erase.h"
 
 #include <errno.h>
@@ -13,28 +12,28 @@
 enum { CRYPTO = 1 << 0, BLOCK = 1 << 1, OVERWRITE = 1 << 2, FORMAT = 1 << 3, SAME = 1 << 4 };
 #define BLOCK_BYTES 512
 
-/* Key, code, qualifier and progress: of REQUEST SENSE while there is one, then of TEST UNIT
- * READY. */
+/* Key, code, qualifier and progress: of REQUEST SENSE during an erase, then of TEST UNIT READY. */
 struct said {
 	uint8_t key, asc, ascq;
 	uint16_t progress;
 };
 
 static struct {
-	/* what REPORT SUPPORTED OPERATION CODES says */
+	/* Commands listed by REPORT SUPPORTED OPERATION CODES. */
 	unsigned knows;
-	/* unit: the first TEST UNIT READY is a unit attention */
+	/* mute: no answer. lies: reports success and changes nothing. unit: the first TEST UNIT
+	 * READY returns a unit attention. */
 	bool mute, lies, unit;
-	/* this command */
+	/* Command that the drive refuses; 0: none. */
 	uint8_t refuses;
-	/* has protection information */
+	/* Has protection information. */
 	bool protected;
-	/* takes no Exit Failure Mode */
+	/* Refuses Exit Failure Mode. */
 	bool stays_failed;
 	uint32_t same_most;
-	/* before, after the first, after the second */
+	/* Answers before the first Sanitize, after it, and after the second. */
 	const struct said *before, *said, *then;
-	/* what came of it */
+	/* What the drive received. */
 	unsigned begun, asked, waited, exits, sames;
 	uint8_t last[16], list[8];
 } scsi;
@@ -63,7 +62,7 @@ static void request_sense(struct scsi_command *c)
 	c->got = 18;
 	c->data[0] = 0x70;
 	if (!s || s->key != 2)
-		return; /* TEST UNIT READY tells */
+		return; /* TEST UNIT READY has the result */
 	c->data[2] = s->key;
 	c->data[12] = s->asc;
 	c->data[13] = s->ascq;
@@ -120,7 +119,7 @@ static void write_same(struct scsi_command *c)
 	uint8_t zeros[1 << 16] = {0};
 	uint64_t at = 0, n = 0;
 
-	assert_int_equal(c->cdb[1], 0); /* no UNMAP */
+	assert_int_equal(c->cdb[1], 0); /* without UNMAP */
 	for (size_t i = 0; i < 8; i++)
 		at = at << 8 | c->cdb[2 + i];
 	for (size_t i = 0; i < 4; i++)
@@ -336,7 +335,7 @@ static void a_refused_sanitize_falls_to_format_unit(void **state)
 	assert_int_equal(scsi.asked, 2);
 	assert_int_equal(erasing.erase.device.raw_status.n, 2);
 	assert_true(erasing.erase.device.raw_status.v[0] == 0x200502);
-	/* A format with protection information is left as it is. */
+	/* A drive with protection information is not formatted. */
 	again(state);
 	scsi.knows = FORMAT;
 	scsi.protected = true;
@@ -344,7 +343,7 @@ static void a_refused_sanitize_falls_to_format_unit(void **state)
 	assert_int_equal(scsi.begun, 0);
 }
 
-/* As QEMU's own disk does. */
+/* QEMU's own disk behaves so. */
 static void a_format_unit_that_did_nothing_is_found_out_and_overwritten(void **state)
 {
 	(void)state;
@@ -366,7 +365,7 @@ static void a_format_unit_that_failed_is_followed_by_what_is_left(void **state)
 	assert_int_equal(erasing.erase.device.raw_status.v[1], 0);
 }
 
-/* Power was lost during it: the drive takes no I/O before the next one ends. */
+/* Power was lost during a FORMAT UNIT: the drive accepts no I/O until another one ends. */
 static void a_drive_that_takes_no_io_is_formatted_and_then_wiped(void **state)
 {
 	(void)state;
@@ -421,7 +420,7 @@ static void sense_is_read_in_both_formats(void **state)
 	assert_true(s.key == 2 && s.asc == 4 && s.ascq == 0x1b && s.tells && s.progress == 0x1234);
 	assert_true(scsi_sense_read(descriptor, sizeof(descriptor), &s));
 	assert_true(s.key == 2 && s.asc == 4 && s.ascq == 4 && s.tells && s.progress == 0x5678);
-	/* Cut off, it tells no progress; of neither format it is none. */
+	/* Truncated sense data has no progress; other formats are refused. */
 	assert_true(scsi_sense_read(descriptor, 20, &s));
 	assert_false(s.tells);
 	assert_false(scsi_sense_read(fixed, 17, &s));

@@ -1,4 +1,4 @@
-/* What is left on a drive after an erase is found: by canaries, by samples, at the edges. */
+/* Data that remains after an erase is found by canaries, by samples and at the edges. */
 #include "wipe/erase.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void what_is_neither_noise_nor_constant_is_dirty(void **state)
 	free(all);
 }
 
-/* Nobody saw what was there before. */
+/* The earlier contents of the block are unknown. */
 static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state)
 {
 	struct err e;
@@ -70,7 +70,8 @@ static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 }
 
-/* The canaries are there at both ends alone; the rest of them was called clean unseen. */
+/* Only the first and the last block of the drive have a canary; the other blocks of the edges are
+ * found by their fingerprints. */
 static void edges_that_survive_a_cryptographic_erase_are_found(void **state)
 {
 	uint8_t *was = mem_alloc(ERASING_BYTES);
@@ -101,7 +102,7 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	uint8_t *was = mem_alloc(ERASING_BYTES);
 
 	(void)state;
-	/* The whole drive holds data, so that a block left over shows. */
+	/* The whole drive contains data, so that a remaining block shows. */
 	erasing.drive.noise = true;
 	erasing_fill(0);
 	machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
@@ -114,7 +115,7 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	free(was);
 }
 
-/* Nobody saw what was there before, so nobody can say that it changed. */
+/* The earlier contents of the block are unknown, so a change cannot be proved. */
 static void a_block_that_could_be_read_only_afterwards_is_not_clean(void **state)
 {
 	static const char old[] = "what the tenant left";
@@ -152,7 +153,7 @@ static void a_format_that_leaves_the_middle_is_found_by_canaries(void **state)
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 }
 
-/* Where no canary was: both ends are read whole. */
+/* At a position without a canary: both edges are read completely. */
 static void what_samples_alone_find_is_overwritten(void **state)
 {
 	static const bool crypto[] = {false, true};
@@ -194,7 +195,7 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 	assert_int_equal(erasing.erase.device.canaries.found, 64);
 }
 
-/* Noise is allowed after it, and they are none. */
+/* Noise is accepted after a cryptographic erase; canaries are not noise. */
 static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **state)
 {
 	struct err e;
@@ -230,7 +231,7 @@ static void one_sector_of_a_canary_is_enough(void **state)
 
 	assert_int_equal(verify_plant(&v, &e), 64);
 	dio_close(&d);
-	/* Of each block only the last sector stays. */
+	/* Only the last sector of each block remains. */
 	for (off_t at = 0; at < ERASING_BYTES; at += VERIFY_BLOCK)
 		machine_poke(&erasing.machine, ERASING_NAME, zeros, sizeof(zeros), at);
 	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, false, &e), &e);
@@ -239,7 +240,7 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	ring_free(ring);
 }
 
-/* The agent judges itself as drover and an auditor do. */
+/* The agent applies the same check as drover and an auditor. */
 static void a_drive_whose_counts_are_short_is_not_confirmed(void **state)
 {
 	struct err e;
@@ -289,7 +290,7 @@ static void what_cannot_be_read_is_never_clean(void **state)
 		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
-		/* Every block counts, as one or the other. */
+		/* Each block counts, as clean or as unreadable. */
 		assert_int_equal(erasing.erase.device.reads.clean +
 					 erasing.erase.device.reads.unreadable,
 				 100 + 512);

@@ -103,7 +103,7 @@ static int open_agent(const char *envelope, struct evidence *out, struct err *e)
 	return evidence_open(envelope, keys.agent_text, NULL, 0, keys.arena, out, e);
 }
 
-/* An envelope around any statement, signed as it should be. */
+/* Returns an envelope with any statement, correctly signed. */
 static char *envelope_of(const char *statement, const char *payload_type,
 			 const struct crypto_key *key)
 {
@@ -159,7 +159,7 @@ static void what_was_signed_is_opened(void **state)
 	free(envelope);
 }
 
-/* Written by hand from objects.yaml and the in-toto Statement v1: not by this program. */
+/* Written by hand from objects.yaml and the in-toto Statement v1, not by the program. */
 static void the_statement_is_canonical_and_says_zeros(void **state)
 {
 	struct evidence ev = {.machine = {.name = "gpu-1"},
@@ -200,7 +200,7 @@ static void both_signatures_are_over_the_dsse_bytes(void **state)
 	struct err e;
 
 	(void)state;
-	/* Ed25519 is deterministic, so an envelope made by hand is the same text. */
+	/* Ed25519 is deterministic, so an envelope built by hand is the same text. */
 	by_hand = envelope_of(statement, EVIDENCE_PAYLOAD_TYPE, keys.agent);
 	assert_string_equal(first, by_hand);
 	both = evidence_countersign(first, keys.drover, &e);
@@ -255,7 +255,7 @@ static void a_signature_by_anybody_else_is_denied(void **state)
 	free(both);
 }
 
-/* The agent's key is in what drover signed: its signature cannot be replaced by another's. */
+/* drover's signature covers the agent's key, so the agent's signature cannot be replaced. */
 static void another_cannot_claim_to_have_been_the_agent(void **state)
 {
 	const char *const drover[] = {keys.drover_text};
@@ -274,7 +274,7 @@ static void another_cannot_claim_to_have_been_the_agent(void **state)
 	free(statement);
 }
 
-/* With names exchanged, or one signature used for the other. */
+/* With exchanged key names, or with one signature in place of the other. */
 static void signatures_cannot_change_places(void **state)
 {
 	const char *const drover[] = {keys.drover_text};
@@ -354,10 +354,14 @@ static void a_malformed_envelope_is_a_protocol_error(void **state)
 		"{}",
 		"null",
 		"{\"payload\":\"\",\"payloadType\":\"x\",\"signatures\":[]}",
-		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[]}",
-		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":{}}",
-		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[1]}",
-		"{\"payload\":\"?\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[{}]}",
+		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\","
+		"\"signatures\":[]}",
+		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\","
+		"\"signatures\":{}}",
+		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\","
+		"\"signatures\":[1]}",
+		"{\"payload\":\"?\",\"payloadType\":\"application/vnd.in-toto+json\","
+		"\"signatures\":[{}]}",
 		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\","
 		"\"signatures\":[{\"keyid\":\"a\"}]}",
 		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\","
@@ -377,9 +381,9 @@ static void a_malformed_envelope_is_a_protocol_error(void **state)
 		free(b64);
 	}
 	assert_int_equal(open_agent(NULL, &got, &e), -1);
-	assert_int_equal(open_agent(text, &got, &e), -1); /* the JSON itself */
+	assert_int_equal(open_agent(text, &got, &e), -1); /* JSON that is not base64 */
 	assert_int_equal(e.kind, ERR_PROTOCOL);
-	/* The same value in another spelling, and with one member more. */
+	/* The same value in another spelling, and with a further member. */
 	huge = mem_printf(" %s", text);
 	b64 = crypto_base64(huge, strlen(huge));
 	assert_int_equal(open_agent(b64, &got, &e), -1);
@@ -397,12 +401,12 @@ static void a_malformed_envelope_is_a_protocol_error(void **state)
 	assert_int_equal(open_agent(huge, &got, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 	free(huge);
-	assert_int_equal(got.tenancy, 99); /* untouched on failure */
+	assert_int_equal(got.tenancy, 99); /* not changed after a failure */
 	free(text);
 	free(envelope);
 }
 
-/* The agent's own signature does not make every statement acceptable. */
+/* A valid agent's signature does not make every statement acceptable. */
 static void a_signed_statement_must_still_make_sense(void **state)
 {
 	static const struct {
@@ -423,7 +427,7 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		 "canonical"},
 		{"\"tenancy\":41", "\"tenancy\":41,\"tenancy\":41", "statement"},
 		{"\"found\":0,", "", "found"},
-		/* As records of old were written: refused by the name of the field, not taken for
+		/* Form of old records: refused with the name of the field, not taken for
 		 * success. */
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":5", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":0", "devices[1].rawStatus"},
@@ -564,8 +568,7 @@ static void every_field_that_differs_is_named(void **state)
 	assert_ok(evidence_compare(&ev, &ev, &e), &e);
 }
 
-/* A part that is covered is not named as one that is not; and words without counts are no
- * statement. */
+/* A covered part must not be in notCovered, and counts must match the outcome. */
 static void statements_bear_themselves_out(void **state)
 {
 	struct evidence ev = sample(), out;
@@ -600,7 +603,7 @@ static void statements_bear_themselves_out(void **state)
 	free(envelope);
 }
 
-/* Drover's word alone says that an attempt was made, and proves no wipe. */
+/* A record signed by drover alone shows that an attempt was made, and never proves a wipe. */
 static void an_attempt_without_an_end_is_never_proof(void **state)
 {
 	const char *const ours[] = {keys.other_text, keys.drover_text}, *const other[] = {
@@ -626,7 +629,7 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	free(both);
 	free(lone);
 
-	/* It says why, and fails. */
+	/* Such a record needs a reason and the verdict Fail. */
 	ev.unfinished = NULL;
 	lone = evidence_sign_unfinished(&ev, keys.drover);
 	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
@@ -639,7 +642,7 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
 	free(lone);
 
-	/* And an agent's evidence is nothing of the kind. */
+	/* Evidence of an agent is not accepted as such a record. */
 	ev = sample();
 	agents = evidence_sign(&ev, keys.agent);
 	assert_false(evidence_is_unfinished(agents));
@@ -655,7 +658,7 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	assert_false(evidence_is_unfinished("AAAA"));
 }
 
-/* Success is something that was seen; of nothing, nothing was seen. */
+/* A level above Fail needs at least one device. */
 static void a_record_of_no_drive_proves_nothing(void **state)
 {
 	struct evidence ev = sample(), got;
@@ -674,7 +677,7 @@ static void a_record_of_no_drive_proves_nothing(void **state)
 	free(envelope);
 }
 
-/* Drives say what they like: odd bytes must not make a record that nobody can open. */
+/* A drive may report any bytes; they must not make a record that cannot be opened. */
 static void odd_names_of_devices_still_open(void **state)
 {
 	struct evidence ev = sample(), got;

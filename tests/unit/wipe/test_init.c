@@ -1,5 +1,4 @@
-/* Process 1 of the boot image, on a file system of the test's own, where no module can be
- * loaded. */
+/* Process 1 of the boot image, on a file system of the test, where no module can be loaded. */
 #include "tests/unit/testing.h"
 
 #include <pthread.h>
@@ -25,7 +24,7 @@ static void text(const char *path, const char *content)
 	apart_file(path, content, strlen(content));
 }
 
-/* Something that unpacks, and that the kernel would refuse even from root. */
+/* A file that unpacks, and that the kernel would refuse even from root. */
 static void module(const char *name)
 {
 	static const char content[] = "no module at all";
@@ -144,7 +143,7 @@ static void the_network_is_loaded_first_each_module_once_after_what_it_needs(voi
 {
 	(void)state;
 	apart_run(load_all, NULL);
-	/* A NIC of each kind; virtio_pci carries one. */
+	/* One NIC of each kind; virtio_pci also carries one. */
 	apart_assert_said("network: e1000e virtio virtio_ring virtio_pci net_failover(missing) "
 			  "virtio_net.\n");
 	apart_assert_said("storage: nvme_core nvme virtio_blk(missing).\n");
@@ -172,7 +171,7 @@ static void process_1_makes_its_folders_and_leaves_no_zombies(void **state)
 			    "/proc is\n/sys is\n/dev is\n/etc is\nchildren are reaped\n");
 }
 
-/* 2026 is told; 1970 is an empty battery, 2099 a tenant's joke. */
+/* The boot block has a time in 2026. 1970: the clock's battery is empty. 2099: a tenant set it. */
 static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 {
 	const int64_t told = INT64_C(1790000000000), day = INT64_C(86400000);
@@ -181,10 +180,10 @@ static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 	assert_true(init_clock_is_wrong(0, told, day));
 	assert_true(init_clock_is_wrong(told - 1000, told, day));
 	assert_false(init_clock_is_wrong(told, told, day));
-	assert_false(init_clock_is_wrong(told + day, told, day)); /* an old block */
+	assert_false(init_clock_is_wrong(told + day, told, day)); /* an old boot block */
 	assert_true(init_clock_is_wrong(told + day + 1, told, day));
 	assert_true(init_clock_is_wrong(INT64_C(4070908800000), told, day));
-	assert_true(init_clock_is_wrong(told + 3000, told, 2000)); /* a welcome is new */
+	assert_true(init_clock_is_wrong(told + 3000, told, 2000)); /* a welcome is never old */
 }
 
 int main(void)

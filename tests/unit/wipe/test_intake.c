@@ -55,7 +55,7 @@ static void add_frame(const void *data, size_t n)
 	nstream += len;
 }
 
-/* The next closed chunk, or false.  A whole one must unpack by itself. */
+/* Takes the next closed chunk; false: none. A whole chunk must unpack by itself. */
 static bool take(void)
 {
 	struct chunk *c = &t.v[next];
@@ -77,7 +77,8 @@ static bool take(void)
 	return true;
 }
 
-/* All of the stream, chunks taken only when there is no room; nothing is lost or mixed up. */
+/* Passes the whole stream, and takes chunks only when nothing more fits. The bytes must come out
+ * complete and in order. */
 static void pass(bool zstd, size_t piece)
 {
 	intake_init(&t, 3, zstd);
@@ -118,7 +119,7 @@ static void small_frames_are_put_together(void **state)
 	assert_int_equal(parts, 0);
 }
 
-/* A piece from the network may hold thousands of frames, or more than there is room for. */
+/* A piece from the network may contain thousands of frames, or more than there is space for. */
 static void many_ends_in_one_piece_wait_for_their_place(void **state)
 {
 	(void)state;
@@ -141,7 +142,7 @@ static void a_large_frame_goes_in_parts_and_what_follows_does_not(void **state)
 	assert_true(parts >= 3);
 }
 
-/* Its header says nothing: what its blocks could become decides. */
+/* Its header does not contain the size: what its blocks can unpack to decides. */
 static void a_small_frame_that_unpacks_to_much_goes_in_parts(void **state)
 {
 	(void)state;
@@ -197,7 +198,8 @@ static void more_than_was_asked_for_is_refused(void **state)
 	while (intake_hungry(&t))
 		assert_int_equal(intake_add(&t, raw, INTAKE_PIECE - 1), 0);
 	if (t.rest_at == t.nrest)
-		assert_int_equal(intake_add(&t, raw, 100), 0); /* it has no place */
+		/* stored in `rest`, because no chunk is free */
+		assert_int_equal(intake_add(&t, raw, 100), 0);
 	assert_int_equal(intake_add(&t, raw, 100), -1);
 }
 

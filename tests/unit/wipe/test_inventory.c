@@ -56,8 +56,8 @@ static void drives_are_found_with_their_identity(void **state)
 	assert_string_equal(l.v[2].wwn, "Virtio.Virtio.disk-1");
 }
 
-/* As sysfs shows each: with a name of the firmware's, behind multipath, in an enclosure, on AHCI,
- * on an HBA. */
+/* As sysfs shows a drive with a firmware name, behind multipath, in an enclosure, on AHCI, on an
+ * HBA. */
 static void where_a_drive_is_can_be_told(void **state)
 {
 	static const struct {
@@ -130,7 +130,7 @@ static void what_has_no_medium_is_no_drive(void **state)
 	machine_file(&m, "sys/block/sdz/removable", "1\n");
 	machine_file(&m, "sys/block/nvme0c0n1/size", "4096\n");
 	machine_file(&m, "sys/block/nvme0c0n1/hidden", "1\n");
-	/* A stick on USB, as sysfs shows it. */
+	/* A USB stick as sysfs shows it. */
 	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/size", "4096\n");
 	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/removable", "1\n");
 	snprintf(path, sizeof(path), "%s/block/sdy", m.sys);
@@ -142,8 +142,8 @@ static void what_has_no_medium_is_no_drive(void **state)
 	assert_int_equal(l.n, 1);
 }
 
-/* They are parts of the device, read-only until somebody says otherwise, and would fail it for
- * ever. */
+/* Boot partitions are parts of the device and read-only by default, so as drives they would always
+ * fail the wipe. */
 static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **state)
 {
 	static const char *const parts[] = {"mmcblk0boot0", "mmcblk0boot1", "mmcblk0rpmb"};
@@ -153,7 +153,7 @@ static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **sta
 
 	(void)state;
 	machine_file(&m, "sys/block/mmcblk0/size", "8192\n");
-	machine_file(&m, "sys/block/mmcblk10gp0/size", "4096\n"); /* writable as any other */
+	machine_file(&m, "sys/block/mmcblk10gp0/size", "4096\n"); /* writable like any drive */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		snprintf(path, sizeof(path), "sys/block/%s/size", parts[i]);
 		machine_file(&m, path, "4096\n");
@@ -164,12 +164,12 @@ static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **sta
 	assert_int_equal(l.n, 2);
 	assert_string_equal(drive_name(&l.v[0]), "mmcblk0");
 	assert_string_equal(drive_name(&l.v[1]), "mmcblk10gp0");
-	assert_int_equal(l.parts.n, 2); /* no host reads or writes an RPMB */
+	assert_int_equal(l.parts.n, 2); /* an RPMB has no plain I/O */
 	assert_string_equal(l.parts.v[0], "mmcblk0boot0");
 	assert_string_equal(l.parts.v[1], "mmcblk0boot1");
 }
 
-/* Sectors of 520 bytes, a lock, a head crash: its last tenant may bring it back to life. */
+/* Sectors of 520 bytes, a locked or a damaged drive: a later tenant may be able to read it. */
 static void a_drive_without_a_size_is_a_drive_all_the_same(void **state)
 {
 	static const char *const sizes[] = {"0\n", "-1\n", "9223372036854775807\n"};
@@ -229,7 +229,8 @@ static void storage_controllers_and_their_drivers_are_named(void **state)
 	pci("0000:00:0e.0", "0x010400\n", "8086:201d", NULL);
 	pci("0000:00:17.0", "0x010601\n", "8086:a182", "../../drivers/ahci");
 	pci("0000:00:14.0", "0x0c0330\n", "8086:a1af", NULL);
-	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL); /* a switch's, with no drive */
+	/* the port of a switch, without drives */
+	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL);
 	inventory_read(&m.host, a, &inv);
 	assert_int_equal(inv.controllers.n, 2);
 	assert_string_equal(inv.controllers.v[0].address, "0000:00:0e.0");
@@ -274,7 +275,7 @@ static void the_machine_says_who_it_is_and_what_it_has(void **state)
 	assert_string_equal(inv.dmi.serial, "J7XK2T3");
 	assert_int_equal(inv.cpus, 2);
 	assert_true(inv.memory_bytes == 2097152ll * 1024);
-	assert_int_equal(inv.gpus.n, 1); /* the BMC's console is none */
+	assert_int_equal(inv.gpus.n, 1); /* the BMC's display controller is not a GPU */
 	assert_string_equal(inv.gpus.v[0].id, "10de:2330");
 	assert_string_equal(inv.gpus.v[0].address, "0000:01:00.0");
 	assert_int_equal(inv.nics.n, 1);

@@ -1,4 +1,4 @@
-/* drover-agent as a program, on files: it calls home over TLS and does what it is told. */
+/* drover-agent as a program, on files: connects over TLS and carries out orders. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -62,7 +62,7 @@ static void on_poll(struct httpd_req *q, void *arg)
 	char *text;
 
 	assert_true(str_to_i64(httpd_query(q, "after"), 0, 2, &after));
-	/* One thing at a time: power off would overtake the report. */
+	/* Sends poweroff only after the result of inspect, because it would overtake the result. */
 	if (after == 2 || (after == 1 && h->inspected.state != PROTO_DONE)) {
 		httpd_reply(q, 204, NULL, NULL, 0);
 		return;
@@ -138,7 +138,7 @@ static void home_stop(struct home *h)
 	loop_free(h->loop);
 }
 
-/* --- what is promised ------------------------------------------------------------------------- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 static void it_calls_home_as_its_boot_block_says_and_ends_when_told(void **state)
 {
@@ -173,7 +173,7 @@ static void it_calls_home_as_its_boot_block_says_and_ends_when_told(void **state
 	program_start(&p, "drover-agent", agent,
 		      (const char *const[]){"--pretend", m.dir, path, NULL});
 	loop_run(h.loop);
-	assert_true(loop_timer_active(&h.limit)); /* it ended by itself */
+	assert_true(loop_timer_active(&h.limit)); /* the program ended by itself */
 	assert_int_equal(program_end(&p, 0), 0);
 	assert_string_equal(h.hello.machine, "gpu-1");
 	assert_string_equal(h.hello.secret, SECRET);

@@ -1,4 +1,4 @@
-/* Memory is written, read back and emptied; what was not had is counted as left. */
+/* Memory is written, read back and zeroed; memory that could not be allocated is not covered. */
 #include "wipe/memory.h"
 
 #include <stdatomic.h>
@@ -76,7 +76,7 @@ static void without_nodes_the_whole_is_counted(void **state)
 	assert_int_equal(s.total_bytes, 128 * MIB);
 }
 
-/* Node 63 is told of and has nothing that can be bound to. */
+/* Node 63 is listed, but nothing can be allocated on it. */
 static void a_node_that_gives_nothing_is_left(void **state)
 {
 	struct statement s;
@@ -111,7 +111,7 @@ static void spoil(uint64_t *words, size_t n)
 		words[n / 2] ^= 1;
 }
 
-/* Two addresses of one cell: the later write shows at both. */
+/* Two addresses of one cell: the later write is visible at both. */
 static void alias(uint64_t *words, size_t n)
 {
 	words[n / 2] = words[0];

@@ -1,5 +1,4 @@
-/* The address of the agent's machine: with interfaces, sysfs and a DHCP server of the test's
- * own. */
+/* Configuration of the network, with interfaces, sysfs and a DHCP server of the test. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -21,7 +20,7 @@
 #define MAC "02:00:00:12:34:56"
 #define OTHER "02:00:00:65:43:21"
 
-/* --- a DHCP server of one lease, on the other end of the interface ---------------------------- */
+/* --- a DHCP server with one lease, at the other end of the interface -------------------------- */
 
 #define ETH 14
 #define IP 20
@@ -43,7 +42,8 @@ static size_t put_options(uint8_t *p, uint8_t type)
 	return sizeof(options);
 }
 
-/* Ethernet, IPv4, UDP, BOOTP (RFC 2131) to everybody: the client has no address yet. */
+/* Builds Ethernet, IPv4, UDP and BOOTP (RFC 2131), as a broadcast, because the client has no
+ * address yet. */
 static size_t make_answer(const uint8_t *asked, uint8_t *out, uint8_t type)
 {
 	uint8_t *p = out + PAYLOAD;
@@ -74,7 +74,7 @@ static size_t make_answer(const uint8_t *asked, uint8_t *out, uint8_t type)
 	put16(out + ETH + 10, ~(sum + (sum >> 16)) & 0xffff);
 	put16(out + ETH + IP, 67);
 	put16(out + ETH + IP + 2, 68);
-	put16(out + ETH + IP + 4, UDP + len); /* checksum 0: none */
+	put16(out + ETH + IP + 4, UDP + len); /* no checksum */
 	return PAYLOAD + len;
 }
 
@@ -107,7 +107,7 @@ static void start_server(int *fd)
 		pthread_detach(t);
 }
 
-/* --- in a world of its own -------------------------------------------------------------------- */
+/* --- called in a process of its own (apart.h) ------------------------------------------------- */
 
 static void say_address(int s, unsigned long what, const char *nic, const char *name)
 {
@@ -123,7 +123,8 @@ static void say_address(int s, unsigned long what, const char *nic, const char *
 	printf("%s %s %s\n", nic, name, text);
 }
 
-/* Is there a way to what is not in the local network?  A socket knows without a packet. */
+/* Prints whether there is a route out of the local network: connect() of a UDP socket shows it
+ * without sending a packet. */
 static void say_route(void)
 {
 	struct sockaddr_in far = {.sin_family = AF_INET,
@@ -167,7 +168,6 @@ static void with_address(void *arg)
 	(void)arg;
 	apart_nic("eth7", OTHER, 1);
 	apart_nic("eth8", MAC, 1);
-	/* MACs are written either way. */
 	say_all(&(struct proto_boot){
 		.address = "10.1.0.17/24", .gateway = "10.1.0.1", .mac = "02:00:00:12:34:56"});
 }
@@ -182,7 +182,7 @@ static void with_dhcp(void *arg)
 	say_all(&(struct proto_boot){0});
 }
 
-/* A route by hand goes with the card that is taken down; what net_up() makes is there again. */
+/* Taking the card down removes the manual route; net_up() creates its own routes again. */
 static void with_a_card_that_stands_still(void *arg)
 {
 	int fd = apart_nic("eth7", MAC, 1);
@@ -235,7 +235,7 @@ static void without_hardware(void *arg)
 {
 	(void)arg;
 	apart_nic("eth7", MAC, 1);
-	unlink("/sys/class/net/eth7/device"); /* a bridge, say */
+	unlink("/sys/class/net/eth7/device"); /* such as a bridge */
 	say_all(&(struct proto_boot){.address = "10.1.0.17/24"});
 }
 
@@ -253,7 +253,7 @@ static void with_a_bad_address(void *arg)
 	say_all(&(struct proto_boot){.address = "10.1.0.300/24"});
 }
 
-/* --- what is promised ------------------------------------------------------------------------- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 static void the_nic_with_the_boot_block_s_mac_gets_its_address(void **state)
 {
@@ -294,7 +294,7 @@ static void a_link_that_comes_up_late_is_waited_for(void **state)
 	apart_assert_said("up\n");
 	apart_assert_said("eth7 address 10.1.0.17\n");
 	apart_assert_said("eth7 mask 255.255.0.0\n");
-	apart_assert_said("route none\n"); /* no gateway was given */
+	apart_assert_said("route none\n"); /* the boot block has no gateway */
 }
 
 static void interfaces_without_hardware_are_left_alone(void **state)

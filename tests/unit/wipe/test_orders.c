@@ -71,7 +71,7 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
-	assert_int_equal(got.statements.n, 0); /* nobody asked for it */
+	assert_int_equal(got.statements.n, 0); /* not requested */
 	assert_int_equal(got.not_covered.n, 11);
 	assert_string_equal(got.not_covered.v[10], "FixedUSB");
 	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
@@ -90,7 +90,7 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 		assert_int_equal(block[i], 0);
 }
 
-/* What the agent covers it takes out of the list that drover gave it. */
+/* The agent removes a covered part from drover's list of parts that are not covered. */
 static void memory_that_is_covered_is_not_named_as_left(void **state)
 {
 	static const char *brief[] = {"GPUMemory", "SystemMemory", "BMC"},
@@ -123,8 +123,8 @@ static void memory_that_is_covered_is_not_named_as_left(void **state)
 	assert_string_equal(got.not_covered.v[1], "BMC");
 }
 
-/* At the next claim: with the nonce of the wipe the inspection reads what was wiped, without one
- * the stamps alone. */
+/* At the next claim: with the nonce of the wipe the inspection reads the drives again, without it
+ * only the stamps. */
 static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
 {
 	struct proto_order wipe = {
@@ -155,7 +155,7 @@ static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
 	assert_true(d[1].again.clean < EVIDENCE_AGAIN_READS);
 }
 
-/* Flash has to be purged, and what spins cannot be: each by its own medium. */
+/* Flash must be purged, which spinning disks do not support: each medium has its own minimum. */
 static void each_medium_has_its_own_minimum(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.2"};
@@ -204,7 +204,7 @@ static void each_medium_has_its_own_minimum(void **state)
 	assert_int_equal(agent_rig_order(&stamp)->state, PROTO_DONE);
 }
 
-/* All that were to be wiped are clean, and one more is there. */
+/* All expected drives are clean, and an unexpected one exists. */
 static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
 {
 	const char *wwns[] = {"eui.1"};
@@ -241,7 +241,8 @@ static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
 	assert_string_equal(agent_rig_order(&stamp)->reason, "NotWiped");
 }
 
-/* However the orders come: a clean stamp means that nothing was written since. */
+/* Whatever the sequence of orders: a clean stamp means that nothing was written after the
+ * verification. */
 static void what_was_written_after_the_verification_is_not_stamped(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.2"};
@@ -280,7 +281,7 @@ static void what_was_written_after_the_verification_is_not_stamped(void **state)
 	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
 				&got, &e),
 		  &e);
-	/* No number of samples is not none. */
+	/* samples 0 means the default number. */
 	assert_int_equal(got.devices.v[0].reads.clean, VERIFY_SAMPLES + 512);
 	assert_int_equal(agent_rig_order(&image)->state, PROTO_FAILED);
 	r = agent_rig_order(&stamp);
@@ -331,7 +332,7 @@ static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **stat
 	assert_int_equal(got.inventory.missing.n, 1);
 	assert_string_equal(got.inventory.missing.v[0], "eui.9");
 	assert_string_equal(got.inventory.extra.v[0], "eui.2");
-	/* And nothing of it may be called clean. */
+	/* No drive of the machine may be stamped. */
 	r = agent_rig_order(&stamp);
 	assert_int_equal(r->state, PROTO_FAILED);
 	assert_string_equal(r->reason, "NotWiped");
@@ -402,7 +403,7 @@ static void driver_of(const char *address)
 	assert_int_equal(symlink("../../drivers/nvme", link), 0);
 }
 
-/* Nobody wiped it, and the machine would be offered with it. */
+/* The new drive was not wiped, and would be part of the machine that is offered. */
 static void a_drive_that_came_during_the_wipe_fails_it(void **state)
 {
 	struct proto_order wipe = {.seq = 1,
@@ -453,7 +454,7 @@ static void a_drive_that_came_during_the_wipe_fails_it(void **state)
 		assert_string_equal(got.inventory.extra.v[0],
 				    i ? "controller.144d:a80a.0000:01:00.0" : "naa.5000");
 		assert_int_equal(got.inventory.seen, 3);
-		verify.seq = 4 + i; /* once more: it is named once */
+		verify.seq = 4 + i; /* verified again: the drive is still named once */
 		verify.id = "op/verify-2";
 		r = agent_rig_order(&verify);
 		assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0,
@@ -496,7 +497,7 @@ static void a_machine_without_drives_was_not_wiped(void **state)
 	assert_string_equal(agent_rig_order(&wipe)->reason, "NoDrives");
 }
 
-/* It was found with no size already: named, wiped by nobody, and never stamped. */
+/* The drive had no size when it was listed: it is reported, not wiped and not stamped. */
 static void a_drive_without_a_size_fails_the_wipe(void **state)
 {
 	struct proto_order wipe = {
@@ -513,7 +514,7 @@ static void a_drive_without_a_size_fails_the_wipe(void **state)
 	assert_true(machine_residue(&agent_rig.m, "nvme1n1") > 0);
 }
 
-/* The nonce says which question the answers are of; every address has one. */
+/* The report repeats the order's nonce, and has an answer for each address. */
 static void a_probe_reports_each_address_with_its_nonce(void **state)
 {
 	const char *asked[] = {"127.0.0.1:1", "gateway.example"};

@@ -1,5 +1,4 @@
-/* What answers from a machine whose one interface leads to nobody: its own addresses, and nothing
- * else. */
+/* A machine whose only interface leads nowhere: only its own addresses answer. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -17,16 +16,16 @@
 #define LIMIT_MS 700
 
 static const char *const asked[] = {
-	"10.1.0.17",	   /* its own */
-	"127.0.0.1:4000",  /* somebody listens */
-	"127.0.0.1:4001",  /* nobody does */
-	"[::1]:4001",	   /* likewise */
-	"::1",		   /* itself */
-	"10.1.0.99",	   /* nobody has it */
-	"10.1.0.99:6443",  /* likewise */
+	"10.1.0.17",	   /* own address */
+	"127.0.0.1:4000",  /* a listener */
+	"127.0.0.1:4001",  /* no listener */
+	"[::1]:4001",	   /* no listener */
+	"::1",		   /* own address */
+	"10.1.0.99",	   /* unused address */
+	"10.1.0.99:6443",  /* unused address */
 	"192.0.2.1",	   /* no route */
-	"192.0.2.1:6443",  /* likewise */
-	"gateway.example", /* no address */
+	"192.0.2.1:6443",  /* no route */
+	"gateway.example", /* not an address */
 };
 #define ASKED (sizeof(asked) / sizeof(*asked))
 
@@ -96,7 +95,7 @@ static void what_answers_is_told_from_what_is_silent(void **state)
 	apart_assert_said("gateway.example NotAsked\n");
 }
 
-/* Else a machine that is out of descriptors would prove that it reaches nobody. */
+/* Otherwise a machine without free descriptors would seem to reach nothing. */
 static void what_could_not_be_asked_is_not_silent(void **state)
 {
 	(void)state;

@@ -149,7 +149,7 @@ static void an_order_survives_the_wire(void **state)
 	assert_null(got.evidence);
 }
 
-/* First members of each enum are 0: they must arrive as 0, not as absent (-1). */
+/* The first member of each enum is 0, which must arrive as 0 and not as absent (-1). */
 static void zeros_of_an_order_survive_the_wire(void **state)
 {
 	struct err e;

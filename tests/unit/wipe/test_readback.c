@@ -14,7 +14,7 @@ static struct dio d;
 static struct readback *r;
 static uint8_t *data;
 
-/* Data on the drive and noted, in pieces of PIECE. */
+/* Writes data to the drive and records it, in pieces of PIECE. */
 static int setup(void **state)
 {
 	static const uint8_t seed[32] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -62,8 +62,8 @@ static void a_first_block_that_was_not_stored_is_always_noticed(void **state)
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 }
 
-/* 256 samples of 4096 blocks: 1 % of them lost goes unnoticed in fewer than one run in twelve; with
- * this seed a tenth of them never does. */
+/* 256 samples of 4096 blocks: a loss of 1 % is missed in fewer than one run in twelve; with this
+ * seed a loss of 10 % is always found. */
 static void a_drive_that_drops_writes_is_noticed(void **state)
 {
 	uint8_t zeros[VERIFY_BLOCK] = {0};

@@ -196,7 +196,7 @@ static void a_drive_that_stands_still_is_given_up(void **state)
 	assert_int_equal(run(true, 4, &e), -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
 	assert_non_null(strstr(e.text, "write at 589824"));
-	/* The others did not wait for it. */
+	/* The other pieces did not wait for the one that hangs. */
 	assert_int_equal(ended, BYTES - PIECE);
 }
 
@@ -218,7 +218,8 @@ static int count_down(const struct ring_piece *p, struct err *e, void *arg)
 	return e ? -1 : 0;
 }
 
-/* Eight pieces that stand elsewhere, then one that is filled in two goes while they end. */
+/* Sends eight pieces from pages of the caller, then one from a ring buffer, filled in two steps
+ * while the others end. */
 static void stream(unsigned depth)
 {
 	struct ring *r = ring_new(&machine.host, depth, PIECE, false);
@@ -229,7 +230,7 @@ static void stream(unsigned depth)
 
 	for (size_t i = 0; i < 8 * PIECE; i++)
 		pages[i] = (uint8_t)(i / PIECE + i);
-	assert_non_null(ring_claim(r, &drive, &j, &e)); /* and given up */
+	assert_non_null(ring_claim(r, &drive, &j, &e)); /* this claim is released by ring_send() */
 	for (int64_t i = 0; i < 8; i++)
 		assert_ok(ring_send(r, &drive, &j,
 				    &(struct ring_piece){.buf = pages + i * PIECE,
@@ -243,7 +244,7 @@ static void stream(unsigned depth)
 	memset(claimed, 7, PIECE / 2);
 	assert_ok(ring_await(r, &drive, &j, &left, &e), &e);
 	assert_int_equal(left, 0);
-	memset(pages, 0xee, 8 * PIECE); /* they are ours again */
+	memset(pages, 0xee, 8 * PIECE); /* the pages may be changed again */
 	assert_ptr_equal(ring_claim(r, &drive, &j, &e), claimed);
 	memset(claimed + PIECE / 2, 8, PIECE / 2);
 	assert_ok(

@@ -1,4 +1,4 @@
-/* What is said of a part of the machine must bear itself out. */
+/* A statement must be consistent with its counts. */
 #include "wipe/statement.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* NVMe subsystems of several namespaces: one Sanitize, which counts for each of them or for
+/* NVMe subsystems with several namespaces: one Sanitize, which counts for all of them or for
  * none. */
 #include "wipe/erase.h"
 
@@ -25,7 +25,7 @@ static struct loop_group *group;
 static struct batch *batch;
 static bool ended;
 
-/* The block devices, and how what is behind them answers. */
+/* The block devices, and how the drives behind them answer. */
 static struct {
 	struct {
 		const char *name;
@@ -34,20 +34,20 @@ static struct {
 	} v[MOST];
 	size_t n;
 	_Atomic unsigned sanitizes, formats[MOST];
-	/* status of Sanitize */
+	/* Status of the Sanitize command. */
 	int refusal;
-	/* SSTAT after it */
+	/* SSTAT after the Sanitize. */
 	uint8_t log;
-	/* the namespace that Sanitize leaves as it is */
+	/* Namespace that Sanitize leaves unchanged; 0: none. */
 	uint32_t spares;
-	/* each held a canary when the Sanitize came */
+	/* Each namespace had a canary when the Sanitize was sent. */
 	bool all_planted;
-	/* says its active namespaces once, and not again */
+	/* Only the first three Identify commands list the active namespaces. */
 	bool deaf_to_list;
 	_Atomic unsigned lists;
 } drive;
 
-/* Which device that is. */
+/* Returns the index of the device that is open as fd. */
 static size_t opened(int fd)
 {
 	char link[64], path[256];
@@ -94,7 +94,7 @@ static int sanitize(const char *nqn)
 	return drive.refusal;
 }
 
-/* "nvme0n1" and "nvme0n2" are of one controller. */
+/* Devices with the prefix "nvme0n" belong to one controller. */
 static int identify(const char *name, uint32_t cns, uint8_t *out)
 {
 	size_t at = 0;
@@ -159,7 +159,7 @@ static void add(const char *name, uint32_t nsid, const char *wwn, const char *nq
 	drive.v[drive.n++].nqn = nqn;
 }
 
-/* The same bytes under another name. */
+/* Adds a second name for the same file. */
 static void add_path(const char *name, const char *to, uint32_t nsid, const char *wwn)
 {
 	char from[128], path[128];
@@ -224,7 +224,7 @@ static void do_all(enum batch_act what)
 	assert_true(ended);
 }
 
-/* expected: WWNs of those that are to be wiped; none: all. */
+/* expected: WWNs of the drives to wipe; empty: all. */
 static void wipe(struct strings expected)
 {
 	struct drive_list l;
@@ -262,7 +262,7 @@ static void assert_each(const char *technique, int level, const char *reason)
 	}
 }
 
-/* The record tells of each namespace: what was sent, what it answered, what was found. */
+/* The record has for each namespace the command, its result and the canaries. */
 static void one_sanitize_counts_for_each_namespace(void **state)
 {
 	(void)state;
@@ -286,7 +286,7 @@ static void one_sanitize_counts_for_each_namespace(void **state)
 	assert_int_equal(all_formats(), 0);
 }
 
-/* As some do with one that was detached before. */
+/* Some drives do so with a namespace that was detached before. */
 static void what_leaves_one_namespace_as_it_was_is_believed_of_none(void **state)
 {
 	for (unsigned i = 1; i <= 3; i++) {
@@ -341,7 +341,7 @@ static void a_namespace_that_nobody_asked_for_is_not_sanitized(void **state)
 	assert_int_equal(machine_residue(&m, "nvme0n3"), 4);
 }
 
-/* Nobody could say of it what became of it. */
+/* The result for that namespace could not be checked. */
 static void without_the_canaries_of_one_there_is_no_sanitize(void **state)
 {
 	(void)state;
@@ -355,7 +355,7 @@ static void without_the_canaries_of_one_there_is_no_sanitize(void **state)
 	assert_int_equal(batch->units[2].result.level, WIPE_CLEAR);
 }
 
-/* It opens and answers, and takes no writes. */
+/* The namespace can be opened, but accepts no writes. */
 static void a_namespace_that_lost_its_canaries_keeps_the_others_from_one(void **state)
 {
 	(void)state;
@@ -368,7 +368,7 @@ static void a_namespace_that_lost_its_canaries_keeps_the_others_from_one(void **
 	assert_int_equal(batch->units[2].result.level, WIPE_CLEAR);
 }
 
-/* Two ports: namespaces 1 and 2 are seen through both controllers, 3 through one. */
+/* Two controllers: both show namespaces 1 and 2, and only one shows namespace 3. */
 static void controllers_of_one_subsystem_are_sent_one_sanitize(void **state)
 {
 	(void)state;
@@ -384,7 +384,8 @@ static void controllers_of_one_subsystem_are_sent_one_sanitize(void **state)
 		assert_true(batch->units[i].verified);
 }
 
-/* What the second controller shows and nobody asked for is not erased through the first. */
+/* A namespace that only the second controller shows, and that is not to be wiped, must not be
+ * erased through the first. */
 static void a_namespace_of_another_controller_is_not_sanitized(void **state)
 {
 	static const char *const three[] = {"eui.1", "eui.2", "eui.3"};
@@ -405,7 +406,7 @@ static void another_drive_has_a_sanitize_of_its_own(void **state)
 	assert_each("SanitizeBlockErase", WIPE_PURGE, NULL);
 }
 
-/* Who no longer says what it holds may hold more. */
+/* A drive that no longer lists its namespaces may hold further ones. */
 static void a_drive_that_does_not_repeat_its_list_is_not_sanitized(void **state)
 {
 	(void)state;
@@ -415,7 +416,7 @@ static void a_drive_that_does_not_repeat_its_list_is_not_sanitized(void **state)
 	assert_each("FormatUserData", WIPE_CLEAR, NULL);
 }
 
-/* All its namespaces are lost with it, the other drive is not. */
+/* All namespaces of the drive fail with it; the other drive does not. */
 static void a_drive_that_hangs_takes_its_namespaces_along(void **state)
 {
 	(void)state;

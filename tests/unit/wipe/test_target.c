@@ -26,8 +26,8 @@ static void put(uint8_t *p, size_t n, uint64_t v)
 		p[i] = (uint8_t)v;
 }
 
-/* As large as the drive, with its backup table, and room for one more partition: noise, then
- * nothing, in turns of 1 MiB. */
+/* As large as the drive, with its backup table, and with space for a further partition. Noise and
+ * zeros alternate, in runs of 1 MiB. */
 static void make_image(void)
 {
 	struct gpt g = {.block = 512,
@@ -99,7 +99,7 @@ static void put_image(size_t bytes)
 	}
 }
 
-/* Power may go at any moment; what was there before must not come up either. */
+/* Power may be lost at any moment, and an old image must not boot either. */
 static void until_it_is_finished_the_drive_has_no_table(void **state)
 {
 	static const uint8_t digest[CRYPTO_SHA256] = {1};
@@ -109,7 +109,7 @@ static void until_it_is_finished_the_drive_has_no_table(void **state)
 	int64_t at, bytes;
 
 	(void)state;
-	machine_poke(&m, NAME, image, GPT_HEAD, 0); /* another image's */
+	machine_poke(&m, NAME, image, GPT_HEAD, 0); /* tables of another image */
 	machine_poke(&m, NAME, image + DRIVE - GPT_HEAD, GPT_HEAD, DRIVE - GPT_HEAD);
 	assert_true(has_table());
 	put_image(DRIVE);
@@ -128,7 +128,7 @@ static void until_it_is_finished_the_drive_has_no_table(void **state)
 	free(got);
 }
 
-/* Whoever watches for a drive that hangs must not take a long run of zeros for it. */
+/* A run of zeros must count as progress, so that the guard does not give the drive up. */
 static void zeros_that_are_written_later_are_a_sign_of_life_now(void **state)
 {
 	struct err e;
@@ -172,7 +172,7 @@ static void what_is_larger_than_the_drive_is_refused(void **state)
 	assert_int_equal(e.kind, ERR_CAPACITY);
 }
 
-/* It is told late, but it is told, and what follows does not pass over it. */
+/* The failure is reported late, but always, and later calls fail too. */
 static void a_write_that_fails_is_never_forgotten(void **state)
 {
 	struct err e;
@@ -181,7 +181,7 @@ static void a_write_that_fails_is_never_forgotten(void **state)
 	m.host.ring = &flaky_ops;
 	target_free(t);
 	t = target_new(&m.host, &drive, (const uint8_t[32]){7}, &written);
-	flaky.bad_at = (19 << 20) + 5000; /* the last that is no zeros but two */
+	flaky.bad_at = (19 << 20) + 5000; /* in the last but one piece that is not zeros */
 	assert_ok(target_open(t, &e), &e);
 	for (size_t at = 0; at < 20 << 20; at += TARGET_PIECE) {
 		uint8_t *piece = target_buffer(t, &e);
@@ -196,7 +196,7 @@ static void a_write_that_fails_is_never_forgotten(void **state)
 	assert_false(has_table());
 }
 
-/* The bytes changed under the drive's hands: the samples see it, and there is no table. */
+/* The drive's contents changed: the samples detect it, and no table is written. */
 static void a_drive_that_loses_what_was_written_does_not_settle(void **state)
 {
 	uint8_t *other = dio_buffer(16 << 20);
@@ -205,7 +205,7 @@ static void a_drive_that_loses_what_was_written_does_not_settle(void **state)
 	(void)state;
 	memset(other, 0x77, 16 << 20);
 	put_image(20 << 20);
-	assert_ok(target_settle(t, &e), &e); /* nothing is in flight any more */
+	assert_ok(target_settle(t, &e), &e); /* nothing is in flight */
 	machine_poke(&m, NAME, other, 16 << 20, 2 << 20);
 	assert_int_equal(target_settle(t, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);

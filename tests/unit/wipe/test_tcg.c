@@ -1,4 +1,5 @@
-/* A drive that keeps its owner's lock says so, over each transport, and is not called broken. */
+/* A drive that is locked by its owner is detected over each transport, and is not reported as
+ * failed. */
 #include "wipe/tcg.h"
 
 #include <errno.h>
@@ -86,11 +87,11 @@ static void a_lock_is_seen_over_each_transport(void **state)
 		uint8_t flags;
 		bool locked;
 	} rows[] = {
-		{0x01, false},		      /* nobody took ownership */
-		{0x03, false},		      /* ranges, none of them locked */
-		{0x07, true},  {0x05, false}, /* not enabled: it says nothing */
-		{0x13, true},		      /* a shadow is shown */
-		{0x33, false},		      /* it is not any more */
+		{0x01, false},		      /* no owner */
+		{0x03, false},		      /* ranges exist, and none is locked */
+		{0x07, true},  {0x05, false}, /* locking is not enabled */
+		{0x13, true},		      /* the shadow MBR is shown */
+		{0x33, false},		      /* the shadow MBR is no longer shown */
 	};
 
 	(void)state;
@@ -106,7 +107,7 @@ static void a_lock_is_seen_over_each_transport(void **state)
 		refuses = false;
 	}
 	assert_false(tcg_locked(&erasing.machine.host, 0, "MMC", page));
-	/* What it does not give is not looked at. */
+	/* Features beyond the reported length are ignored. */
 	length = 48 + 16;
 	assert_false(tcg_locked(&erasing.machine.host, 0, "SAS", page));
 	length = 0;
@@ -120,7 +121,7 @@ static void a_drive_that_takes_no_canaries_is_asked_whether_it_is_locked(void **
 	for (int locked = 0; locked < 3; locked++) {
 		erasing_teardown(state);
 		setup(state);
-		deaf = locked == 2; /* knows no Security Receive */
+		deaf = locked == 2; /* does not support Security Receive */
 		erasing.machine.host.ring = &flaky_ops;
 		flaky.bad_at = 0;
 		flags = locked ? 0x07 : 0x03;
@@ -130,7 +131,7 @@ static void a_drive_that_takes_no_canaries_is_asked_whether_it_is_locked(void **
 	}
 }
 
-/* Each zone of it is written in order alone: no canary can be put where nobody expects it. */
+/* Zones accept only sequential writes, so canaries cannot be at unpredictable positions. */
 static void a_drive_of_zones_is_named_as_one(void **state)
 {
 	struct err e;

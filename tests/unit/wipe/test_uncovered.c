@@ -1,4 +1,4 @@
-/* What keeps a tenant's bytes and is no drive, by name. */
+/* Parts that retain a tenant's data and are not drives are named. */
 #include "wipe/uncovered.h"
 
 #include <stdio.h>
@@ -92,7 +92,7 @@ static void persistent_memory_is_named_unless_it_is_a_drive(void **state)
 	assert_listed(&seen, "NVDIMM 2147483648");
 	drive.bytes *= 3;
 	assert_listed(&seen, "");
-	/* What is cut off or says that it is longer is read no further. */
+	/* A truncated structure, or one with an invalid length, ends the reading. */
 	seen.drives.n = 0;
 	write_bytes("sys/firmware/acpi/tables/NFIT", table, n - 1);
 	assert_listed(&seen, "NVDIMM 1073741824");

@@ -1,4 +1,4 @@
-/* What the canaries depend on; what is found by them and by samples is in test_erase_verify.c. */
+/* What canaries depend on. What canaries and samples find: test_erase_verify.c. */
 #include "wipe/verify.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define BYTES (8 << 20)
 #define NAME "nvme0n1"
 
-/* What could be predicted, a drive or its owner could fake. */
+/* A drive or its owner could fake canaries that are predictable. */
 static void canaries_and_their_places_are_of_one_order_and_one_drive(void **state)
 {
 	OWN(secret) now = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
@@ -34,7 +34,8 @@ static void canaries_and_their_places_are_of_one_order_and_one_drive(void **stat
 		assert_int_equal(verify_plant(&v, &e), 64);
 		assert_int_equal(verify_find(&others[i], NULL), 0);
 		assert_int_equal(verify_find(&v, NULL), 64);
-		/* Theirs go to other places, but for the first block and the last. */
+		/* Except in the first and the last block, the others' canaries are at other
+		 * positions. */
 		assert_int_equal(verify_plant(&others[i], &e), 64);
 		assert_in_range(verify_find(&v, NULL), 32, 62);
 	}
@@ -43,7 +44,7 @@ static void canaries_and_their_places_are_of_one_order_and_one_drive(void **stat
 	machine_done(&machine);
 }
 
-/* All that is there, further on by so much. */
+/* Moves all data forward by `by` bytes. */
 static void move_all(struct machine *m, size_t by)
 {
 	uint8_t *all = mem_calloc(BYTES, 1);
@@ -53,7 +54,7 @@ static void move_all(struct machine *m, size_t by)
 	free(all);
 }
 
-/* Nothing is where it was, and all of it is there. */
+/* All data still exists, at other positions. */
 static void data_that_was_moved_is_not_erased(void **state)
 {
 	static const size_t by[] = {100, 512, 4096, 8 * 4096, 100 * 4096 + 7};
@@ -62,9 +63,9 @@ static void data_that_was_moved_is_not_erased(void **state)
 	uint8_t *all = mem_alloc(BYTES);
 
 	(void)state;
-	/* An empty drive, of which the canaries alone tell; and one full of what a tenant
-	 * compressed, which looks like noise (in whole blocks: what a block holds is known by its
-	 * print). */
+	/* An empty drive, where only canaries show the move; and a drive full of compressed data,
+	 * which looks like noise (moved by whole blocks, because a block is recognised by its
+	 * fingerprint). */
 	for (size_t i = 0; i < 2 * sizeof(by) / sizeof(*by); i++) {
 		bool full = i % 2 && by[i / 2] % VERIFY_BLOCK == 0;
 		struct verify_counts n;
@@ -88,7 +89,8 @@ static void data_that_was_moved_is_not_erased(void **state)
 		move_all(&machine, by[i / 2]);
 		verify_sample(&v, VERIFY_CHANGED, 500, (const uint8_t(*)[16])prints,
 			      EVIDENCE_EDGE_READS + 500, &n);
-		/* Within a block the place of a canary still holds some of it. */
+		/* After a move within a block, each canary's position still contains part of the
+		 * canary. */
 		if (by[i / 2] < VERIFY_BLOCK)
 			assert_int_equal(verify_find(&v, NULL), 64);
 		assert_int_equal(n.unreadable, 0);
@@ -138,7 +140,7 @@ static void one_sector_of_a_canary_amid_noise_is_found_at_any_offset(void **stat
 	free(prints);
 }
 
-/* In another boot nothing is remembered but the nonce. */
+/* Another boot knows only the nonce. */
 static void what_a_drive_forgot_is_seen_again(void **state)
 {
 	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
@@ -168,7 +170,7 @@ static void what_a_drive_forgot_is_seen_again(void **state)
 		verify_again(&v, VERIFY_CONSTANT, &n);
 		assert_int_equal(n.clean, i ? 0 : EVIDENCE_AGAIN_READS);
 	}
-	/* The canaries were the first that it wrote, and zeros the last. */
+	/* The canaries were written first, and zeros last; the zeros are lost. */
 	assert_int_equal(verify_plant(&v, &e), 64);
 	for (int i = 0; i < 2; i++) {
 		verify_again(&v, i ? VERIFY_CONSTANT : VERIFY_NOISE, &n);
@@ -176,7 +178,7 @@ static void what_a_drive_forgot_is_seen_again(void **state)
 		machine_poke(&machine, NAME, all, BYTES, 0);
 		assert_int_equal(verify_plant(&v, &e), 64);
 	}
-	/* The tail alone, as what was in a cache at last. */
+	/* Only the end of the drive is lost, as if it was still in a cache. */
 	machine_poke(&machine, NAME, all, BYTES, 0);
 	machine_poke(&machine, NAME, "tenant", 6, BYTES - 4096 * 3);
 	verify_again(&v, VERIFY_CONSTANT, &n);

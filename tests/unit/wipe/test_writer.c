@@ -34,21 +34,21 @@ static struct world {
 	uint8_t *served;
 	size_t nserved;
 	unsigned requests;
-	/* break the first reply after so many bytes; 0: never */
+	/* Breaks the first reply after this number of bytes; 0: never. */
 	size_t cut;
 	bool cut_always;
-	/* always the whole */
+	/* Always serves the whole file. */
 	bool no_range;
-	/* the file is longer by so much when it is asked for again */
+	/* The file is longer by this number of bytes at later requests. */
 	size_t grows;
-	/* ... and holds other bytes */
+	/* The file changes at later requests. */
 	bool changes;
-	/* a byte in 20 s, after `cut` bytes */
+	/* Sends a byte each 20 s after `cut` bytes. */
 	bool trickles;
 	struct loop_timer drip;
 	struct httpd_req *dripping;
 	unsigned drops;
-	/* instead of serving; 0: serve */
+	/* Status instead of the file; 0: serve the file. */
 	int status;
 	struct writer *w;
 	unsigned dones;
@@ -117,7 +117,7 @@ static void on_image(struct httpd_req *q, void *arg)
 		if (w.changes)
 			w.served[w.nserved / 2 + 5] ^= 1;
 	}
-	if (w.grows && w.requests == 1) { /* what a listener that speaks HTTP would add */
+	if (w.grows && w.requests == 1) { /* a real HTTP listener adds this header */
 		char length[24];
 
 		str_format(length, sizeof(length), "%zu", w.nserved);
@@ -133,7 +133,7 @@ static void on_image(struct httpd_req *q, void *arg)
 		httpd_reply_content(q, &c);
 }
 
-/* An image with a GPT: a bit of noise, much nothing. */
+/* Writes a number, little endian. */
 static void put(uint8_t *p, size_t n, uint64_t v)
 {
 	for (size_t i = 0; i < n; i++, v >>= 8)
@@ -258,7 +258,7 @@ static void check_image(const uint8_t *image)
 	if (w.reason)
 		fail_msg("%s: %s", w.reason, w.err.text);
 	machine_peek(&w.m, NAME, got, DRIVE, 0);
-	/* All but the tables, the runs of zeros too. */
+	/* Everything except the tables, including runs of zeros. */
 	assert_memory_equal(got + (1 << 20), image + (1 << 20), IMAGE - (2 << 20));
 	assert_ok(gpt_read(&g, got, 512, DRIVE, &e), &e);
 	assert_true(gpt_find(&g, TARGET_CIDATA, &at, &bytes));
@@ -301,7 +301,7 @@ static void a_compressed_image_arrives_whole(void **state)
 	free(image);
 }
 
-/* The image in frames of n bytes, each with a skippable one before it, as pzstd makes them. */
+/* Compresses the image in frames of n bytes, each after a skippable frame, like pzstd. */
 static void compress_in_frames(size_t n)
 {
 	size_t cap = ZSTD_compressBound(IMAGE) + IMAGE / n * 64 + 4096, len = 0;
@@ -323,8 +323,8 @@ static void compress_in_frames(size_t n)
 	w.nserved = len;
 }
 
-/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, fake agent ones, and
- * some that are too large to be unpacked side by side. */
+/* pzstd and `cat a.zst b.zst` create several frames: of whole pieces, of odd sizes, small ones that
+ * share a chunk, and ones too large to be unpacked in parallel. */
 static void frames_one_after_another_are_one_image(void **state)
 {
 	static const size_t sizes[] = {2 << 20, (1 << 20) + 4096, 1234567, 5000, 20 << 20};
@@ -341,7 +341,7 @@ static void frames_one_after_another_are_one_image(void **state)
 	free(image);
 }
 
-/* While nothing can be taken in, too. */
+/* Also while the writer accepts no data. */
 static void frames_survive_a_broken_connection(void **state)
 {
 	uint8_t *image = make_image();
@@ -363,7 +363,7 @@ static void a_damaged_frame_among_many_is_refused(void **state)
 {
 	(void)state;
 	compress_in_frames(1 << 20);
-	/* Before it was published: the digest is right. */
+	/* Damaged before the digest was computed, so the digest matches. */
 	memset(w.served + w.nserved / 2, 0xff, 64);
 	start(1, NULL);
 	finish();
@@ -510,7 +510,7 @@ static void an_image_cut_short_is_refused(void **state)
 
 	(void)state;
 	crypto_sha256(w.served, IMAGE, d);
-	w.nserved = 20 << 20; /* and its Content-Length says so */
+	w.nserved = 20 << 20; /* Content-Length is shorter too */
 	start(0, crypto_digest_text(d, text));
 	finish();
 	assert_string_equal(w.reason, "ImageMismatch");
@@ -596,7 +596,7 @@ static void a_drive_of_another_size_is_not_written(void **state)
 	assert_int_equal(machine_residue(&w.m, NAME), DRIVE >> 20);
 }
 
-/* At any moment: whatever job is under way ends in peace. */
+/* At any moment: jobs in progress end cleanly. */
 static void a_writer_can_be_freed_at_any_moment(void **state)
 {
 	for (int64_t ms = 0; ms < 400; ms += 7) {
@@ -629,7 +629,7 @@ static void done_and_stop(const char *reason, const struct err *e, void *arg)
 	loop_stop(w.loop);
 }
 
-/* On the simulated loop jobs run one after the other; here they get in each other's way. */
+/* On the simulated loop jobs run one after the other; here they run in parallel. */
 static void write_on_threads(void **state, size_t frames)
 {
 	uint8_t *image = make_image(), d[CRYPTO_SHA256];
@@ -661,7 +661,7 @@ static void write_on_threads(void **state, size_t frames)
 		check_image(image);
 	}
 	free(image);
-	/* What the loop waits for at the end must come to an end. */
+	/* loop_run() in teardown needs an event that ends it. */
 	http_free(w.http);
 	w.http = NULL;
 	loop_defer_init(&stop, w.server, on_limit, NULL);
