@@ -81,8 +81,12 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
+<<<<<<< ours
 	/* mutant: act-unjournaled */ if (same && l->act.journaled && op &&
 					  str_eq(op->step, step)) {
+=======
+	if (same && l->act.journaled && op && str_eq(op->step, step)) {
+>>>>>>> theirs
 		l->act.journaled = false;
 		l->act.under_way = true;
 		l->act.began_at = now;
@@ -105,6 +109,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	}
 	life_set_time(j, "started", loop_wall(l->c->loop));
 	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+	/* mutant: act-unjournaled */
 	return LIFE_HOLD;
 }
 

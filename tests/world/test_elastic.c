@@ -380,6 +380,26 @@ static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **sta
 	free(s);
 }
 
+/* A repeated launch would make a second instance there. */
+static void a_new_leader_lists_a_cloud_without_tokens_before_it_launches(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7115, "3");
+	s->sky.cloud.no_tokens = true;
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait(&s->w, was_launched, s, 1200, "the launch");
+	world_kill(&s->w.replicas[0]);
+	world_replica(&s->w);
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	stop(s);
+	free(s);
+}
+
 /* Claim, Machine and all that was written are gone, by force; what is billed is found by its
  * tag. */
 static void what_was_lost_is_found_by_tag_and_ended(void **state)
@@ -429,6 +449,7 @@ int main(void)
 		cmocka_unit_test(a_cloud_that_is_away_quarantines_and_is_asked_again),
 		cmocka_unit_test(leaders_that_die_in_each_state_lose_and_double_nothing),
 		cmocka_unit_test(a_leader_that_dies_before_it_hears_launches_nothing_twice),
+		cmocka_unit_test(a_new_leader_lists_a_cloud_without_tokens_before_it_launches),
 		cmocka_unit_test(what_was_lost_is_found_by_tag_and_ended),
 	};
 
