@@ -185,8 +185,8 @@ struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_res
 	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
 	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
 
-	/* mutant: secret-whole */ call->accept =
-		"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+	/* mutant: secret-whole */
+	call->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 	kube_call_start(call);
 	return call;
 }

@@ -522,8 +522,8 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 	if (!c->client_cert_pem != !c->client_key_pem)
 		return err_set(r->e, ERR_INVALID, 0,
 			       "%s: a client certificate and its key come together", path);
-	/* mutant: key-pair */ if (c->client_key_pem &&
-				   pem_pair(c->client_cert_pem, c->client_key_pem, r->e) < 0)
+	/* mutant: key-pair */
+	if (c->client_key_pem && pem_pair(c->client_cert_pem, c->client_key_pem, r->e) < 0)
 		return err_wrap(r->e, "%s", material_at(o, path, "client-key", at));
 	if (r->trust == KUBE_CONFIG_TENANT && !c->client_cert_pem && !c->token)
 		return err_set(r->e, ERR_INVALID, 0,

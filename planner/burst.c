@@ -357,8 +357,8 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	s->tenant_nodes[k->tenant] += v->nodes;
 	s->starting++;
 	s->minute++;
-	/* mutant: burst-twice */ map_put(d->running, work_name(d, x->work->tenant, x->work->name),
-					  d);
+	/* mutant: burst-twice */
+	map_put(d->running, work_name(d, x->work->tenant, x->work->name), d);
 	d->out->chosen++;
 }
 

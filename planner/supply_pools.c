@@ -450,7 +450,8 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
 	if (o->permit)
-		/* mutant: burst-for-anybody */ return str_eq(o->permit, f->pod->permit);
+		/* mutant: burst-for-anybody */
+		return str_eq(o->permit, f->pod->permit);
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 

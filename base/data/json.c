@@ -49,7 +49,8 @@ static int check_bounds(const char *data, size_t len, size_t most, struct err *e
 		} else if ((c == '}' || c == ']') && depth) {
 			depth--;
 		}
-		/* mutant: json-values */ if (values > most)
+		/* mutant: json-values */
+		if (values > most)
 			return place_error(data, i, most, "values", e);
 	}
 	return 0;

@@ -18,7 +18,8 @@ static bool too_many(const char *text, size_t len)
 
 	for (size_t i = 0; i < len && n <= XML_NODES_MAX; i++)
 		n += text[i] == '<' || text[i] == '=';
-	/* mutant: xml-nodes */ return n > XML_NODES_MAX;
+	/* mutant: xml-nodes */
+	return n > XML_NODES_MAX;
 }
 
 xmlDoc *xml_parse(const char *text, size_t len, size_t len_max)

@@ -236,7 +236,8 @@ static void on_resume(void *arg)
 /* Returns why this peer may not connect to address; NULL: it may. */
 static const char *barred(const struct http_peer_spec *p, const char *address, int port)
 {
-	/* mutant: address-local */ if (!p->local_ok && http_address_text_is_local(address))
+	/* mutant: address-local */
+	if (!p->local_ok && http_address_text_is_local(address))
 		return "its name leads to a loopback or link-local address";
 	if (p->may_reach && !p->may_reach(address, port, p->may_reach_arg))
 		return "it leads to an address that it may not be used for";

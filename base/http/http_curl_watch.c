@@ -71,7 +71,8 @@ static void on_fd(int events, void *arg)
 	else
 		/* Usually closed by the server: libcurl checks the connection before it reuses
 		 * it. */
-		/* mutant: idle-watch-spins */ loop_fd_want(w->loop_fd, 0);
+		/* mutant: idle-watch-spins */
+		loop_fd_want(w->loop_fd, 0);
 }
 
 static struct watch *watch_new(struct watches *ws, int fd, void *arg)

@@ -58,7 +58,8 @@ bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at, &o);
 	if (left > 0) {
 		*next_ms = left < LOOK_MS ? left : LOOK_MS;
-		/* mutant: gang-bought-in-part */ return o.there < n->spec.gang->size;
+		/* mutant: gang-bought-in-part */
+		return o.there < n->spec.gang->size;
 	}
 	if (o.there == n->spec.gang->size)
 		str_copy(why, 160, "not all claims of the same gang became Ready in time");

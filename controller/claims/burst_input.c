@@ -315,7 +315,8 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 
 	if (n->spec.burst) {
 		map_put(t->there, n->meta.uid, t);
-		/* mutant: burst-claim-uncharged */ take_burst(n, t);
+		/* mutant: burst-claim-uncharged */
+		take_burst(n, t);
 	}
 	if (n->spec.burst || !n->spec.provider_ref || !i || str_empty(i->token))
 		return true;
@@ -342,7 +343,8 @@ static bool take_settled(const struct kube_entry *en, void *arg)
 	const struct burst_ledger *led = en->object;
 	struct taking *t = arg;
 
-	/* mutant: burst-settled-lost */ for (size_t i = 0; i < led->status.rows.n; i++) {
+	/* mutant: burst-settled-lost */
+	for (size_t i = 0; i < led->status.rows.n; i++) {
 		const struct burst_ledger_row *x = &led->status.rows.v[i];
 		char month[LEDGER_MONTH_SIZE];
 		struct burst_launch *l;
@@ -442,8 +444,8 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
 	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
-	/* mutant: burst-forgotten */ kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled,
-						      &t);
+	/* mutant: burst-forgotten */
+	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled, &t);
 	sending_each(spec->sending, take_burst, &t);
 	permits_each(spec->permits, take_permit, &t);
 	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);

@@ -206,7 +206,8 @@ struct keeper {
 
 static const char *keeps(const struct tenant_pod *p, int64_t now)
 {
-	/* mutant: drift-pod-moved */ if (p->asks_until > now)
+	/* mutant: drift-pod-moved */
+	if (p->asks_until > now)
 		return "an annotation of the pod forbids its disruption";
 	if (p->alone)
 		return "it has no controller that would recreate it";

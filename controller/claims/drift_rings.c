@@ -167,7 +167,8 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 	struct stopped_line why;
 	const size_t most = k->proved ? k->proved : 1;
 
-	/* mutant: drift-failure-ignored */ if (k->failure)
+	/* mutant: drift-failure-ignored */
+	if (k->failure)
 		str_format(g->text, sizeof(g->text),
 			   "stopped: a claim of the same template failed on %.63s (%.60s)",
 			   k->failed->meta.name, k->failure->reason);

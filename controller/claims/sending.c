@@ -60,7 +60,8 @@ static void on_read(json_t *o, const struct err *e, void *arg)
 		loop_timer_start(&x->give, SENDING_RETRY_MS);
 		return;
 	}
-	/* mutant: launch-made-anew */ if (!e)
+	/* mutant: launch-made-anew */
+	if (!e)
 		kube_cache_learn(x->of->c->cache[OBJECT_NODE_CLAIM], o);
 	end(x);
 }

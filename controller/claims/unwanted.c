@@ -33,9 +33,9 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 		CTX_GET(u->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, str_or(tenant, ""));
 	struct tenant *t = tenant_get(u->tenants, str_or(tenant, ""));
 
-	/* mutant: unwanted-unread */ return vc && !vc->spec.paused &&
-		!vc->meta.deletion_timestamp && t && tenant_usable(t) && t->pods &&
-		kube_cache_synced(t->pods);
+	/* mutant: unwanted-unread */
+	return vc && !vc->spec.paused && !vc->meta.deletion_timestamp && t && tenant_usable(t) &&
+	       t->pods && kube_cache_synced(t->pods);
 }
 
 /* True if nothing was written for the claim and drover may withdraw it. A machine in state claimed

@@ -66,7 +66,8 @@ int ctx_may_change(const struct context *c, struct err *e)
 {
 	if (!c->leading)
 		return err_set(e, ERR_UNAVAILABLE, 0, "this replica is no longer the leader");
-	/* mutant: token-on-an-old-lease */ if (!ctx_may_act(c))
+	/* mutant: token-on-an-old-lease */
+	if (!ctx_may_act(c))
 		return err_set(e, ERR_UNAVAILABLE, 0,
 			       "the Lease was not renewed in time, or the clock differs from "
 			       "that of the API server");

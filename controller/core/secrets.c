@@ -238,8 +238,8 @@ int secrets_may_go(struct secrets *s, const char *field, const char *name, const
 	if (!there)
 		return err_set(e, ERR_NOT_FOUND, 0, "%s: Secret %s has no key endpoint", field,
 			       name);
-	/* mutant: netris-secret-endpoint */ if (!secret_equal_bytes(there, endpoint,
-								     strlen(endpoint)))
+	/* mutant: netris-secret-endpoint */
+	if (!secret_equal_bytes(there, endpoint, strlen(endpoint)))
 		return err_set(
 			e, ERR_DENIED, 0,
 			"%s: the key endpoint of Secret %s is not %.100s: the login may not be sent "

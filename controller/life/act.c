@@ -81,12 +81,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
-<<<<<<< ours
-	/* mutant: act-unjournaled */ if (same && l->act.journaled && op &&
-					  str_eq(op->step, step)) {
-=======
 	if (same && l->act.journaled && op && str_eq(op->step, step)) {
->>>>>>> theirs
 		l->act.journaled = false;
 		l->act.under_way = true;
 		l->act.began_at = now;

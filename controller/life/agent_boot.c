@@ -466,7 +466,8 @@ bool life_ensure_alone(struct life *l, enum life_decision *d)
 	    !agent_session_is_open(l->agent, op->id, op->boot_number) &&
 	    !agent_session_is_watching(l->agent, op->id, op->boot_number) && open_seat(l))
 		agent_session_watch(l->agent);
-	/* mutant: second-key */ if (!agent_session_intruder(l->agent))
+	/* mutant: second-key */
+	if (!agent_session_intruder(l->agent))
 		return true;
 	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)
 		*d = life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,

@@ -68,7 +68,8 @@ bool life_ensure_single(struct life *l)
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
 			  "%s is the same as that of machine %s", what, t.found);
-	/* mutant: twin-taken */ return t.found == NULL;
+	/* mutant: twin-taken */
+	return t.found == NULL;
 }
 
 /* --- to which BMC the password goes ----------------------------------------------------------- */
@@ -195,7 +196,8 @@ bool life_ensure_ours(struct life *l, enum reason another)
 {
 	struct err e;
 
-	/* mutant: another-bmc */ if (life_identity(l, &e) == 0)
+	/* mutant: another-bmc */
+	if (life_identity(l, &e) == 0)
 		return true;
 	if (e.code == IDENTITY_UNTOLD)
 		life_wait(l, WAITING_DEVICE, REASON_IdentityNotTold, "%s", e.text);
@@ -228,7 +230,8 @@ bool life_ensure_unpaused(struct life *l)
 	if (/* mutant: observe-ignored */ l->m->spec.management_policy != MACHINE_OBSERVE &&
 	    /* mutant: pause-ignored */ !(p && p->spec.paused))
 		return true;
-	/* mutant: burst-outlives-pause */ if (life_paid_over(l))
+	/* mutant: burst-outlives-pause */
+	if (life_paid_over(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
 		  p && p->spec.paused ? "the provider is paused"

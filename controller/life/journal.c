@@ -78,7 +78,8 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	if (spec) {
 		writer_spec(&l->journal.write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
 	} else {
-		/* mutant: conflict-unfenced */ raise_fence(l, status);
+		/* mutant: conflict-unfenced */
+		raise_fence(l, status);
 		conditions = life_conditions(l, status);
 		if (conditions) {
 			json_object_set_new(status, "conditions", conditions);

@@ -267,7 +267,8 @@ bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size
 	int64_t now = loop_now(l->c->loop);
 
 	*misfit = false;
-	/* mutant: listed-unasked */ if (!name_missing(l, u, n, e))
+	/* mutant: listed-unasked */
+	if (!name_missing(l, u, n, e))
 		return true;
 	if (!k->differs_since)
 		k->differs_since = now;

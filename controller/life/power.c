@@ -58,7 +58,8 @@ bool life_ensure_off_confirmed(struct life *l)
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->look.known))
 		return false;
-	/* mutant: confirmed-though-on */ if (!dead && l->look.power == PROVIDER_POWER_ON) {
+	/* mutant: confirmed-though-on */
+	if (!dead && l->look.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
 		return false;
 	}

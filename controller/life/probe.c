@@ -146,7 +146,8 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 
 	life_order_id(l, name, order);
 	if (known && str_eq(known->order, order)) {
-		/* mutant: probe-leak-ignored */ if (known->leak)
+		/* mutant: probe-leak-ignored */
+		if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
 		return !known->leak;
 	}

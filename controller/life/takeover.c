@@ -58,7 +58,8 @@ bool life_ensure_moves_landed(struct life *l, const char *segment)
 
 	if (!move[0] || (str_eq(move, segment) && strlen(move) < MOVE_NAME))
 		return true;
-	/* mutant: move-not-awaited */ if (rest > 0) {
+	/* mutant: move-not-awaited */
+	if (rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}
@@ -78,9 +79,11 @@ bool life_ensure_predecessor_done(struct life *l)
 	bool managed = life_is_managed(l);
 	int64_t rest;
 
-	/* mutant: predecessor-not-awaited */ if (l->follow.over || !l->bmc)
+	/* mutant: predecessor-not-awaited */
+	if (l->follow.over || !l->bmc)
 		return true;
-	/* mutant: predecessor-looks */ if (l->look.answered - l->follow.from < LOOKS) {
+	/* mutant: predecessor-looks */
+	if (l->look.answered - l->follow.from < LOOKS) {
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}

@@ -239,8 +239,8 @@ enum life_decision step_claimed(struct life *l)
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	if (!life_ensure_probed(l, probe, &d))
 		return d;
-	/* mutant: proof-not-awaited */ if (!life_proof_suffices(l, n, lacks) ||
-					    !life_proof_may_suffice(l, n, lacks))
+	/* mutant: proof-not-awaited */
+	if (!life_proof_suffices(l, n, lacks) || !life_proof_may_suffice(l, n, lacks))
 		return life_wait(l, WAITING_DEVICE, REASON_NetworkProofWeak, "%s", lacks);
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
@@ -262,11 +262,13 @@ enum life_decision step_claimed(struct life *l)
 				 json_pack("{s:I, s:b}", "tenancy",
 					   (json_int_t)(l->m->status.tenancy + 1), "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* mutant: wipe-forgotten */ if (still_clean(l, r->inventory, &e) < 0)
+	/* mutant: wipe-forgotten */
+	if (still_clean(l, r->inventory, &e) < 0)
 		return revoke_record(l, e.text);
 	/* The claim will soon be withdrawn, or a pod will need it after all: write nothing until
 	 * then. */
-	/* mutant: unwanted-imaged */ if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+	/* mutant: unwanted-imaged */
+	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	switch (life_asked(l, "claim")) {
 	case ASK_NONE:

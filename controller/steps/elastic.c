@@ -408,14 +408,16 @@ static enum life_decision claimed(struct life *l)
 	if (n->spec.burst && i->refused_time) /* the claim is about to be withdrawn */
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
 				 provider_name(l), str_or(i->refusal, "refused"));
-	/* mutant: launch-unlisted */ if (!ensure_listed_anew(l))
+	/* mutant: launch-unlisted */
+	if (!ensure_listed_anew(l))
 		return d;
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
 	/* The claim will soon be withdrawn, or a pod will need it after all: launch nothing until
 	 * then. */
-	/* mutant: burst-for-nobody */ if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+	/* mutant: burst-for-nobody */
+	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	if (str_empty(i->token))
 		return choose(l, n);
@@ -617,8 +619,8 @@ enum life_decision elastic_step(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
-	/* mutant: burst-outlives-unserved */ if (without_pods[l->state] && !l->elastic.busy &&
-						  life_paid_over(l))
+	/* mutant: burst-outlives-unserved */
+	if (without_pods[l->state] && !l->elastic.busy && life_paid_over(l))
 		return life_goto(l, MACHINE_STOPPING, NULL, REASON_DeadlineExceeded,
 				 "BurstPolicy %s no longer pays for this instance",
 				 n->spec.burst->policy_ref.name);

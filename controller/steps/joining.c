@@ -127,7 +127,8 @@ enum life_decision step_joining(struct life *l)
 		return d;
 	if (!life_ensure_join_probed(l, n, node, &d))
 		return d;
-	/* mutant: proof-too-weak */ if (!life_proof_suffices(l, n, lacks))
+	/* mutant: proof-too-weak */
+	if (!life_proof_suffices(l, n, lacks))
 		return life_fail(l, REASON_NetworkProofWeak, "%s", lacks);
 	l->work.progress = 1;
 	switch (life_asked(l, "labels")) {

@@ -486,7 +486,8 @@ static struct leave within_pay(struct life *l, const struct node_claim *n,
 	const int64_t set = n->spec.termination_grace_period;
 	struct leave lv = {.reason = LEAVE_EXPIRED};
 
-	/* mutant: burst-outlives */ if (!life_paid_over(l))
+	/* mutant: burst-outlives */
+	if (!life_paid_over(l))
 		return *other;
 	lv.deadline = was && was->deadline && str_eq(was->reason, LEAVE_EXPIRED)
 			      ? was->deadline

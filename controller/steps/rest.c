@@ -95,8 +95,8 @@ static bool ensure_nobodys(struct life *l)
 	OWN(arena) a = arena_new();
 	char node[256], unread[512];
 
-	/* mutant: known-tenants-unread */ switch (
-		tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
+	/* mutant: known-tenants-unread */
+	switch (tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
 	case TENANTS_READ:
 		break;
 	case TENANTS_STARTING:
@@ -110,9 +110,9 @@ static bool ensure_nobodys(struct life *l)
 			  unread, l->name);
 		return false;
 	}
-	/* mutant: known-node */ if (tenants_may_run(l->parts->tenants, life_uuid(l),
-						     identity_provider_id(l->m, a), node,
-						     sizeof(node))) {
+	/* mutant: known-node */
+	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
+			    sizeof(node))) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"drover has no record of this machine, and Node %s of a tenant may run on "
@@ -122,7 +122,8 @@ static bool ensure_nobodys(struct life *l)
 	}
 	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	/* mutant: known-port */ if (life_in_tenants_segment(l)) {
+	/* mutant: known-port */
+	if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "drover has no record of this machine, and its port is in %s; if the "
 			  "machine may be wiped, run `drover approve --wipe %s`",

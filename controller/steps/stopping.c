@@ -213,14 +213,15 @@ enum life_decision step_stopping(struct life *l)
 	if (!life_ensure_ours(l, REASON_DuplicateIdentity) ||
 	    /* mutant: off-heard */ !life_ensure_undoubted(l))
 		return LIFE_STAY;
-	/* mutant: off-not-asked */ if (l->look.power != PROVIDER_POWER_OFF) {
+	/* mutant: off-not-asked */
+	if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return LIFE_STAY;
 	}
 	agent_session_knock(l->agent);
-	/* mutant: off-not-proved */ if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
-					 !life_ensure_rested(l,
-							     l->look.read_at - l->look.off_since))
+	/* mutant: off-not-proved */
+	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
+	    !life_ensure_rested(l, l->look.read_at - l->look.off_since))
 		return LIFE_STAY;
 	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
@@ -243,7 +244,8 @@ bool life_ensure_cut(struct life *l)
 enum life_decision step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
-	/* mutant: isolating-skipped */ if (life_ensure_cut(l))
+	/* mutant: isolating-skipped */
+	if (life_ensure_cut(l))
 		return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
 	return LIFE_STAY;
 }

@@ -399,7 +399,8 @@ static void answer_by_way(const struct join_probe *p, const struct virtual_clust
 	struct way_seen seen;
 
 	(void)way_of(p, vc, &seen);
-	/* mutant: way-not-up */ if (!seen.up)
+	/* mutant: way-not-up */
+	if (!seen.up)
 		none(out, "WayNotUp", "path to its API server: %.200s", seen.why);
 	else if (way_address(vc))
 		out->endpoint = way_address(vc);

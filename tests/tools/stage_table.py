@@ -71,7 +71,7 @@ TEST = [
     Stage("clang", "warnings of clang", f"{MAKE} clang", ("packages",)),
     SAN,
     CORPORA,
-    Stage("mutants", fourteen safety checks broken, one at a time: a test sees each", "tests/tools/mutants --quick",
+    Stage("mutants", "fourteen safety checks broken, one at a time: a test sees each", "tests/tools/mutants --quick",
           ("build",)),
     program("demo_view", "make demo, on a pipe and on a terminal", "tests/real/demo_view.py"),
     program("up", "drover up: killed at bad moments", "tests/real/up.py --short"),
