@@ -12,15 +12,15 @@
 #include "wipe/proto.h"
 
 #define AGAIN_MS 3000
-#define THIEF_MS 100 /* what anything takes one who does nothing */
+#define THIEF_MS 100 /* duration of any order for a thief, which does nothing */
 #define POLL_MS 45000
-#define ORDER_MS 2000 /* what anything takes */
+#define ORDER_MS 2000 /* duration of any order */
 #define POWEROFF_MS 1500
 #define REFUSED_MS (10 * 60 * 1000)
 
 struct bootagent {
 	struct server *server;
-	/* a thief's; NULL: it runs on the machine */
+	/* HTTP client of a thief; NULL: the agent runs on the machine. */
 	struct http *elsewhere;
 	char boot_id[40];
 	struct arena *arena;
@@ -31,26 +31,26 @@ struct bootagent {
 	struct http_peer *peer, *image_peer;
 	struct http_req *req, *image_req;
 	struct loop_timer timer;
-	/* what the timer calls */
+	/* Called by the timer. */
 	void (*next)(struct bootagent *a);
 	bool welcome;
 	int64_t after, fence, refused_since;
 	unsigned stale;
 
 	struct arena *order_arena;
-	/* under way */
+	/* The order in progress; NULL: none. */
 	struct proto_order *order;
 	/* order id -> report text */
 	struct map *results;
-	/* report to be sent */
+	/* Report to be sent. */
 	char *out;
 	struct evidence_device devices[SERVER_DRIVES];
 	struct statement memory;
-	/* notCovered without it */
+	/* notCovered of the evidence, without system memory. */
 	const char *left[64];
-	/* nonce of the wipe in this boot */
+	/* Nonce of the wipe in this boot. */
 	char wiped_with[160];
-	/* drives that reached less than they had to */
+	/* Number of drives that stayed below the required level. */
 	int below;
 	int64_t wipe_since;
 };
@@ -120,7 +120,8 @@ static void off(struct bootagent *a)
 		server_power(a->server, false);
 }
 
-/* True: the session is over, hello again; after ten minutes of it, off. */
+/* True if drover refused the session: says hello again, or switches off after ten minutes of
+ * refusals. */
 static bool turned_away(struct bootagent *a, const struct http_reply *r)
 {
 	int64_t now = loop_now(loop_here(a));
@@ -226,8 +227,8 @@ static int drives_there(const struct server *b)
 	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
-/* All that there is of it but for the stamp, by 512 bytes, and from the start until it has read as
- * often as is asked for. */
+/* Reads the drive's data except for the stamp in pieces of 512 bytes, from the start again until
+ * the requested number of reads is done. */
 static void read_again(const char *data, struct proto_drive *d)
 {
 	static const char zeros[512];
@@ -332,7 +333,8 @@ static void on_progress(const struct http_reply *r, const struct err *e, void *a
 		after_ms(a, 1000, go_on_wiping);
 }
 
-/* The first half of the time without a rate, as in a phase that has just begun. */
+/* Reports progress of the wipe. No rate in the first half of the time, like a phase that has just
+ * begun. */
 static void go_on_wiping(struct bootagent *a)
 {
 	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->server->wipe_ms;
@@ -386,7 +388,7 @@ static void swear(const struct server *b, struct evidence *ev)
 		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
 }
 
-/* Covers the parts beside the drives that the order names. */
+/* Adds statements on the other parts that the order names, besides the drives. */
 static void cover(struct bootagent *a, struct evidence *ev)
 {
 	const struct strings all = ev->not_covered;
@@ -428,7 +430,7 @@ static void verify(struct bootagent *a)
 		int reads =
 			i < drives_there(a->server) ? EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES : 0;
 
-		/* There is less of a drive than it says: the same places again and again. */
+		/* Drives have fewer bytes than their size: read the same places again and again. */
 		for (int k = 0; k < reads; k++)
 			if (a->server->drives[i].data[k * 512 % SERVER_DRIVE_BYTES])
 				a->devices[i].reads.dirty++;
@@ -474,7 +476,7 @@ static void on_image(const struct http_reply *r, const struct err *e, void *arg)
 	finish(a, &done);
 }
 
-/* The origin of an URL into out; what follows is given. */
+/* Copies the origin of url to out; returns the rest of url. */
 static const char *split_url(const char *url, char *out, size_t size)
 {
 	const char *path = strchr(strstr(url, "://") + 3, '/');

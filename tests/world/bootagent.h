@@ -4,25 +4,27 @@
 #include <stddef.h>
 
 /*
- * bootagent: an agent of the world's own, written from wipe/proto.h alone: hello,
- * orders by long poll, results, on the drives of a server.  One lives for one boot.
+ * bootagent: agent of the simulated world, written from wipe/proto.h alone. It sends a hello,
+ * fetches orders by long poll and reports results, on the drives of a server. One bootagent runs
+ * for one boot.
  */
 struct server;
 struct bootagent;
 
-/* block: the boot block as the medium had it.  NULL: it cannot be read. */
+/* block: the boot block read from the medium. Returns NULL if the block cannot be parsed. */
 struct bootagent *bootagent_new(struct server *b, const char *block, size_t len);
-/* Somebody elsewhere with its boot block: calls from that address as a boot of that id, wipes and
- * writes nothing, and swears to all of it. Knows the machine's identity and what stands on its
- * drives. boot_id NULL: the machine's. */
+/* Returns an agent that a thief of the boot block runs elsewhere: it calls from address as boot
+ * boot_id (NULL: the machine's), wipes and writes nothing, and reports success for every order. It
+ * knows the machine's identity and the contents of its drives. */
 struct bootagent *bootagent_thief(struct server *b, const char *block, size_t len,
 				  const char *address, const char *boot_id);
 void bootagent_free(struct bootagent *a);
-/* The highest fence that it obeyed, and how many orders it refused for a lower one. */
+/* fence: highest fence obeyed. stale: number of orders refused because their fence was lower. */
 struct bootagent_seen {
 	long long fence;
 	unsigned stale;
-	/* how many came, and how many of them had a bootstrap token in it */
+	/* orders: number of orders received. tokens: how many of them contained a bootstrap
+	 * token. */
 	unsigned orders, tokens;
 };
 struct bootagent_seen bootagent_seen(const struct bootagent *a);

@@ -10,9 +10,9 @@
 struct look {
 	struct sky *s;
 	struct burst_rule *r;
-	/* and settled */
+	/* Sum of committed and settled amounts. */
 	int64_t committed;
-	/* looked for */
+	/* Object that the iteration searches. */
 	const char *uid;
 	bool found;
 };

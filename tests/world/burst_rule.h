@@ -6,32 +6,33 @@
 #include <stdint.h>
 
 /*
- * burst_rule: S6 in the simulated world: what policies may cost never goes beyond their budget, and
- * neither does what the cloud bills for them; nothing is launched for a pod that has gone; a gang
- * is launched in one zone.
+ * burst_rule: invariant S6 in the simulated world. What burst policies may cost never exceeds their
+ * budget, and neither does what the cloud bills for them. Nothing is launched for a pod that is
+ * already deleted. A gang is launched in one zone.
  *
- * What they may cost is what their NodeClaims say, and what the policies settled of claims that are
- * gone.
+ * The possible cost is the amount committed in existing NodeClaims, plus the amounts in the
+ * policies' ledgers of deleted claims.
  */
 #define BURST_RULE_CLAIMS 64
-#define BURST_RULE_GONE_MS 10000 /* from a pod's end until drover has heard of it */
+#define BURST_RULE_GONE_MS 10000 /* time from a pod's deletion until drover must know of it */
 
 struct burst_rule {
-	/* of all policies together, in millionths; 0: not looked at */
+	/* Budget of all policies together, in millionths; 0 means not checked. */
 	int64_t budget;
 	struct burst_seen {
-		/* gang: "": of none */
+		/* uid of the NodeClaim; gang: UID of its gang, "": no gang. */
 		char uid[64], gang[40];
-		/* loop_now() when a pod of it was there last */
+		/* loop_now() when one of the claim's pods last existed. */
 		int64_t wanted_at;
 		bool launched;
 	} v[BURST_RULE_CLAIMS];
 	unsigned n;
-	/* loop_now() */
+	/* loop_now() of the last check of claims and ledgers. */
 	int64_t looked_at;
 };
 struct sky;
-/* Looks every five seconds, and at each launch at once. */
+/* True if S6 is violated; why says how. Checks launches on every call, claims and costs every 5
+ * s. */
 bool burst_rule_wrong(struct sky *s, char *why, size_t size);
 
 #endif

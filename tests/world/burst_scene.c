@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 
-/* 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for each instance. */
 void burst_policy(struct sim_world *w, const char *zones, const char *amount)
 {
 	OWN(arena) a = arena_new();

@@ -5,9 +5,9 @@
 #include "tests/world/world.h"
 
 /*
- * burst_scene: a world without machines, and a policy "research" of mode Enforce for team-a: a
- * minute's wait, OnDemand, 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for
- * each instance. The pool has no limit of nodes.
+ * burst_scene: a world without own machines, and BurstPolicy "research" in mode Enforce for team-a:
+ * queue wait of one minute, OnDemand, 20 USD an hour, ten minutes of boot and one hour of minimum
+ * work, thus 23.333334 USD for each instance. The pool has no node limit.
  */
 struct burst_scene {
 	struct sim_world w;
@@ -15,24 +15,24 @@ struct burst_scene {
 };
 
 void burst_policy(struct sim_world *w, const char *zones, const char *amount);
-/* amount: of the policy for a day, in USD; S6 looks at it. */
+/* amount: the policy's budget for a day, in USD; S6 (burst_rule.h) checks it. */
 struct burst_scene *burst_start(uint64_t seed, const char *amount);
 struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char *amount);
 void burst_stop(struct burst_scene *s);
 
-/* Of team-a. */
+/* Creates a pod of team-a. */
 void burst_pod(struct burst_scene *s, const char *name);
-/* waits for it */
+/* Waits until the pod runs. */
 void burst_running(struct burst_scene *s, const char *name);
 void burst_gone(struct burst_scene *s, const char *name);
 
-/* waits for the end of instances, Machines and claims */
+/* Waits until no instance, Machine or claim is left. */
 void burst_nothing_left(struct burst_scene *s);
 void burst_another_leads(struct burst_scene *s);
 const struct fake_instance *burst_newest(const struct burst_scene *s);
-/* what its policy says that ended launches cost, in millionths */
+/* Returns what the policy's ledger records as the cost of ended launches, in millionths. */
 int64_t burst_settled(struct sim_world *w);
-/* For world_wait(). */
+/* Conditions for world_wait(). */
 bool burst_is_claimed(void *arg);
 bool burst_was_launched(void *arg);
 

@@ -95,10 +95,10 @@ struct fit {
 	struct cluster *p;
 	const json_t *pod;
 	char node[256];
-	/* just now */
+	/* True if a picky scheduler refused the Node in this pass for the first time. */
 	bool refused;
 	int64_t used, published;
-	/* of the node looked at */
+	/* Name of the node being tried. */
 	const char *name;
 };
 
@@ -174,7 +174,7 @@ static bool is_ready(const json_t *node)
 	return false;
 }
 
-/* The first that is looked at, once and for all. */
+/* A picky scheduler refuses the first node tried, forever. */
 static bool is_refused(struct fit *f)
 {
 	struct cluster *p = f->p;
@@ -250,7 +250,7 @@ static bool try_pod(const json_t *pod, void *arg)
 				      "Binding", "metadata", "name", name, "target", "kind", "Node",
 				      "name", f.node),
 			    on_bound, p);
-		return false; /* room is counted again when this one is there */
+		return false; /* count free capacity again once this pod is bound */
 	}
 	if (is_marked(pod) && !f.refused)
 		return true;

@@ -9,21 +9,21 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * cluster: one cluster's control plane in the simulated world: an API server on
- * a store in memory, a client for whatever is not drover, and a scheduler that
- * knows GPUs and taints.
+ * cluster: one cluster's control plane in the simulated world: an API server on a store in memory,
+ * a client for everything that is not drover, and a scheduler that knows GPUs and taints.
  *
- * Reading goes past HTTP, straight to the store, so that an invariants can look
- * after every event.  Writing goes through the API server like everybody's.
+ * Reads go directly to the store, without HTTP, so that the invariants can be checked after every
+ * event. Writes go through the API server, as for any client.
  */
-/* where its own scheduler, kubelets and people find it, whatever else fails */
+/* suffix of the address at which the cluster's own scheduler, kubelets and operators reach the API
+ * server; faults never apply to it */
 #define CLUSTER_INSIDE ".inside:6443"
 
 struct cluster {
 	const char *name;
-	/* https://team-a:6443, team-a:6443 */
+	/* For example https://team-a:6443 and team-a:6443. */
 	char origin[80], endpoint[80];
-	/* the only one that the API server lets in, as a bearer */
+	/* The only bearer token that the API server accepts. */
 	char token[64];
 	struct loop *loop;
 	struct loop_group *group;
@@ -36,49 +36,51 @@ struct cluster {
 	struct secret *bearer;
 	struct list asks;
 	bool away;
-	/* it may keep Nodes that drover could not delete */
+	/* True: Nodes that drover could not delete may still exist in this cluster. */
 	bool owed;
 
-	/* GET /node/join, as a vCluster with private nodes serves it; bytes 0: it does not. */
+	/* GET /node/join, as a vCluster with private nodes serves it. */
 	struct {
-		/* of the script */
+		/* Size of the join script; 0 means that the cluster serves none. */
 		size_t bytes;
-		/* what signed the certificate that nodes see; NULL: what the kubeconfig says */
+		/* CA that signed the certificate shown to nodes; NULL: the CA of the kubeconfig. */
 		const char *ca_pem;
 		unsigned served;
 	} script;
 
 	struct loop_timer scheduler;
-	/* revision of the last look */
+	/* Store revision at the last scheduler pass. */
 	uint64_t scheduled;
 	bool binding;
-	/* it binds no pod to the first Node that would do, for a reason of its own */
+	/* True: the scheduler never binds a pod to the first Node that it finds suitable. */
 	bool picky;
-	/* that Node; "": none yet */
+	/* Name of the Node that a picky scheduler refuses; "": not chosen yet. */
 	char refused[256];
 };
 
 void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, const char *name);
 void cluster_done(struct cluster *p);
 
-/* A kubeconfig with the token and this CA inline, for a server at that address; malloc'd. */
+/* Returns a kubeconfig for server with the token and this CA inline; the caller frees it. */
 char *cluster_kubeconfig(const struct cluster *p, const char *server, const char *ca_pem);
-/* Nobody reaches the API server any more (true), or again. */
+/* True: the API server is unreachable for everybody from now on. False: reachable again. */
 void cluster_away(struct cluster *p, bool away);
-/* A scheduler that binds pods to nodes with room, or marks them unschedulable. */
+/* Starts a scheduler that binds pods to nodes with free capacity and marks the others
+ * unschedulable. */
 void cluster_start_scheduler(struct cluster *p);
 
-/* body: taken.  o is NULL when there was no reply; done may be NULL. */
+/* Sends a request as a client of the cluster. Takes ownership of body. done may be NULL; its o is
+ * NULL if there was no reply. */
 typedef void cluster_done_fn(int status, json_t *o, void *arg);
 void cluster_ask(struct cluster *p, const char *method, const char *path, json_t *body,
 		 cluster_done_fn *done, void *arg);
 
-/* The object under a key such as "pods/default/train" or "machines.drover.dev/gpu-1"; gives, NULL:
- * none. */
+/* Returns a new reference to the object under a key such as "pods/default/train" or
+ * "machines.drover.dev/gpu-1"; NULL: not found. */
 json_t *cluster_get(const struct cluster *p, const char *key);
-/* A bootstrap token that it knows, and that has not expired. */
+/* True if the cluster has this bootstrap token and it has not expired. */
 bool cluster_knows_token(const struct cluster *p, const char *token);
-/* Each object under the prefix; false from fn stops. */
+/* Calls fn for each object whose key starts with prefix, until fn returns false. */
 void cluster_each(const struct cluster *p, const char *prefix,
 		  bool (*fn)(const json_t *o, void *arg), void *arg);
 

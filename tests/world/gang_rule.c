@@ -19,7 +19,7 @@ struct look {
 	struct sim_world *w;
 	const struct cluster *cluster;
 	struct arena *a;
-	/* UIDs of pods that a claim was made for; NULL: not asked yet */
+	/* UIDs of pods named by claims; NULL: not read yet. */
 	struct map *claimed;
 	/* name -> struct tally */
 	struct map *gangs;
@@ -53,7 +53,7 @@ static bool take_pod(const struct store_entry *en, void *arg)
 	struct err e;
 
 	if (!memmem(en->value, en->value_len, SIZE, strlen(SIZE)))
-		return true; /* of most worlds no pod is parsed */
+		return true; /* cheap filter: most worlds have no gang, so no pod is parsed */
 	OWN_JSON pod = json_parse(en->value, en->value_len, &e);
 	gang = json_str_at(pod, "metadata", "annotations", NAME);
 	size = json_str_at(pod, "metadata", "annotations", SIZE);

@@ -5,31 +5,31 @@
 #include <stdint.h>
 
 /*
- * gang_rule: S5 in the simulated world: a gang starts whole or not at all; a part of one is not
- * held for long.
+ * gang_rule: invariant S5 in the simulated world. A gang starts whole or not at all; machines for
+ * only a part of a gang are not claimed for long.
  *
- * A gang is what its pods say it is (annotations drover.dev/gang and drover.dev/gang-size), and it
- * is held by the claims that name its pods. One that was whole once has begun: what it loses later
- * is another matter.
+ * A gang consists of the pods with the same annotation drover.dev/gang; drover.dev/gang-size is its
+ * size. A pod has a machine if a claim names the pod or the pod is bound to a node. A gang that was
+ * whole once has begun; the rule no longer covers losses after that.
  */
 struct gang_seen {
 	char name[120];
-	/* loop_now(); 0: not at all, or whole */
+	/* loop_now() since when only a part of the gang has machines; 0: none or all of it. */
 	int64_t in_part_since;
 	bool begun;
 };
 struct gang_rule {
 	struct gang_seen v[16];
 	unsigned n;
-	/* loop_now() */
+	/* loop_now() of the last check. */
 	int64_t looked_at;
 };
 struct sim_world;
 
-/* So long claims may be on their way: written one after the other, by leaders that may die between
- * two of them. */
+/* longest time until all claims of a gang exist: claims are written one after the other, and
+ * leaders may die between two of them */
 #define GANG_RULE_LIMIT_MS (5 * 60 * 1000)
-/* Looks once a second.  False: why says which gang is held in part. */
+/* Checks S5, once a second at most. False: why names the gang of which only a part has machines. */
 bool gang_rule_look(struct sim_world *w, char why[static 200]);
 
 #endif

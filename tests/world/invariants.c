@@ -38,21 +38,21 @@ static const char *const used[] = {"imaging", "attaching", "booting",  "joining"
 				   "gating",  "serving",   "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
-/* Here the agent is to run. When its medium cannot be fetched, the firmware goes on to the disk,
- * and what an earlier tenant left there comes up: in quarantine, where it reaches nobody and nobody
- * needs it. */
+/* States in which the agent is expected to run. If its medium cannot be fetched, the firmware boots
+ * the disk, and the system of an earlier tenant comes up: in quarantine, reaching nobody, and safe
+ * to cut. */
 static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
 					  "wiping",  "verifying", NULL};
 
-/* By one fabric at least. */
+/* In at least one fabric. */
 static bool in_tenant_segment(const struct server *b)
 {
 	return str_starts(b->segment, "tenant/") || str_starts(b->infiniband, "tenant/") ||
 	       str_starts(b->nvlink, "tenant/");
 }
 
-/* Power went away under a system. A leftover that came up in the agent's place may be switched off
- * as long as the BMC shows the medium, and the port is nobody's. */
+/* True if power may be cut under the running system. A leftover system that booted instead of the
+ * agent may be cut while the BMC shows the medium and the port is in no tenant's segment. */
 static bool may_be_cut(const struct server *b)
 {
 	return b->button || one_of(b->state, may_cut) ||
@@ -115,8 +115,8 @@ static void offered(struct sim_world *w, const struct server *b)
 
 	if (!evidence_holds(w, b, b->tenancy, &e))
 		complain(w, "S1: %s is free: %s", b->name, e.text);
-	/* What a drive forgets when its power goes nobody can know before it has power again:
-	 * tenancy_begins() makes no such exception. */
+	/* A wipe forgotten at power-off is undetectable before the next power-on. tenancy_begins()
+	 * makes no such exception. */
 	if (!b->forgot && !server_is_blank(b))
 		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
 	if (b->doing != SERVER_OFF || in_tenant_segment(b))
@@ -134,8 +134,8 @@ static void claim_ended(struct sim_world *w, const struct server *b, const char 
 		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
 }
 
-/* Withdrawn before anything was written, from a machine that was warm: there is nothing that it
- * could have left running. */
+/* True if the claim was withdrawn before anything was written, from a warm machine: nothing can be
+ * left running on it. */
 static bool never_given(const struct server *b, const char *was)
 {
 	return str_eq(was, "claimed") && str_eq(b->state, "free") &&
@@ -155,7 +155,7 @@ static void look_at_machine(struct sim_world *w, struct server *b)
 	if (!store_get(w->host.store, key, &en)) {
 		json_decref(b->object);
 		b->object = NULL;
-		b->seen_fence = 0; /* another object of that name begins anew */
+		b->seen_fence = 0; /* a new object with that name starts with a new fence */
 		return;
 	}
 	if (en.rev == b->rev)
@@ -216,7 +216,7 @@ static bool shares_host(const struct sim_world *w, const char *tenant)
 	return str_eq(json_str_at(vc, "spec", "nodes"), "Host");
 }
 
-/* In at most one tenant's network, each fabric counted. */
+/* S2: the machine is in at most one tenant's network, over all fabrics. */
 static void look_at_fabrics(struct sim_world *w, const struct server *b)
 {
 	const char *const in[] = {b->segment, b->infiniband, b->nvlink};
@@ -278,7 +278,8 @@ static void look_at_nodes(struct sim_world *w)
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct membership m = {&w->servers[i], 0};
 
-		/* A tenant that cannot be reached keeps its Node until the debt is paid. */
+		/* A tenant that cannot be reached still has the Node until its pending cleanup is
+		 * done. */
 		for (int k = 0; k < 2; k++)
 			if (!w->tenants[k].owed)
 				cluster_each(&w->tenants[k], "nodes/", is_member, &m);
@@ -300,7 +301,7 @@ static void look_at_leaders(struct sim_world *w)
 
 /* --- S9 --------------------------------------------------------------------------------------- */
 
-/* What a machine may wait for between two tries out of quarantine, at the most. */
+/* longest time between two attempts to leave quarantine */
 #define QUARANTINE_MAX_MS (6 * 3600 * 1000)
 
 int64_t invariants_settle_ms(void)
@@ -312,7 +313,7 @@ int64_t invariants_settle_ms(void)
 	return ms;
 }
 
-/* Only a person can make it go on. */
+/* True if only an operator can let the machine continue. */
 static bool is_a_persons(const struct server *b)
 {
 	const char *policy = world_at(b, "spec.managementPolicy");
@@ -325,7 +326,7 @@ static bool is_a_persons(const struct server *b)
 
 struct unrest {
 	struct sim_world *w;
-	/* "": everything is at rest */
+	/* "": everything is at rest. */
 	char text[300];
 };
 
@@ -458,7 +459,7 @@ bool invariants_secrets_kept(struct sim_world *w)
 struct leak {
 	struct sim_world *w;
 	const struct cluster *tenant;
-	/* the VirtualCluster; NULL: there is none any more, and nothing is looked for */
+	/* The VirtualCluster; NULL: deleted, so that nothing is checked. */
 	json_t *cluster;
 };
 

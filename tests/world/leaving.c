@@ -70,7 +70,6 @@ static bool told(void *arg)
 	return u->found;
 }
 
-/* An event with that reason whose text has this in it. */
 void leaving_wait_event(struct sim_world *w, struct cluster *p, const char *reason,
 			const char *text)
 {
@@ -189,7 +188,6 @@ bool leaving_is_quits(void *arg)
 
 /* --- doing ------------------------------------------------------------------------------------ */
 
-/* One machine that serves a pod of team-a. */
 struct server *leaving_serving(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 1);
@@ -208,7 +206,7 @@ void leaving_alive(struct sim_world *w, uint64_t seed)
 	world_pod(w, &w->tenants[0], "train");
 	world_wait_running(w, &w->tenants[0], "train", 900);
 	world_wait_state(&w->servers[0], "serving", 60);
-	world_run(w, 15000); /* the claim's status follows */
+	world_run(w, 15000); /* until the claim's status is up to date */
 }
 
 void leaving_begin(struct sim_world *w)
@@ -238,7 +236,6 @@ void leaving_cordon(struct server *b, bool on)
 	leaving_patch_node(b, "", json_pack("{s:{s:b}}", "spec", "unschedulable", on));
 }
 
-/* A pod without GPUs, bound to that machine's node. */
 void leaving_small_pod(struct server *b, const char *name)
 {
 	world_do(b->world, &b->world->tenants[0], "POST", "/api/v1/namespaces/default/pods",
@@ -247,7 +244,6 @@ void leaving_small_pod(struct server *b, const char *name)
 			   "nodeName", b->claim, "containers", "name", "main", "image", "web:1"));
 }
 
-/* As `drover release` does. */
 void leaving_release(struct server *b, const char *value)
 {
 	world_do(
@@ -255,7 +251,6 @@ void leaving_release(struct server *b, const char *value)
 		json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/release", value));
 }
 
-/* A budget that allows no disruption of any pod with this label. */
 void leaving_budget(struct sim_world *w, const char *pod)
 {
 	leaving_patch_pod(w, pod, json_pack("{s:{s:{s:s}}}", "metadata", "labels", "app", "web"));
@@ -273,7 +268,6 @@ void leaving_lift_budget(struct sim_world *w)
 		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web", NULL);
 }
 
-/* deadline_s: from now; 0: none.  more: further members of spec, in YAML. */
 void leaving_drain_of(struct sim_world *w, const char *name, const char *machine,
 		      int64_t deadline_s, const char *more)
 {
@@ -317,7 +311,6 @@ static bool target_is(void *arg)
 		      u->text);
 }
 
-/* What the Drain "fans" makes of how its machine is. */
 void leaving_wait_target(struct sim_world *w, const char *phase)
 {
 	struct until u = {.w = w, .text = phase};

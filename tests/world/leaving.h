@@ -4,55 +4,59 @@
 #include "tests/world/world.h"
 
 /*
- * leaving: what tests of machines that leave their tenant do and ask.  The tenant is team-a, its
- * pod "train", and the Drain whose targets are asked for "fans".
+ * leaving: helpers of tests in which machines leave their tenant. The tenant is team-a, its pod is
+ * "train", and leaving_wait_target() reads the Drain "fans".
  */
 void leaving_wait_at(struct server *b, const char *path, const char *text, int64_t limit_s);
 void leaving_wait_gone(struct sim_world *w, struct cluster *p, const char *key, int64_t limit_s);
-/* An event with that reason whose text has this in it. */
+/* Waits for an event with this reason whose message contains text. */
 void leaving_wait_event(struct sim_world *w, struct cluster *p, const char *reason,
 			const char *text);
 bool leaving_was_told(struct cluster *p, const char *reason, const char *text);
-/* How many events have that reason, 5 s from now. */
+/* Waits 5 s, then returns the number of events with this reason. */
 unsigned leaving_events(struct sim_world *w, const char *reason);
-/* An object of that name is there; what: as the store names its kind. */
+/* True if object name exists; what: its kind as in store keys ("nodes"). */
 bool leaving_has(struct cluster *p, const char *what, const char *name);
-/* "STATUS REASON" of a claim's condition; "": it has none. */
+/* Returns "STATUS REASON" of the claim's condition; "": the condition does not exist. */
 const char *leaving_condition(struct sim_world *w, struct arena *a, const char *claim,
 			      const char *type);
-/* What team-a is owed (arg: the world). */
+/* Number of pending cleanups of team-a, and whether there are any or none (arg: the world). */
 size_t leaving_debts(struct sim_world *w);
 bool leaving_is_owed(void *arg);
 bool leaving_is_quits(void *arg);
-/* Of its Node: by the taint of drover, cordoned by whomever, neither (arg: the server). */
+/* State of the server's Node: has drover's draining taint; is cordoned, by anybody; has neither
+ * (arg: the server). */
 bool leaving_is_marked(const struct server *b);
 bool leaving_is_cordoned(const struct server *b);
 bool leaving_is_clear(void *arg);
 void leaving_patch_pod(struct sim_world *w, const char *name, json_t *patch);
 void leaving_patch_node(struct server *b, const char *sub, json_t *patch);
 void leaving_cordon(struct server *b, bool on);
-/* A budget that allows no disruption of any pod with this label. */
+/* Creates a disruption budget that allows no disruption of the pod, and labels the pod for it. */
 void leaving_budget(struct sim_world *w, const char *pod);
 void leaving_lift_budget(struct sim_world *w);
-/* deadline_s: from now; 0: none.  more: further members of spec, in YAML. */
+/* Creates a Drain. deadline_s: seconds from now, 0: no deadline. more: further members of spec, in
+ * YAML. */
 void leaving_drain_of(struct sim_world *w, const char *name, const char *machine,
 		      int64_t deadline_s, const char *more);
 void leaving_drain(struct sim_world *w, const char *name, int64_t deadline_s, const char *more);
 void leaving_cancel(struct sim_world *w, const char *name);
-/* As `drover release` does. */
+/* Sets the annotation that `drover release` sets. */
 void leaving_release(struct server *b, const char *value);
-/* A pod without GPUs, bound to that machine's node. */
+/* Creates a pod without GPUs that is bound to the machine's node. */
 void leaving_small_pod(struct server *b, const char *name);
 void leaving_set_pool(struct sim_world *w, json_t *spec);
-/* What the Drain "fans" makes of how its machine is. */
+/* Waits until the Drain "fans" reports this phase for its first machine. */
 void leaving_wait_target(struct sim_world *w, const char *phase);
-/* One machine that serves a pod of team-a. */
+/* Starts a world with one machine, which serves a pod of team-a. */
 struct server *leaving_serving(struct sim_world *w, uint64_t seed);
-/* The same, whose kubelet renews its lease, once the claim's status has followed. */
+/* Like leaving_serving(), but the kubelet renews its Lease; returns once the claim's status is up
+ * to date. */
 void leaving_alive(struct sim_world *w, uint64_t seed);
-/* The pod is deleted, and the claim of the first machine. */
+/* Deletes the pod "train" and the claim of the first machine. */
 void leaving_begin(struct sim_world *w);
-/* From free to free: a pod of team-a runs on it, and nothing of anybody's is left. */
+/* Takes the machine from free through a pod of team-a and back to free, and checks that nothing is
+ * left over. */
 void leaving_go_round(struct server *b);
 bool leaving_runs_still(const struct sim_world *w);
 

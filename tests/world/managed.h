@@ -5,9 +5,10 @@
 #include "tests/world/world.h"
 
 /*
- * managed: all machines of a world are nodes of a BCM head node: n1 is gpu-1. Their Machines name
- * the Provider bcm-1, and the pool its category. The head node is reached from provisioning alone.
- * After world_start(), before the first replica.
+ * managed: a world in which all machines are nodes of a BCM head node: node n1 is gpu-1. Their
+ * Machines name the Provider bcm-1, and the pool names its category. The head node is reachable
+ * only from the provisioning segment. Call managed_start() after world_start() and before the first
+ * replica.
  */
 #define MANAGED_HEAD "https://head:8081"
 
@@ -16,14 +17,14 @@ struct managed {
 	struct sim_head *head;
 	struct httpd *httpd;
 	struct secret *password;
-	/* the devices, as BCM had them */
+	/* The devices as BCM reported them at the start. */
 	char *before[WORLD_BOXES];
 };
 void managed_start(struct managed *m, struct sim_world *w);
-/* before world_stop() */
+/* Call before world_stop(). */
 void managed_end(struct managed *m);
 void managed_fault(struct managed *m, const char *json);
-/* BCM has this node as it had it at the start, and nobody holds it. */
+/* True if BCM reports the node as at the start, and the node is not reserved. */
 bool managed_is_back(const struct managed *m, const struct server *b);
 
 #endif

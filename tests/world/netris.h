@@ -5,9 +5,9 @@
 #include "tests/world/world.h"
 
 /*
- * netris: a world whose Provider moves machines by a Netris controller (sim/netris.h). A server's
- * port is where the controller's switch has it: b->segment follows eth1, b->infiniband and
- * b->nvlink what their managers did.
+ * netris: a world whose Provider moves ports with a Netris controller (sim/netris.h). A server's
+ * ports follow the controller: b->segment is the segment of eth1; b->infiniband and b->nvlink are
+ * set by the managers of those fabrics.
  */
 #define WORLD_NETRIS "https://netris"
 
@@ -18,12 +18,12 @@ struct world_netris {
 	struct sim_netris *sim;
 };
 
-/* Before a replica: tenants' clusters have InfiniBand and NVLink, too. */
+/* Gives the tenants' clusters InfiniBand and NVLink networks too. Call before the first replica. */
 void world_netris_fabrics(struct sim_world *w);
-/* After world_start(), before a replica. */
+/* Call after world_start() and before the first replica. */
 void world_netris_start(struct world_netris *n, struct sim_world *w, int64_t latency_ms,
 			bool loose);
-/* and the world */
+/* Also stops the world. */
 void world_netris_stop(struct world_netris *n);
 
 #endif

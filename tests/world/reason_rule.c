@@ -12,7 +12,8 @@ struct look {
 	size_t size;
 };
 
-/* Also behind the place: "place 1 in the queue: NoCapacity: ..." below the reason NoCapacity. */
+/* Also finds "REASON: " further inside a message: "place 1 in the queue: NoCapacity: ..." with the
+ * reason NoCapacity. */
 static bool repeats(const char *text, const char *reason)
 {
 	OWN(arena) a = arena_new();

@@ -9,9 +9,9 @@
 #define REQUESTS_CHECK "check-capacity.autoscaling.x-k8s.io"
 #define REQUESTS_QUEUED "queued.drover.dev"
 
-/* Returns a pod's spec that asks for so many GPUs; the caller owns it. */
+/* Returns a pod's spec that requests this number of GPUs; the caller owns it. */
 json_t *requests_pod_spec(const char *gpus);
-/* Makes the cluster serve ProvisioningRequests, and creates PodTemplate "train" with so many
+/* Lets the cluster serve ProvisioningRequests, and creates PodTemplate "train" with this number of
  * GPUs. */
 void requests_serve(struct sim_world *w, struct cluster *c, const char *gpus);
 /* Creates a request for count pods of that template; takes ownership of parameters, which may be

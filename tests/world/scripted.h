@@ -4,16 +4,16 @@
 #include <stdbool.h>
 
 /*
- * scripted: what the image of a server does where its config drive says JOIN_METHOD=Script, as
- * docs/image-contract.md has it: it fetches /node/join with its token, from a server whose
- * certificate the CA on the drive has signed, and no more than 1 MiB of it.
+ * scripted: what a server's image does if its config drive contains JOIN_METHOD=Script
+ * (docs/image-contract.md). It fetches /node/join with its token, from a server whose certificate
+ * is signed by the CA on the drive, and at most 1 MiB.
  */
 struct server;
 
-/* Its Node may be registered: there is nothing to fetch, or it was run. False: done() is called in
- * a while. */
+/* True if the server may register its Node: no script is required, or the script has run. False:
+ * calls done() later. */
 bool scripted_ready(struct server *b, void (*done)(struct server *b));
-/* Its power goes. */
+/* Cancels the fetch at power-off. */
 void scripted_stop(struct server *b);
 
 #endif

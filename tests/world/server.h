@@ -7,23 +7,23 @@
 #include "tests/world/cluster.h"
 
 /*
- * server: one machine of the simulated world: a fake BMC, two drives, a port in
- * the fabric, and what happens when power comes.
+ * server: one machine of the simulated world: a fake BMC, two drives, a port in the fabric, and
+ * what happens at power-on.
  *
- *	power --> medium in and override set: fetch it, start the agent in it
- *	      |-> else BCM's network boot, where its port leads to the head node
- *	      '-> else the root drive: an image with a config drive joins a tenant,
- *	          anything else just stays on
+ *   power --> medium inserted and override set: fetch it, start its agent
+ *         |-> else the network boot of BCM, if the port leads to the head node
+ *         '-> else the root drive: an image with a config drive joins a tenant,
+ *             anything else just stays on
  *
- * Drives are bytes: a wipe zeroes them, an operating system leaves a tenant's
- * secret on them, and oracles read them.
+ * Drives are bytes: a wipe zeroes them, an operating system leaves a tenant's secret on them, and
+ * the invariants read them.
  */
 #define SERVER_DRIVES 2
-#define SERVER_DRIVE_BYTES 8192 /* what there is of it; what it says is its size is another thing */
-#define SERVER_CONFIG_AT 4096	/* the config drive's text on the root drive */
-#define SERVER_IMAGE "DROVER-TEST-OS" /* how an image that boots begins */
+#define SERVER_DRIVE_BYTES 8192 /* bytes that exist of each drive; the reported size is larger */
+#define SERVER_CONFIG_AT 4096	/* offset of the config drive's text on the root drive */
+#define SERVER_IMAGE "DROVER-TEST-OS" /* first bytes of an image that boots */
 #define SERVER_SECRET "a tenant's secret"
-#define SERVER_BEAT_MS 10000 /* between two heartbeats of its kubelet */
+#define SERVER_BEAT_MS 10000 /* interval of the kubelet's heartbeats */
 
 struct sim_world;
 struct bootagent;
@@ -34,152 +34,156 @@ enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER
 struct server {
 	struct sim_world *world;
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
-	/* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
+	/* HTTP clients of the machine (10.1.0.N) and of its BMC (10.0.8.N). */
 	struct http *as_machine, *as_bmc;
-	/* type libvirt: its host has no such domain */
+	/* Type libvirt: true if the host has no such domain. */
 	bool undefined;
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];
 		char data[SERVER_DRIVE_BYTES];
-		/* before the last wipe, where `forgets` */
+		/* Data before the last wipe, restored at power-off while `forgets` is not 0. */
 		char kept[SERVER_DRIVE_BYTES];
 	} drives[SERVER_DRIVES];
 	enum server_doing doing;
-	/* what it does next */
+	/* Runs the next phase of boot or of the kubelet. */
 	struct loop_timer timer;
 	unsigned boots;
 	char boot_id[40];
 	struct http_peer *media_peer;
 	struct http_req *media;
 	struct bootagent *agent;
-	/* the boot block that it started with */
+	/* The boot block with which the agent started. */
 	char *block;
 
-	/* that BCM has for it (managed.h); NULL: none */
+	/* The machine's node in BCM (managed.h); NULL: none. */
 	struct sim_head_node *node;
-	/* ... which it reaches from whatever segment: a leak */
+	/* True: the machine reaches the head node from every segment (a leak). */
 	bool reaches_head;
 
-	/* fabric */
+	/* Fabric: segment of the Ethernet port. */
 	char segment[128];
-	/* likewise; "": in none */
+	/* Segments in the other fabrics; "": none. */
 	char infiniband[128], nvlink[128];
 	int64_t fence;
-	/* it says that it moved the port, and did not */
+	/* True: the fabric reports success for a move of the port, but does not move it. */
 	bool port_stuck;
-	/* ... and cannot prove where the port is */
+	/* True: the fabric reports the port's segment without proof. */
 	bool port_unproved;
-	/* a segment that it reaches besides its own; NULL: none */
+	/* Segment that the machine reaches besides its own; NULL: none. */
 	const char *leaks;
 
-	/* operating system */
-	/* of this boot */
+	/* Memory of the running operating system, for one boot. */
 	struct arena *os;
 	const char *node_name, *token, *provider_id, *taints;
-	/* whose cluster its config drive names */
+	/* The cluster named on the config drive. */
 	struct cluster *tenant;
-	/* its GPUs are had by resource claims: no device plugin registers them */
+	/* True: GPUs are allocated by resource claims; no device plugin registers them. */
 	bool by_claims;
-	/* key of a NoSchedule taint that the Node has besides; NULL: none */
+	/* Key of an additional NoSchedule taint of the Node; NULL: none. */
 	const char *lingering;
 	bool registered, ready, busy;
-	/* kubelet renews its Lease every 10 s */
+	/* True: the kubelet renews its Lease every 10 s. */
 	bool beats;
-	/* loop_now() of the next heartbeat */
+	/* loop_now() of the next heartbeat. */
 	int64_t beat_at;
 	struct {
 		struct http_peer *peer;
 		struct http_req *call;
 		void (*done)(struct server *b);
-		/* in this boot */
+		/* True once the join script has run in this boot. */
 		bool ran;
-		/* what went wrong last; "": nothing */
+		/* The last error; "": none. */
 		char console[96];
-	} script; /* scripted.h */
-	/* the boot that a call to the API server belongs to */
+	} script; /* See scripted.h. */
+	/* Value of boots when the call in flight was sent; replies of earlier boots are ignored. */
 	unsigned asked_in;
 
-	/* misdeeds */
-	/* from power to the medium or the disk; 0: a few seconds */
+	/* Faults. Time from power-on to the boot from medium or disk, in ms; 0: the default, 12
+	 * s. */
 	int64_t firmware_ms;
-	/* whatever the medium and the override say */
+	/* True: boots from the disk whatever medium and override are set. */
 	bool boots_disk;
-	/* the image comes up, kubelet does not */
+	/* True: the image boots, but its kubelet does not start. */
 	bool no_kubelet;
-	/* kubelet's word for it; NULL: the truth */
+	/* UUID and providerID that the kubelet reports; NULL: the true ones. */
 	const char *says_uuid, *says_provider_id;
-	/* its agent's, when it says hello; NULL: the truth */
+	/* UUID that the agent reports in its hello; NULL: the true one. */
 	const char *calls_uuid;
-	/* from when on it tells of no more progress; 0: it does to its end */
+	/* Time in the wipe after which its progress stops, in ms; 0: progress continues to the
+	 * end. */
 	int64_t wipe_still_ms;
-	/* how long a wipe takes, with a word on it each second; 0: at once */
+	/* Duration of a wipe, in ms, with a progress report each second; 0: immediate. */
 	int64_t wipe_ms;
-	/* the second drive cannot be erased */
+	/* True: the second drive cannot be erased. */
 	bool wipe_fails;
-	/* the second drive was pulled out */
+	/* True: the second drive was pulled out. */
 	bool drive_gone;
-	/* wipes that it forgets when the power goes after them, but for the stamp */
+	/* Number of wipes that the drives forget at the next power-off, except for the stamp. */
 	unsigned forgets;
-	/* it did, and was not wiped since: nobody can know before its next boot */
+	/* True: the drives forgot a wipe and were not wiped since. Undetectable before the next
+	 * boot. */
 	bool forgot;
-	/* its agent does not read wiped drives again at a claim, though told to */
+	/* True: the agent ignores the order to read wiped drives again at a claim. */
 	bool reads_once;
-	/* its agent is of before there were probes */
+	/* True: the agent is an older release without probes. */
 	bool probes_not;
-	/* no address of its own segment answers its image, which joins all the same */
+	/* True: no address of its own segment answers the image's probes; the image joins all the
+	 * same. */
 	bool unanswered;
-	/* its tenant's API server changes what its Node says that it reaches */
+	/* True: the probe label on the Node is forged to report "proved", as a tenant's API server
+	 * could do. */
 	bool says_proved;
-	/* a storage controller has no driver in its agent */
+	/* True: the agent has no driver for one storage controller. */
 	bool undriven;
-	/* the second drive's controller has lost its driver */
+	/* True: the second drive's controller has lost its driver. */
 	bool dead;
-	/* why the first one does not show all that it holds; NULL: it does */
+	/* Why the first controller does not show all of its storage; NULL: it shows all. */
 	const char *hides;
-	/* its drives are no flash */
+	/* True: the drives are rotational. */
 	bool spins;
-	/* at this order ("wipe") the machine reboots, once */
+	/* Kind of order ("wipe") at which the machine reboots, once. */
 	const char *reboots_at;
-	/* its agent says hello and then nothing */
+	/* True: the agent sends a hello and nothing more. */
 	bool mute;
-	/* What its evidence says in place of what the agent was told; NULL: that. */
+	/* Values that replace those of the order in the agent's evidence; NULL: the true ones. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
-	/* its clock is wrong by so many ms */
+	/* Error of the evidence's times, in ms. */
 	int64_t swears_later;
-	/* its agent is given none of its memory to overwrite */
+	/* True: the agent overwrites no memory, because its kernel gives it none. */
 	bool keeps_memory;
-	/* ms from the first byte to the last, of drives of 8 TB */
+	/* Duration in ms that the evidence reports, for drives of 8 TB; 0: the true one. */
 	int64_t swears_took;
-	/* the next power cut is a person's */
+	/* True: an operator causes the next power-off. */
 	bool button;
 
-	/* what oracles look at */
-	/* the Machine, as the host's store has it; NULL: none */
+	/* State for the invariants. Last seen Machine object in the host cluster's store; NULL:
+	 * none. */
 	json_t *object;
 	uint64_t rev;
 	char state[24], claim[128];
 	int64_t tenancy, seen_fence;
-	/* times that power went away under an operating system */
+	/* Number of power-offs while an operating system ran, since the last check. */
 	unsigned switched_off;
 };
 
 void server_init(struct server *b, struct sim_world *w, unsigned number);
 void server_done(struct server *b);
-/* The power button, and what the agent's poweroff does: as if the BMC had done it. */
+/* Switches power like the BMC does; used for the power button and for the agent's poweroff. */
 void server_power(struct server *b, bool on);
-/* Something of somebody's is on its drives, and it boots from them. */
+/* Puts an older system of unknown origin on the drives; the server boots from it. */
 void server_put_old_system(struct server *b);
-/* Its own port leads there: the agent's endpoint, a tenant's cluster. */
+/* True if the server's port leads to drover (the agent's endpoint): segment quarantine or
+ * provisioning. */
 bool server_reaches_drover(const struct server *b);
-/* Addresses that answer in one segment alone. */
+/* Addresses that answer in one segment only. */
 #define SERVER_QUARANTINE_GATE "10.90.0.1"
 #define SERVER_PROVISIONING_GATE "10.90.1.1"
 #define SERVER_TEAM_A_GATE "10.90.2.1:6443"
 #define SERVER_TEAM_B_GATE "10.90.3.1:6443"
-/* This one answers it. */
+/* True if the server gets an answer from address. */
 bool server_hears(const struct server *b, const char *address);
-/* No byte of anybody's on any drive; a clean stamp is nobody's. */
+/* True if no drive contains any data but a clean stamp. */
 bool server_is_blank(const struct server *b);
 
 #endif

@@ -24,7 +24,7 @@ static unsigned every(const struct sweep *s)
 	return (unsigned)n;
 }
 
-/* False: the trip was over before the one that was to be met. */
+/* Runs one trip. False: the trip was over before request or effect number `at`. */
 static bool met(const struct sweep *s, unsigned k, uint64_t at)
 {
 	struct sim_world w;

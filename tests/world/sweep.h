@@ -4,31 +4,32 @@
 #include "tests/world/world.h"
 
 /*
- * sweep: one trip of machines, gone through again and again; each time another
- * request, or another external effect, meets a fate:
+ * sweep: repeats one scenario (the trip); in each run a different request or effect, by number,
+ * meets a fault:
  *
- *	fails          nobody got it
- *	times out      it happens, and its answer never comes
- *	reply lost     it happens, and the connection breaks before its answer
- *	twice          it happens twice
- *	killed before  it does not happen, and the leader dies
- *	killed after   it happens, and the leader dies
+ *   fails          the receiver never gets it
+ *   times out      it happens, but its answer never arrives
+ *   reply lost     it happens, but the connection breaks before the answer
+ *   twice          it happens twice
+ *   killed before  it does not happen, and the leader dies
+ *   killed after   it happens, and the leader dies
  *
- * A trip must end in each of them as it ends in a good world.
+ * Each trip must end as it ends without a fault.
  */
 struct sweep {
 	uint64_t seed;
 	unsigned servers;
-	/* effects (world.h) meet their fate, not all requests */
+	/* True: faults meet effects only (world.h); false: all requests. */
 	bool by_effect;
-	/* each such one; WORLD_EVERY in the environment is stronger */
+	/* Distance between the numbers tried; WORLD_EVERY in the environment overrides it. */
 	unsigned every;
-	/* once the world has started; NULL: nothing */
+	/* Called once the world has started; NULL: nothing to prepare. */
 	void (*prepare)(struct sim_world *w, uint64_t at);
 	void (*trip)(struct sim_world *w);
 };
 
-/* How many met their fate.  The test fails at the first trip that does not end well. */
+/* Returns the number of trips in which the fault occurred. The test fails at the first trip that
+ * does not end well. */
 unsigned sweep_run(const struct sweep *s);
 
 #endif

@@ -25,7 +25,7 @@ uint64_t world_counted(const struct sim_world *w)
 	return w->by_effect ? w->effects : w->requests;
 }
 
-/* Of what has just been counted. */
+/* Returns the fault for the request or effect that was counted last. */
 static enum http_mem_fate fate_of_this(struct sim_world *w, const char *what, const char *where,
 				       const char *which)
 {
@@ -81,14 +81,14 @@ static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
 			    str_or(json_str_at(q, "segment"), "?"));
 }
 
-/* What the fabric will say. What it does, it does at once, but for a move that is late: that lands
- * also when nobody is there any more who asked for it. */
+/* An answer of the fabric. Moves take effect at once, unless late is set: a late move takes effect
+ * when the timer fires, even if the program that sent it has ended. */
 struct fabric_answer {
 	struct list link;
-	/* NULL: it has ended */
+	/* NULL: the program has ended. */
 	struct loop_child *to;
 	char *text;
-	/* NULL: nothing is to be done */
+	/* Server whose port moves late; NULL: none. */
 	struct server *late;
 	char segment[128];
 	struct loop_timer timer;
@@ -113,7 +113,7 @@ static void on_fabric_answer(void *arg)
 	answer_free(a);
 }
 
-/* The program ends; what it had not said yet is never said. */
+/* Ends the program; its undelivered answers are dropped. */
 static void end_fabric(struct sim_world *w, struct loop_child *c, int status)
 {
 	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
@@ -238,7 +238,7 @@ struct waiting {
 	void *arg;
 };
 
-/* Agents find the replica that leads, as a Service in front of it would arrange. */
+/* Routes agents to the leading replica, as a Service in front of drover would. */
 static void face_leader(struct sim_world *w)
 {
 	struct replica *r = world_leader(w);
@@ -421,7 +421,7 @@ static void on_image_get(struct httpd_req *q, void *arg)
 	}
 }
 
-/* A file with one boot block in it: as much of an ISO as the media server looks at. */
+/* Creates a file with one boot block in it: the part of an ISO that the media server reads. */
 static void make_iso(struct sim_world *w)
 {
 	static const char head[] = "an ISO, as far as anybody here looks: ";
@@ -456,13 +456,13 @@ static void on_log(const char *line, size_t len, void *arg)
 		fwrite(line, 1, len, stderr);
 }
 
-/* Orders are fetched by GET; what the leader renews all the time is no step of a machine. */
+/* GET fetches orders, and renewals of leases are no step of a machine: neither counts. */
 static bool is_effect(const char *method, const char *target)
 {
 	return !str_eq(method, "GET") && !strstr(target, "/leases/");
 }
 
-/* Of all that a BMC is told, sessions alone are no act upon the machine. */
+/* Of the writes to a BMC, only sessions and tasks are no act on the machine. */
 static void look_at_order(struct sim_world *w, const char *origin, const char *method,
 			  const char *target)
 {
@@ -485,7 +485,8 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method,
 			origin, target);
 	if (!w->facing ||
-	    str_ends(origin, CLUSTER_INSIDE)) /* faults are drover's, and begin once it leads */
+	    /* faults concern drover only, and begin once it leads */
+	    str_ends(origin, CLUSTER_INSIDE))
 		return HTTP_MEM_WELL;
 	if (w->refused && strstr(target, w->refused))
 		return HTTP_MEM_REFUSED;
@@ -673,7 +674,7 @@ void world_wait_reason(struct server *b, const char *reason, int64_t limit_s)
 struct pod_wait {
 	struct cluster *p;
 	const char *name;
-	/* of the last look */
+	/* Store revision of the last check. */
 	uint64_t rev;
 };
 

@@ -13,16 +13,15 @@
 /*
  * world: the whole of drover in one process on one simulated clock.
  *
- *	host, team-a, team-b    API servers (cluster.h)
- *	gpu-1 ...               machines with BMC, drives, agent, kubelet (server.h)
- *	the fabric              a child process of drover that moves ports
- *	replicas                controller_new() as it ships, killed and started at will
+ *   host, team-a, team-b    API servers (cluster.h)
+ *   gpu-1 ...               machines with BMC, drives, agent, kubelet (server.h)
+ *   the fabric              a child process of drover that moves ports
+ *   replicas                controller_new() as it ships, killed and started at will
  *
- * Everything under drover is the world's own; drover is the real one.  After
- * each event the invariants (invariants.h) looks at what changed, and a test that waits
- * fails with the invariants's first complaint.
+ * Everything below drover is simulated; drover is the real one. After each event the invariants
+ * (invariants.h) are checked; a test that waits fails with the first violation.
  *
- * Its type is struct sim_world because planner/world.h has the other name.
+ * The type is struct sim_world because planner/world.h has a struct world.
  */
 #define WORLD_BOXES 48
 #define WORLD_REPLICAS 12
@@ -35,9 +34,9 @@
 
 struct replica {
 	struct sim_world *world;
-	/* origin: where it finds the host's API server */
+	/* origin: address of the host cluster's API server for this replica. */
 	char name[24], origin[40];
-	/* NULL: not running */
+	/* NULL: not running. */
 	struct loop_group *group;
 	struct http *http;
 	struct controller *controller;
@@ -52,93 +51,101 @@ struct sim_world {
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
-	/* a host whose domains are the servers, by their names */
+	/* A libvirt host whose domains are the servers, by name. */
 	struct fake_libvirt libvirt;
-	/* sky.h; NULL: there is none */
+	/* See sky.h; NULL: no cloud. */
 	struct sky *sky;
 	struct httpd *images;
-	/* bad_images: how many to answer with something else */
+	/* image_gets: number of image downloads. bad_images: number of downloads to answer with
+	 * other data. */
 	unsigned image_gets, bad_images;
 	char image_digest[80], iso[64];
 	char *ca_pem;
 	struct replica replicas[WORLD_REPLICAS];
 	unsigned nreplicas;
-	/* the replica that agents reach; NULL: none */
+	/* The replica that agents reach; NULL: none. */
 	struct replica *facing;
 	bool media_gone;
-	/* until the fabric answers; 0: at once */
+	/* Delay of the fabric's answers, in ms; 0: none. */
 	int64_t fabric_ms;
-	/* until a move takes effect, whoever lives to hear of it; 0: at once */
+	/* Delay until a port move takes effect, in ms, even if the caller has died by then; 0:
+	 * none. */
 	int64_t port_lands_ms;
-	/* of world.c, on their way */
+	/* struct fabric_answer in world.c: answers not delivered yet. */
 	struct list fabric_answers;
 
-	/* of and to drover, since it leads */
+	/* Number of HTTP requests from and to drover while a replica leads. */
 	uint64_t requests;
-	/* ... that change something elsewhere, and moves of ports; a lease's renewal is none */
+	/* Number of requests that change something elsewhere, and of port moves; renewals of leases
+	 * do not count. */
 	uint64_t effects;
-	/* the two below count effects, not requests */
+	/* True: fault_at and kill_at count effects instead of requests. */
 	bool by_effect;
-	/* which of them meets the fault; 0: none */
+	/* Number of the request or effect that meets the fault; 0: none. */
 	uint64_t fault_at;
 	enum http_mem_fate fault;
-	/* drover's requests with this in their target reach nobody; NULL: none */
+	/* Requests of drover whose target contains this text fail to connect; NULL: none. */
 	const char *refused;
-	/* ... are acted on, and their answers never come */
+	/* Requests of drover whose target contains this text are executed, but not answered; NULL:
+	 * none. */
 	const char *unanswered;
-	/* nobody's lease is renewed; all else works */
+	/* True: no lease can be renewed; everything else works. */
 	bool lease_fails;
-	/* what it was */
+	/* Description of the request or effect that met the fault. */
 	char fault_on[200];
-	/* at which of them the leader dies and another starts; 0: none, or done */
+	/* Number of the request or effect at which the leader dies and another replica starts; 0:
+	 * none, or done. */
 	uint64_t kill_at;
 
-	/* an old backup was put back: records of tenants and claims are lost */
+	/* True: status was restored from an old backup, so that checks against earlier tenants and
+	 * claims are off. */
 	bool restored;
-	/* of replicas that start from now on; NULL: none */
+	/* Evidence directory of replicas that start from now on; NULL: none. */
 	const char *evidence_dir;
-	/* of replicas that start from now on; 0: as usual */
+	/* Gang hold time of replicas that start from now on, in ms; 0: the default. */
 	int64_t gang_hold_ms;
-	/* loop_now() since when nothing goes wrong any more (S9); 0: something may */
+	/* loop_now() since when no fault occurs any more (S9); 0: faults may occur. */
 	int64_t calm_at;
-	/* of the invariants; "": none so far */
+	/* First violated invariant; "": none so far. */
 	char complaint[512];
 	uint64_t host_rev, tenant_rev[2];
-	/* S5 */
+	/* State of S5. */
 	struct gang_rule gangs;
-	/* all that was logged */
+	/* Everything that was logged. */
 	char *log;
 	size_t log_len, log_cap;
 };
 
-/* Boxes off and empty, objects applied, no replica. */
+/* Starts a world: machines off and empty, objects applied, no replica. */
 void world_start(struct sim_world *w, uint64_t seed, unsigned servers);
 void world_stop(struct sim_world *w);
-/* effects or requests, whichever faults count */
+/* Returns the number of effects or requests so far, whichever faults count. */
 uint64_t world_counted(const struct sim_world *w);
 
-/* start one more */
+/* Starts one more replica. */
 struct replica *world_replica(struct sim_world *w);
-/* as a crash does */
+/* Stops the replica without cleanup, like a crash. */
 void world_kill(struct replica *r);
-/* the host's API server does not answer it */
+/* True: the host cluster's API server does not answer this replica. */
 void world_cut(struct replica *r, bool cut);
-/* boot media can be fetched */
+/* there: boot media can be fetched. */
 void world_media(struct sim_world *w, bool there);
-/* NULL: nobody leads */
+/* Returns the leading replica; NULL: none. */
 struct replica *world_leader(struct sim_world *w);
 
-/* NULL: nobody is there */
+/* Returns the cluster at this address; NULL: no cluster has it. */
 struct cluster *world_cluster_at(struct sim_world *w, const char *endpoint);
-/* A request to a cluster, and its answer awaited; fails the test when it is none of 2xx. */
+/* Sends a request to a cluster and waits for the answer; fails the test unless its status is
+ * 2xx. */
 void world_do(struct sim_world *w, struct cluster *p, const char *method, const char *path,
 	      json_t *body);
-/* objects of the host cluster */
+/* Applies objects to the host cluster. */
 void world_apply(struct sim_world *w, const char *yaml);
-/* its Machine object */
+/* Creates the server's Machine object. */
 void world_machine(struct sim_world *w, const struct server *b);
-/* The Provider "lab" of a helper program, which ends in WORLD_LAB_REST, in the place of the rack in
- * the pool; and a Machine of its, whose address is TYPE://lab/NAME. */
+/* world_lab() applies Provider "lab" of a helper program, whose YAML ends in WORLD_LAB_REST, and
+ * sets it in the pool in place of the rack. world_lab_machine() creates a Machine of that Provider
+ * with address TYPE://lab/NAME. */
 #define WORLD_LAB_REST                                                                             \
 	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
 	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
@@ -150,41 +157,42 @@ void world_machine(struct sim_world *w, const struct server *b);
 void world_lab(struct sim_world *w, const char *provider);
 void world_lab_machine(struct sim_world *w, const struct server *b, const char *type);
 void world_pod(struct sim_world *w, struct cluster *p, const char *name);
-/* Creates a pod of a gang that has so many pods. */
+/* Creates a pod of a gang of `size` pods. */
 void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
 		    const char *size);
 void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name);
-/* delete the claim that holds it */
+/* Deletes the claim of the machine. */
 void world_release(struct server *b);
-/* taken */
+/* Takes ownership of spec. */
 void world_patch_machine(struct server *b, json_t *spec);
 void world_secret(struct sim_world *w, const char *ns, const char *name, const char *key,
 		  const char *value, const char *key2, const char *value2);
 
-/* Let time pass; the invariants looks after each event and fails the test when it complains. */
+/* Lets time pass; checks the invariants after each event and fails the test at a violation. */
 void world_run(struct sim_world *w, int64_t ms);
-/* ... until the condition holds; fails the test, saying where every machine stands, when it does
- * not in time. */
+/* Runs the world until cond holds; after limit_s fails the test and prints the state of every
+ * machine. */
 void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what);
 void world_wait_state(struct server *b, const char *state, int64_t limit_s);
 void world_wait_all(struct sim_world *w, const char *state, int64_t limit_s);
-/* status.operation.lastError, status.quarantine or the newest of status.failures names this
- * reason. */
+/* Waits until status.operation.lastError, status.quarantine or the newest of status.failures has
+ * this reason. */
 void world_wait_reason(struct server *b, const char *reason, int64_t limit_s);
 void world_wait_running(struct sim_world *w, struct cluster *p, const char *pod, int64_t limit_s);
 
-/* "status.operation.step"; "" when it is none */
+/* Returns a member of the Machine such as "status.operation.step"; "" if it does not exist. */
 const char *world_at(const struct server *b, const char *dotted);
-/* the machine that runs it; NULL */
+/* Returns the machine that runs the pod; NULL: none. */
 struct server *world_box_of(struct sim_world *w, struct cluster *p, const char *pod);
 bool world_has_failure(const struct server *b, const char *reason);
 
-/* From now on nothing goes wrong: wait until everything is at rest, for which S9 gives the
- * deadlines of all states one after the other. */
+/* Ends all faults and waits until everything is at rest. Limit: the sum of the deadlines of all
+ * states (S9). */
 void world_settle(struct sim_world *w);
 
-/* Everything that a machine with a running pod must be (tests/real/serving.py check()). */
+/* Checks all that must hold for a machine with a running pod (as check() in
+ * tests/real/serving.py). */
 void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod);
 
 #endif

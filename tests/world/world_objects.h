@@ -4,12 +4,12 @@
 struct sim_world;
 
 /*
- * world_objects: the objects of the world, and what is asked of its API servers (world_do() and
- * what stands around it in world.h).
+ * world_objects: the objects of the world, and requests to its API servers (world_do() and its
+ * neighbours in world.h).
  */
 
-/* What each world begins with: definitions, Provider, NodePool, two tenants, a Machine for each
- * server. */
+/* Creates the objects with which each world begins: definitions, Provider, NodePool, two tenants, a
+ * Machine for each server. */
 void world_objects(struct sim_world *w);
 
 #endif
