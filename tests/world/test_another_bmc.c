@@ -1,4 +1,5 @@
-/* A BMC that is another machine's when an act reaches it, or that does not say whose it is. */
+/* BMCs that turn out to belong to another machine when an act is sent, or that do not report whose
+ * they are. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ struct at {
 	const char *step;
 };
 
-/* Written down, and on its way: what led to it was seen before. */
+/* True once the step is in the journal and the act is being sent; its preconditions were observed
+ * before. */
 static bool at_step(void *arg)
 {
 	const struct at *a = arg;
@@ -36,7 +38,8 @@ static bool at_step(void *arg)
 	return str_eq(world_at(a->b, "status.operation.step"), a->step);
 }
 
-/* When this act has been decided, its address becomes that of another machine. */
+/* Gives the address the BMC of another machine as soon as this act is decided; nothing must be
+ * changed there. */
 static void exchange_at(struct sim_world *w, struct server *b, const char *step)
 {
 	struct at a = {b, step};
@@ -67,7 +70,7 @@ static void no_act_reaches_another_machine(void **state)
 	}
 }
 
-/* It would be a neighbour's tenant that loses its power. */
+/* The other machine may serve another tenant, which would lose power. */
 static void a_neighbour_is_not_switched_off(void **state)
 {
 	struct sim_world w;
@@ -83,7 +86,7 @@ static void a_neighbour_is_not_switched_off(void **state)
 	world_stop(&w);
 }
 
-/* At the end of a wipe the agent goes off: that another machine is off does not make this one
+/* At the end of a wipe the agent powers off. That another machine is off must not make this one
  * free. */
 static void the_off_of_another_machine_makes_nobody_free(void **state)
 {
@@ -96,7 +99,7 @@ static void the_off_of_another_machine_makes_nobody_free(void **state)
 	world_replica(&w);
 	world_wait(&w, at_step, &a, 1800, "the agent's end");
 	set_text(&b->bmc.uuid, ANOTHER);
-	set_text(&b->bmc.image, NULL); /* nothing that is left to be taken away */
+	set_text(&b->bmc.image, NULL); /* nothing is left to eject */
 	world_run(&w, 600 * 1000);
 	assert_false(b->bmc.on);
 	assert_string_equal(b->state, "verifying");
@@ -106,7 +109,7 @@ static void the_off_of_another_machine_makes_nobody_free(void **state)
 	world_stop(&w);
 }
 
-/* As GB200 and GH200 do: no UUID while POST runs, and nothing else that tells machines apart. */
+/* GB200 and GH200 report no UUID while POST runs, nor anything else that identifies the machine. */
 struct post {
 	struct server *b;
 	int64_t since;

@@ -1,5 +1,5 @@
-/* Machines that BCM installs: the whole trip there and back, and what goes wrong at the head node
- * on the way. */
+/* Machines that BCM installs: from free to serving and back, and faults of the head node in
+ * between. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	assert_string_equal(world_at(b, "status.install.phase"), "Configuring");
 	assert_string_equal(world_at(b, "status.install.category"), "kubernetes");
 	assert_string_equal(b->segment, "tenant/team-a");
-	/* No route to the head node: DOWN is what is to be seen there. */
+	/* The head node has no route to a tenant's machine, so it reports the node as DOWN. */
 	assert_string_equal(sim_head_state(b->node), "DOWN");
 	assert_non_null(strstr(sim_head_device(b->node), "\"drover\":"));
 	world_run(&w, 600000);
@@ -53,22 +53,23 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	assert_true(server_is_blank(b));
 	assert_true(managed_is_back(&m, b));
 	assert_string_equal(world_at(b, "status.install.phase"), "");
-	/* And for the other tenant: what was seen of the first install says nothing of this one. */
+	/* Then a pod of the other tenant: nothing known from the first install counts for the
+	 * second. */
 	managed_fault(&m, "{\"what\":\"Slow\",\"value\":3000}");
 	world_pod(&w, &w.tenants[1], "again");
 	world_wait_running(&w, &w.tenants[1], "again", 2400);
-	/* Asked for, given back, asked for: no claim failed in between. */
+	/* Node reserved, returned, reserved again; no claim failed in between. */
 	assert_int_equal(sim_head_count(m.head, "cmdevice.updateDevice"), 3);
 	stop(&w, &m);
 }
 
 struct fault_case {
 	const char *fault, *reason, *says;
-	/* the claim does, and another one serves in the end */
+	/* True: the claim fails, and a later one serves. */
 	bool fails;
 };
 
-/* Each is named in status while it lasts, and once it is over the pod runs all the same. */
+/* Each fault is named in status while it lasts; once it ends, the pod runs. */
 static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
 {
 	static const struct fault_case rows[] = {
@@ -103,7 +104,7 @@ static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
 		if (!rows[i].fails)
 			assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 					       rows[i].says));
-		/* It waits where it is; nothing is given up for it. */
+		/* The machine waits in its state; no claim is given up. */
 		if (!rows[i].fails)
 			assert_true(str_eq(b->state, "claimed") || str_eq(b->state, "imaging"));
 		sim_head_well(m.head);
@@ -112,7 +113,7 @@ static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
 	}
 }
 
-/* What is lost, late or doubled on the way to the head node changes nothing in the end. */
+/* Lost replies, slow answers and a restarted head node do not change the result. */
 static void lost_replies_and_slow_answers_are_lived_with(void **state)
 {
 	static const char *const faults[] = {
@@ -182,7 +183,7 @@ static bool is_restarting(void *arg)
 	return str_eq(world_at(arg, "status.install.phase"), "Restarting");
 }
 
-/* Its boot met no head node: it would wait at nothing for ever. */
+/* A boot during which the head node was down would wait forever, so drover repeats it. */
 static void a_boot_that_met_no_head_node_is_repeated_once(void **state)
 {
 	(void)state;
@@ -201,7 +202,7 @@ static void a_boot_that_met_no_head_node_is_repeated_once(void **state)
 		world_wait_reason(b, "ManagerUnreachable", 120);
 		world_wait(&w, is_restarting, b, 900, "a restart");
 		assert_string_equal(sim_head_state(b->node), "DOWN");
-		if (dies) { /* the next leader goes on with it */
+		if (dies) { /* the next leader continues the restart */
 			world_kill(&w.replicas[0]);
 			world_replica(&w);
 		} else {
@@ -209,7 +210,8 @@ static void a_boot_that_met_no_head_node_is_repeated_once(void **state)
 		}
 		world_wait_running(&w, &w.tenants[0], "train", 2400);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
-		/* Off and on; then off after the install, on for the agent, on for the tenant. */
+		/* Off and on for the restart; then off after the install, on for the agent, on for
+		 * the tenant. */
 		assert_int_equal(sim_head_count(m.head, "cmdevice.powerOperation"), before + 2 + 3);
 		stop(&w, &m);
 	}
@@ -239,7 +241,7 @@ static void a_second_boot_in_vain_is_no_third_one(void **state)
 	stop(&w, &m);
 }
 
-/* A self-test of many minutes is no boot in vain, as long as the head node was there. */
+/* A self-test of many minutes does not count as a failed boot while the head node was reachable. */
 static void a_slow_boot_is_left_alone(void **state)
 {
 	struct sim_world w;
@@ -251,15 +253,15 @@ static void a_slow_boot_is_left_alone(void **state)
 	b = &w.servers[0];
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait(&w, is_booting_to_install, b, 1800, "a boot");
-	sim_head_powered(b->node, false); /* nothing of its boot is heard */
+	sim_head_powered(b->node, false); /* the head node hears nothing of this boot */
 	world_run(&w, 570000);
 	assert_string_equal(world_at(b, "status.install.phase"), "Installing");
 	assert_string_equal(world_at(b, "status.install.restartTime"), "");
 	stop(&w, &m);
 }
 
-/* An absence that is too short to tell of one, and one whose end no leader saw: nobody has to
- * remember it. */
+/* The head node is down too briefly for an error to be reported, or no leader is running when it
+ * comes back. Drover notices that the boot was in vain without any record of the outage. */
 static void a_boot_in_vain_that_nobody_saw_is_repeated_once(void **state)
 {
 	(void)state;
@@ -307,7 +309,7 @@ static void an_operators_hold_in_bcm_is_a_hold(void **state)
 	stop(&w, &m);
 }
 
-/* A leader that dies anywhere on the way: the next one goes on, and BCM has its node back in the
+/* A leader that dies anywhere in between: the next one continues, and BCM gets its node back in the
  * end. */
 static void a_new_leader_goes_on_where_the_last_one_died(void **state)
 {
@@ -350,7 +352,8 @@ static void a_claim_withdrawn_during_the_install_gives_the_node_back(void **stat
 	stop(&w, &m);
 }
 
-/* What is wiped and proved waits for BCM to take its node back, and is not offered before. */
+/* A machine that is wiped and proved clean waits until BCM takes its node back; it is not free
+ * before. */
 static void a_node_that_bcm_does_not_take_back_is_not_free(void **state)
 {
 	struct sim_world w;
@@ -375,8 +378,7 @@ static void a_node_that_bcm_does_not_take_back_is_not_free(void **state)
 	stop(&w, &m);
 }
 
-/* Another machine's node by a slip of the pen: nothing is switched and nothing is installed
- * there. */
+/* A Machine names another machine's node by mistake: drover switches and installs nothing there. */
 static void a_mistyped_node_reaches_no_other_machine(void **state)
 {
 	struct sim_world w;
@@ -419,7 +421,8 @@ static void an_image_without_a_category_is_no_image_for_bcm(void **state)
 	stop(&w, &m);
 }
 
-/* Whoever may write Providers does not choose where the login of the head node goes. */
+/* Somebody who may write Providers must not be able to choose where the head node's credentials are
+ * sent. */
 static void the_secret_says_where_its_login_may_go(void **state)
 {
 	static const char provider[] = "/apis/drover.dev/v1alpha1/providers/bcm-1";

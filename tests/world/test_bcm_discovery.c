@@ -1,4 +1,5 @@
-/* What a head node has becomes Machines, and what does not says why. */
+/* Discovery: nodes of a head node become Machines, and nodes that do not get an event that says
+ * why. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static void nodes_become_machines_that_only_observe(void **state)
 	wait_said(&w, PROVIDER, "\"version\":\"11.0\"", 10);
 	none = cluster_get(&w.host, "machines.drover.dev/far");
 	assert_null(none);
-	/* The one that had a Machine keeps that alone. */
+	/* A node that already has a Machine gets no second one. */
 	json_decref(none);
 	none = cluster_get(&w.host, "machines.drover.dev/n1");
 	assert_null(none);
@@ -84,8 +85,7 @@ static bool few_machines(void *arg)
 	return store_count(((struct sim_world *)arg)->host.store, "machines.drover.dev/") == 2;
 }
 
-/* Whoever has the head node may invent nodes: of these there are Machines up to a number that an
- * admin wrote. */
+/* Whoever controls the head node can invent nodes; an admin limits the number of Machines. */
 static void no_more_machines_are_made_than_the_provider_says(void **state)
 {
 	struct sim_world w;
@@ -152,7 +152,7 @@ static void a_tenant_that_reaches_the_head_node_is_told(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 2400);
 	world_run(&w, 900000);
 	cluster_each(&w.host, "events/", find_event, &e);
-	assert_false(e.seen); /* DOWN is what is to be */
+	assert_false(e.seen); /* DOWN is the expected state */
 	w.servers[0].reaches_head = true;
 	assert_true(sim_head_boots(w.servers[0].node));
 	world_run(&w, 180000);

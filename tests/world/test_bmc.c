@@ -1,5 +1,5 @@
-/* BMCs that refuse, lie, or are somebody else's: the machine waits, says why, and nothing is
- * switched. */
+/* BMCs that refuse, report something false, or belong to another machine: the machine waits and
+ * reports why, and nothing is switched. */
 #include "tests/unit/testing.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static void set_text(char **slot, const char *text)
 	*slot = mem_strdup(text);
 }
 
-/* Nothing was asked of it that changes a machine: power, media, boot order. */
+/* Checks that the BMC got no request that changes the machine: power, media, boot order. */
 static void assert_untouched(const struct server *b)
 {
 	assert_int_equal(fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems"), 0);
@@ -39,7 +39,7 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	assert_int_equal(b->bmc.logins, 1);
 	assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
 	assert_untouched(b);
-	world_kill(&w.replicas[0]); /* nor by the next leader */
+	world_kill(&w.replicas[0]); /* the next leader does not try either */
 	world_replica(&w);
 	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
@@ -49,7 +49,8 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	world_stop(&w);
 }
 
-/* The password is right, so its Secret is not refused, and another login would change nothing. */
+/* The password is correct, so the Secret is not marked as refused, and another login would change
+ * nothing. */
 static void a_password_that_has_to_be_changed_is_told_as_that(void **state)
 {
 	struct sim_world w;
@@ -106,7 +107,8 @@ static void another_machine_at_the_address_is_left_alone(void **state)
 	world_stop(&w);
 }
 
-/* What a Manager says of itself is not the machine's, and another address is no new password. */
+/* A resource that is no ComputerSystem does not identify the machine. A changed address does not
+ * count as a changed password. */
 static void an_address_that_names_no_system_is_told_as_that(void **state)
 {
 	static const struct {
@@ -158,7 +160,8 @@ static void a_secret_that_is_not_there_is_told_as_that(void **state)
 	world_stop(&w);
 }
 
-/* Its cable was moved while it served: the new one at that address is never switched off. */
+/* The BMC's cable was moved while the machine served: the other machine now at that address is
+ * never switched off. */
 static void a_machine_that_became_another_is_never_switched(void **state)
 {
 	struct sim_world w;
@@ -178,7 +181,7 @@ static void a_machine_that_became_another_is_never_switched(void **state)
 	world_run(&w, 3600 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_true(b->bmc.on);
-	assert_true(b->claim[0]); /* off is not proved: it keeps its claim */
+	assert_true(b->claim[0]); /* off is not proved, so the machine stays claimed */
 	assert_string_equal(b->segment, "quarantine");
 	set_text(&b->bmc.uuid, b->uuid);
 	world_wait_state(b, "free", 12 * 3600);
@@ -252,7 +255,8 @@ static void a_machine_found_on_waits_for_a_person(void **state)
 	world_stop(&w);
 }
 
-/* A backup was restored: the Machine is as new, and a tenant's work runs on it. */
+/* The Machine object is lost and created anew, as after a restored backup, while a tenant's
+ * workload runs on the machine. */
 static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
 {
 	struct sim_world w;
@@ -270,8 +274,8 @@ static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
 	resets = fake_bmc_count(&b->bmc, RESET);
 	w.restored = true;
 	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
-	/* Our finalizer holds it; whoever takes that away by force loses the object all the
-	 * same. */
+	/* Drover's finalizer keeps the object; an operator who removes the finalizer by force
+	 * deletes the object anyway. */
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_machine(&w, b);
@@ -283,7 +287,8 @@ static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
 	world_stop(&w);
 }
 
-/* Somebody switched a free machine on by hand: it is not taken for a claim, and not fought. */
+/* An operator switched a free machine on by hand: it gets no claim, and drover does not switch it
+ * off. */
 static void a_free_machine_that_is_on_serves_nobody(void **state)
 {
 	struct sim_world w;
@@ -345,14 +350,15 @@ static void a_bmc_that_only_says_yes_is_found_out(void **state)
 	world_release(b);
 	world_run(&w, 1800 * 1000);
 	assert_true(b->bmc.on);
-	assert_true(b->claim[0]); /* the invariants watches that it never ends */
+	assert_true(b->claim[0]); /* the invariants check that the claim never ends */
 	assert_string_equal(b->segment, "quarantine");
 	b->bmc.power_lie = false;
 	world_wait_state(b, "free", 12 * 3600);
 	world_stop(&w);
 }
 
-/* It says Off for less than five seconds, and the machine runs on: one read proves nothing. */
+/* The BMC reports Off for less than five seconds while the machine runs on: a single read proves
+ * nothing. */
 static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 {
 	static const char *const states[] = {"stopping", "leaving"};
@@ -372,7 +378,7 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 		world_release(b);
 		world_wait_state(b, states[i], 900);
 		world_run(&w, 2000);
-		b->bmc.on = false; /* only the BMC's word for it: nothing was switched */
+		b->bmc.on = false; /* only the BMC's report changes: nothing was switched */
 		world_run(&w, 4800);
 		b->bmc.on = true;
 		world_run(&w, 30000);
@@ -384,9 +390,9 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 	}
 }
 
-/* A BMC that refuses a medium, and quotes its address in its own way. */
+/* A BMC that refuses a medium and quotes the medium's URL in its own spelling. */
 struct quoting {
-	/* of the address, once it was seen */
+	/* Token in the URL, once it was seen. */
 	char *token;
 	unsigned n;
 };
@@ -437,7 +443,7 @@ static void what_a_bmc_quotes_opens_nothing(void **state)
 		world_run(&w, 10 * 1000);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"), "cannot mount"));
 	text = json_text(b->object);
-	k.token[40] = '\0'; /* nor much of it */
+	k.token[40] = '\0'; /* nor a large part of it */
 	assert_null(strcasestr(text, k.token));
 	assert_non_null(strstr(w.log, "cannot mount"));
 	assert_null(strcasestr(w.log, k.token));
@@ -463,7 +469,7 @@ static bool is_healthy(const struct server *b, const char *want)
 	return str_eq(want, "");
 }
 
-/* In a condition, and cured there; the machine goes its way. */
+/* The fault appears in a condition and is cleared there; the machine's operation continues. */
 static void what_its_bmc_calls_critical_is_named(void **state)
 {
 	struct sim_world w;
@@ -501,7 +507,7 @@ static void a_medium_that_is_taken_and_not_there_is_told(void **state)
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "the BMC accepted the request, but its slot is empty after 20 s"));
 	inserts = fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia");
-	world_run(&w, 600000); /* less and less often */
+	world_run(&w, 600000); /* with growing back-off */
 	assert_in_range(
 		fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia") - inserts, 2, 9);
 	b->bmc.write_lie = false;
@@ -525,7 +531,8 @@ static void one_failed_look_is_soon_repeated(void **state)
 	world_stop(&w);
 }
 
-/* Each has logged in, and none has seen the System: what would name its session did not come. */
+/* Each leader logs in, but its read of the System fails, so the session's name is unknown. Still no
+ * session is left over. */
 static void logins_whose_looks_fail_leave_no_sessions(void **state)
 {
 	struct sim_world w;
@@ -542,7 +549,7 @@ static void logins_whose_looks_fail_leave_no_sessions(void **state)
 		world_kill(r);
 	}
 	world_replica(&w);
-	for (unsigned i = 0; i < 5; i++) { /* attached anew */
+	for (unsigned i = 0; i < 5; i++) { /* the changed Secret makes drover attach the BMC anew */
 		world_run(&w, 60000);
 		assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
 		world_secret(&w, "drover-system", "bmc", "username", "drover", "password",

@@ -1,4 +1,4 @@
-/* What an operator reads of a BMC in status.bmc. */
+/* The facts about a BMC in status.bmc. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -48,7 +48,8 @@ static void a_machine_says_what_its_bmc_is(void **state)
 	world_stop(&w);
 }
 
-/* Its firmware is read with the drives alone: a leader that has not read it leaves what stands. */
+/* The firmware is read only together with the drives: a leader that has not read it yet leaves the
+ * recorded value. */
 static void the_next_leader_keeps_what_it_has_not_read_yet(void **state)
 {
 	struct sim_world w;
@@ -62,7 +63,7 @@ static void the_next_leader_keeps_what_it_has_not_read_yet(void **state)
 	world_replica(&w);
 	world_run(&w, 900 * 1000);
 	assert_string_equal(known(b, "firmwareVersion"), "7.10.30");
-	/* ... but not that of another make. */
+	/* The recorded value is dropped if the vendor changed. */
 	b->bmc.vendor = "Contoso";
 	world_run(&w, 900 * 1000);
 	assert_string_equal(known(b, "vendor"), "Contoso");
@@ -96,7 +97,7 @@ static void a_latency_is_written_again_when_it_is_another_by_a_quarter(void **st
 	world_stop(&w);
 }
 
-/* As a host cluster does whose definition of the Machine is older. */
+/* A host cluster with an older definition of Machine drops the new fields. */
 static void what_is_not_kept_is_not_written_without_end(void **state)
 {
 	struct sim_world w;
@@ -137,7 +138,7 @@ static void to_free(struct server *b)
 	world_wait_state(b, "free", 1800);
 }
 
-/* Also those before its Secret changed, for which its BMC was attached anew. */
+/* Includes requests sent before the Secret changed, after which the BMC was attached anew. */
 static void the_requests_of_a_trip_are_counted(void **state)
 {
 	struct sim_world w;
@@ -158,7 +159,7 @@ static void the_requests_of_a_trip_are_counted(void **state)
 	world_run(&w, 60000);
 	to_free(b);
 	assert_int_equal(b->bmc.logins, 2);
-	/* Looks while it was free are none of them. */
+	/* Observations while the machine was free are not counted. */
 	assert_in_range(trip(b), slow.answered - before - 8, slow.answered - before);
 	world_stop(&w);
 }
@@ -180,7 +181,7 @@ static void a_trip_that_no_leader_saw_whole_has_no_count(void **state)
 	world_stop(&w);
 }
 
-/* Its root is read anew with the other login, and says nothing of a vendor. */
+/* With the new login the service root is read again; it reports no vendor. */
 static void another_bmc_that_is_trusted_has_facts_of_its_own(void **state)
 {
 	struct sim_world w;

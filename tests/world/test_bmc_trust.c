@@ -1,5 +1,5 @@
-/* The password of a BMC goes where it went first, or where a person approved since: never where
- * spec.bmc points by now. */
+/* A BMC's password is sent only where it was sent first, or where an operator approved since; never
+ * merely because spec.bmc points to a new address. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define STRANGERS_PIN "6666666666666666666666666666666666666666666666666666666666666666"
 #define SYSTEM "/redfish/v1/Systems/1"
 
-/* A server of somebody else, that takes every password. */
+/* A server of a third party that accepts every password. */
 struct stranger {
 	struct sim_world w;
 	struct fake_bmc bmc;
@@ -34,7 +34,7 @@ static void stop(struct stranger *s)
 	fake_bmc_done(&s->bmc);
 }
 
-/* pin NULL: pinned at first use. */
+/* pin NULL: the certificate is pinned at first use. */
 static json_t *tls(const char *pin)
 {
 	return pin ? json_pack("{s:s, s:n}", "fingerprint", pin, "trustOnFirstUse")
@@ -77,7 +77,8 @@ static void a_changed_address_gets_nothing(void **state)
 	resets = fake_bmc_count(&b->bmc, RESET);
 	point(b, STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
 	assert_nothing_went(&s, b, resets);
-	/* Neither by an approval of what was there before, nor of half of what is there now. */
+	/* Neither an approval of the earlier address, nor of only the new address or only the new
+	 * certificate, is enough. */
 	approve(b, "01", was, NULL);
 	assert_nothing_went(&s, b, resets);
 	approve(b, "02", STRANGER SYSTEM, NULL);
@@ -85,7 +86,7 @@ static void a_changed_address_gets_nothing(void **state)
 	approve(b, "03", was, "sha256:" STRANGERS_PIN);
 	assert_nothing_went(&s, b, resets);
 	assert_string_equal(world_at(b, "status.trustedBMC.address"), was);
-	/* What is trusted needs nobody when it is back. */
+	/* A return to the trusted address needs no approval. */
 	point(b, was, NULL);
 	world_pod(&s.w, &s.w.tenants[0], "train");
 	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
@@ -104,7 +105,7 @@ static void what_a_certificate_is_known_by_is_part_of_it(void **state)
 	world_wait_state(b, "free", 1800);
 	str_copy(was, sizeof(was), world_at(b, "spec.bmc.address"));
 	resets = fake_bmc_count(&b->bmc, RESET);
-	/* Somebody stands in its place on the way. */
+	/* Another server answers at the machine's own address. */
 	http_mem_serve(s.w.net, b->origin, s.bmc.httpd);
 	http_mem_pin(s.w.net, b->origin, STRANGERS_PIN);
 	point(b, was, "sha256:" STRANGERS_PIN);
@@ -115,7 +116,7 @@ static void what_a_certificate_is_known_by_is_part_of_it(void **state)
 	stop(&s);
 }
 
-/* Its BMC has moved: as soon as a person says so, and not before. */
+/* The BMC moved to a new address: used as soon as an operator approves it, and not before. */
 static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **state)
 {
 	struct stranger s;
@@ -132,7 +133,7 @@ static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **s
 	b->as_bmc = http_new(
 		s.w.hardware,
 		http_mem_transport(s.w.net, s.w.hardware, "10.0.9.1:40001", NULL, NULL), 0);
-	http_mem_serve(s.w.net, b->origin, s.bmc.httpd); /* who has its old address now */
+	http_mem_serve(s.w.net, b->origin, s.bmc.httpd); /* the stranger has the old address now */
 	http_free(b->as_bmc);
 	b->as_bmc = http_new(
 		s.w.hardware,
@@ -156,7 +157,8 @@ static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **s
 	stop(&s);
 }
 
-/* The address stays: its board was replaced, and a person says that it is the right one. */
+/* The address stays the same, but the board was replaced; an operator approves the new
+ * certificate. */
 static void a_replaced_certificate_is_pinned_anew_by_an_approval(void **state)
 {
 	static const char pin[] =
@@ -184,7 +186,7 @@ static void let(struct server *b, const char *id, const char *login, json_t *how
 					 "address", world_at(b, "spec.bmc.address"), "tls", how));
 }
 
-/* Another BMC's password, or a tenant's, is not for this one. */
+/* The password of another BMC or of a tenant must not be sent to this BMC. */
 static void another_secrets_password_goes_nowhere(void **state)
 {
 	struct stranger s;
@@ -203,13 +205,13 @@ static void another_secrets_password_goes_nowhere(void **state)
 	world_run(&s.w, 3600 * 1000);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "the Secret with its password (credentialsSecretRef)"));
-	let(b, "01", "bmc", tls(NULL)); /* of what is not there any more */
+	let(b, "01", "bmc", tls(NULL)); /* approves the Secret that is no longer referenced */
 	world_run(&s.w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, logins);
 	world_patch_machine(b, json_pack("{s:{s:n}}", "bmc", "credentialsSecretRef"));
 	world_run(&s.w, 600 * 1000);
 	assert_int_equal(b->bmc.wrong_passwords, 0);
-	/* So with the Provider's. */
+	/* The Provider's Secret is protected likewise. */
 	logins = b->bmc.logins;
 	world_do(&s.w, &s.w.host, "PATCH", rack,
 		 json_pack("{s:{s:{s:s}}}", "spec", "credentialsSecretRef", "name", "theirs"));
@@ -225,7 +227,7 @@ static void another_secrets_password_goes_nowhere(void **state)
 	stop(&s);
 }
 
-/* Who may write the Secret of a CA does not choose who gets the password. */
+/* Somebody who may write the CA's Secret must not be able to choose who gets the password. */
 static void a_ca_that_was_exchanged_is_not_the_one_that_was_trusted(void **state)
 {
 	json_t *ca = json_pack("{s:{s:s}, s:n, s:n}", "caSecretRef", "name", "my-ca", "fingerprint",
@@ -269,7 +271,8 @@ static bool first_is_written_down(struct httpd_req *q, unsigned n, void *arg)
 	return false;
 }
 
-/* A leader that dies before its first login leaves behind where the password would have gone. */
+/* If a leader dies before its first login, the address and certificate that it was about to trust
+ * are recorded. */
 static void it_is_written_down_before_the_first_request(void **state)
 {
 	struct stranger s;
@@ -291,7 +294,8 @@ static int64_t fence_of(const struct server *b)
 	return json_int_at(json_at(b->object, "status", "operation"), "fence");
 }
 
-/* Each write of a thousand machines is a tenth of a second until the last of them is looked at. */
+/* With a thousand machines, one more write for each would delay the first observation of the last
+ * machine by a tenth of a second; so one write sets both the fence and the first trust. */
 static void who_takes_over_writes_the_first_trust_with_its_fence(void **state)
 {
 	struct sim_world w;

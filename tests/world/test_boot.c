@@ -1,4 +1,4 @@
-/* What goes wrong between power and the agent's last order. */
+/* Faults between power-on and the agent's last order. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -28,12 +28,13 @@ static void a_medium_that_nobody_can_fetch_ends_at_the_deadline(void **state)
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "in 3 boots"));
 	assert_int_equal(b->boots, 3);
 	world_media(&w, true);
-	world_wait_state(b, "free", 3600); /* by itself */
+	world_wait_state(b, "free", 3600); /* without an operator */
 	world_settle(&w);
 	world_stop(&w);
 }
 
-/* Nobody led while the BMC fetched: what came up instead is not waited for until the deadline. */
+/* No replica led while the BMC fetched the medium, so the disk booted instead. Drover retries
+ * without waiting for the state's deadline. */
 static void a_boot_without_a_call_is_tried_again(void **state)
 {
 	struct sim_world w;
@@ -54,8 +55,8 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 			   "machine again");
 	world_wait_state(b, "free", 900);
 	assert_int_equal(b->boots, 2);
-	assert_false(world_has_failure(b, "AgentSilent")); /* it is no fault of the machine's */
-	/* The same on its way to a tenant. */
+	assert_false(world_has_failure(b, "AgentSilent")); /* not a failure of the machine */
+	/* The same fault while the machine is claimed for a tenant. */
 	world_media(&w, false);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "claimed", 300);
@@ -67,7 +68,7 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 	world_stop(&w);
 }
 
-/* Longer than the first boot is waited for, not longer than the second. */
+/* Longer than the time limit of the first boot, shorter than that of the second. */
 static void firmware_that_needs_twelve_minutes_is_waited_for(void **state)
 {
 	struct sim_world w;
@@ -104,7 +105,8 @@ static void a_machine_that_boots_its_old_disk_is_never_offered(void **state)
 	world_stop(&w);
 }
 
-/* The medium was taken out by hand after the machine went on with it. */
+/* An operator ejected the medium after the machine had booted from the disk instead: drover cannot
+ * tell what runs, so it does not switch power. */
 static void an_ejected_medium_stops_drover_from_switching(void **state)
 {
 	struct sim_world w;
@@ -149,7 +151,7 @@ static void an_agent_that_reboots_begins_again(void **state)
 	}
 }
 
-/* The override was for one boot: what comes up again may be the agent or the disk. */
+/* The override was for one boot: after the reboot either the agent or the disk comes up. */
 static bool lost_its_agent(void *arg)
 {
 	return world_has_failure(arg, "AgentRebooted") || world_has_failure(arg, "AgentSilent");
@@ -193,7 +195,7 @@ static void a_silent_agent_is_given_three_boots(void **state)
 	world_stop(&w);
 }
 
-/* Somebody read the boot block off the medium and calls with a key of his own. */
+/* Somebody read the boot block from the medium and calls with a key of their own. */
 static void a_second_caller_quarantines_the_machine(void **state)
 {
 	struct sim_world w;
@@ -233,7 +235,7 @@ static void a_failed_wipe_is_recorded_and_never_offered(void **state)
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
-	b->wipe_fails = false; /* a new drive; a person says so */
+	b->wipe_fails = false; /* an operator replaced the drive and approves the wipe */
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
@@ -241,7 +243,7 @@ static void a_failed_wipe_is_recorded_and_never_offered(void **state)
 	world_stop(&w);
 }
 
-/* Somebody put another drive in while the machine was free: its stamp is not there. */
+/* Another drive was inserted while the machine was free: the drive has no clean stamp. */
 static void a_drive_without_the_stamp_is_wiped_before_it_serves(void **state)
 {
 	struct sim_world w;
@@ -254,13 +256,12 @@ static void a_drive_without_the_stamp_is_wiped_before_it_serves(void **state)
 	str_copy(b->drives[1].data, SERVER_DRIVE_BYTES, "OLD-SYSTEM of somebody unknown");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "EraseUnverified", 600);
-	world_wait_running(&w, &w.tenants[0], "train",
-			   1800); /* the invariants sees to the drives */
+	world_wait_running(&w, &w.tenants[0], "train", 1800); /* the invariants check the drives */
 	world_settle(&w);
 	world_stop(&w);
 }
 
-/* What an old leader ordered is refused by an agent that has heard the new one. */
+/* An agent that has obeyed the new leader refuses orders of the old one. */
 static void an_order_with_a_stale_fence_is_not_obeyed(void **state)
 {
 	struct sim_world w;
@@ -281,7 +282,7 @@ static void an_order_with_a_stale_fence_is_not_obeyed(void **state)
 	assert_true(bootagent_seen(b->agent).fence > fence);
 	assert_int_equal(bootagent_seen(b->agent).fence, b->seen_fence);
 	world_wait_state(b, "free", 300);
-	assert_int_equal(b->boots, 1); /* the same agent went on */
+	assert_int_equal(b->boots, 1); /* the same agent continued */
 	world_settle(&w);
 	world_stop(&w);
 }
@@ -294,7 +295,7 @@ static void set_override(struct server *b, const char *target, const char *enabl
 	b->bmc.boot_enabled = mem_strdup(enabled);
 }
 
-/* As Ironic or MAAS leave one behind: an override is set, and not drover's. */
+/* A boot override set by another tool, such as Ironic or MAAS, before drover starts. */
 static void what_another_left_to_boot_is_replaced(void **state)
 {
 	static const char *const targets[] = {"Pxe", "UefiHttp", "BiosSetup"};
@@ -318,7 +319,7 @@ static void what_another_left_to_boot_is_replaced(void **state)
 struct step {
 	struct server *b;
 	const char *state;
-	/* requests for power while another's override was set */
+	/* Power requests sent while the other tool's override was set. */
 	unsigned foreign;
 };
 
@@ -340,7 +341,8 @@ static bool notes_foreign_boots(struct httpd_req *q, unsigned n, void *arg)
 	return false;
 }
 
-/* Between the look and the power-on: it is not switched on with that, and the next look sees it. */
+/* The override is set between the observation and the power-on. Drover does not power on with it,
+ * and the next observation finds it. */
 static void what_another_sets_before_power_on_is_not_booted(void **state)
 {
 	static const char *const states[] = {"dirty", "booting"};
@@ -358,7 +360,7 @@ static void what_another_sets_before_power_on_is_not_booted(void **state)
 		world_pod(&w, &w.tenants[0], "train");
 		world_wait(&w, powers_on, &s, 900, "power-on");
 		set_override(b, "Pxe", "Once");
-		if (i) /* there nothing but the disk may boot */
+		if (i) /* in state booting only the disk may boot */
 			world_wait_reason(b, "BootOverrideNotCleared", 60);
 		world_wait_running(&w, &w.tenants[0], "train", 3600);
 		assert_int_equal(s.foreign, 0);

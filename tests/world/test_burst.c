@@ -1,5 +1,5 @@
-/* BurstPolicies in the controller: what is decided is told, money is counted, and nothing is
- * launched by it. */
+/* BurstPolicies in the controller, mode Shadow: decisions are reported and costs are counted, and
+ * nothing is launched. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ struct scene {
 	struct sky sky;
 };
 
-/* 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for each instance. */
+/* Creates a policy: 20 USD an hour, ten minutes of boot and one hour of minimum work, thus
+ * 23.333334 USD for each instance. */
 static void policy(struct scene *s, const char *name, const char *tenant, const char *budget)
 {
 	OWN(arena) a = arena_new();
@@ -58,7 +59,7 @@ static json_t *status(struct scene *s, const char *name, char *rv, size_t size)
 	return json_incref(json_object_get(o, "status"));
 }
 
-/* Of the row of that work; NULL: none. */
+/* Returns a member of the decision row of this work; NULL: no such row. */
 static const char *of_row(const json_t *st, const char *work, const char *member)
 {
 	const json_t *r;
@@ -108,8 +109,8 @@ static size_t events(struct scene *s, const char *reason)
 	return x.n;
 }
 
-/* limits.nodes would let it have one: its tenant has a policy, which says what it would do once the
- * pod has waited so long. */
+/* limits.nodes would allow an instance, but the tenant has a policy in mode Shadow: it only reports
+ * what it would launch once the pod has waited long enough. */
 static void a_shadow_says_what_it_would_launch_and_launches_nothing(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -137,7 +138,7 @@ static void a_shadow_says_what_it_would_launch_and_launches_nothing(void **state
 	assert_int_equal(json_array_size(json_object_get(st, "decisions")), 1);
 	json_decref(st);
 	assert_int_equal(events(s, "BurstChosen"), 1);
-	/* Nothing changes: nothing is written, whoever leads. */
+	/* Nothing changes, so nothing is written, even by a new leader. */
 	world_run(&s->w, 600 * 1000);
 	world_kill(&s->w.replicas[0]);
 	world_replica(&s->w);
@@ -216,8 +217,8 @@ static int64_t spent(struct scene *s)
 	return micro;
 }
 
-/* Whose tenant has no policy gets an instance as its pool's limits allow. It counts against
- * everybody's budget while it runs, and by its tenant's bill when it is gone. */
+/* A tenant without a policy gets an instance as the limits of its pool allow. The instance counts
+ * against all budgets while it runs, and by the tenant's bill after it ended. */
 static void what_runs_and_what_has_ended_counts(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -249,12 +250,12 @@ static void what_runs_and_what_has_ended_counts(void **state)
 	stop(s);
 }
 
-/* --- what no Pod says ------------------------------------------------------------------------- */
+/* --- what no Pod contains --------------------------------------------------------------------- */
 
 /* Each row of docs/burst.md, "What the controller does not know yet", that names a reason. */
 static const struct unknown {
 	const char *field, *reason;
-	/* how it stands in a policy */
+	/* Text of the field in a policy. */
 	const char *trigger, *offer, *spec;
 } unknowns[] = {
 	{"trigger.deadlineSlackUnder", "NotTriggered", "deadlineSlackUnder: 8760h", "",

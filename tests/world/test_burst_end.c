@@ -1,4 +1,4 @@
-/* What a policy pays for ends by its time, whoever would keep it. */
+/* An instance paid for by a policy ends at its maximum runtime, whoever tries to prolong it. */
 #include "tests/unit/testing.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ static const char *path_of(struct burst_scene *s, const char *plural, struct are
 	return arena_printf(a, "/apis/drover.dev/v1alpha1/%s/%s", plural, sky_name(&s->sky));
 }
 
-/* Its tenant's on-call, or anybody in its tenant. */
+/* The Node is cordoned, as anybody in the tenant could do. */
 static void cordoned(struct burst_scene *s, struct arena *a)
 {
 	patch(s, &s->w.tenants[0], arena_printf(a, "/api/v1/nodes/%s", sky_name(&s->sky)),
@@ -66,7 +66,7 @@ static void held(struct burst_scene *s, struct arena *a)
 	world_run(&s->w, 120 * 1000);
 }
 
-/* A Drain that would take a week. */
+/* Creates a Drain whose deadline is a week away. */
 static void drained_slowly(struct burst_scene *s, struct arena *a)
 {
 	char when[STR_TIME_SIZE];
@@ -97,7 +97,7 @@ static bool has_ended(void *arg)
 	return burst_newest(arg)->gone;
 }
 
-/* 20 USD an hour, 10 minutes of boot and 15 of work: 8.34.  S6 looks at the bill. */
+/* 20 USD an hour, 10 minutes of boot and 15 of work: 8.34 USD. S6 checks the bill. */
 static void nobody_keeps_it_beyond_its_time(void **state)
 {
 	static void (*const keep[])(struct burst_scene * s, struct arena * a) = {
@@ -125,8 +125,8 @@ static bool one_is_launched(void *arg)
 	return ((struct burst_scene *)arg)->sky.cloud.launched == 1;
 }
 
-/* Its tenant goes away before it has joined: no deadline of a state is as long as this policy's
- * time, and none counts here. */
+/* The tenant is deleted before the Node has joined. The deadlines of states are longer than the
+ * policy's maximum runtime, and do not count here. */
 static void what_never_served_ends_too(void **state)
 {
 	struct burst_scene *s = burst_start(7330, "8.5");

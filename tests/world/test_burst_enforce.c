@@ -1,4 +1,4 @@
-/* BurstPolicies of mode Enforce: what is decided is launched, once, and never beyond the budget. */
+/* BurstPolicies of mode Enforce: each decision is launched once, and never beyond the budget. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* The pool has no limit of nodes: the decision alone is why there is an instance. What is launched
- * is what was decided on, though another zone is cheaper. */
+/* The pool has no node limit: the decision is the only reason for the instance. The offer of the
+ * decision is launched although another zone is cheaper. */
 static void what_is_decided_is_launched_and_comes_home(void **state)
 {
 	struct burst_scene *s = burst_start_in(7301, "[b]", "30");
@@ -24,7 +24,8 @@ static void what_is_decided_is_launched_and_comes_home(void **state)
 	burst_stop(s);
 }
 
-/* For one of them it is enough, however long the other waits and whoever leads. */
+/* The budget suffices for one instance, however long the other pod waits and whichever replica
+ * leads. */
 static void a_spent_budget_refuses(void **state)
 {
 	struct burst_scene *s = burst_start(7302, "46");
@@ -76,8 +77,8 @@ static void a_lost_reply_launches_nothing_twice(void **state)
 	burst_stop(s);
 }
 
-/* The cloud takes so long to answer that the pod goes before the launch, which is before its claim
- * is withdrawn. */
+/* The cloud answers so slowly that the pod is deleted before the launch. The launch would come
+ * before the claim is withdrawn. */
 static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 {
 	struct burst_scene *s = burst_start(7306, "1000");
@@ -94,7 +95,8 @@ static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 	burst_stop(s);
 }
 
-/* Zone a refuses: that offer is left alone, its claim goes, and the next decision takes zone b. */
+/* Zone a refuses: that offer is avoided, its claim is deleted, and the next decision chooses zone
+ * b. */
 static void what_is_refused_is_decided_anew(void **state)
 {
 	struct burst_scene *s = burst_start(7307, "30");
@@ -109,7 +111,8 @@ static void what_is_refused_is_decided_anew(void **state)
 	burst_stop(s);
 }
 
-/* Who waits longer, and has no policy, has nothing of it: its pool allows no instance by itself. */
+/* A pod that waits longer but has no policy gets nothing of it: its pool alone allows no
+ * instance. */
 static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 {
 	struct burst_scene *s = burst_start(7310, "1000");
@@ -127,8 +130,7 @@ static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 	burst_stop(s);
 }
 
-/* Its price rises between the decision and the launch: what it would cost then is beyond the
- * budget. */
+/* The price rises between decision and launch, so that the cost would exceed the budget. */
 static void nothing_dearer_is_launched(void **state)
 {
 	struct burst_scene *s = burst_start_in(7316, "[a]", "24");
@@ -161,7 +163,8 @@ static void a_reservation_is_launched_by_its_name(void **state)
 	burst_stop(s);
 }
 
-/* What it would have launched it launches from then on, and says so. */
+/* In mode Shadow the policy reports what it would launch; after the change to Enforce it launches
+ * that, and reports so. */
 static void a_shadow_becomes_the_policy(void **state)
 {
 	static const char *const modes[] = {"Shadow", "Enforce"};
@@ -190,7 +193,7 @@ static void a_shadow_becomes_the_policy(void **state)
 	burst_stop(s);
 }
 
-/* Its labels are what the decision does not judge: the plan does. */
+/* The decision does not judge labels; the plan does. */
 static void what_fits_no_instance_has_none(void **state)
 {
 	struct burst_scene *s = burst_start(7319, "30");

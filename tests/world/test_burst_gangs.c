@@ -1,4 +1,4 @@
-/* Gangs that go to a cloud: whole from one zone, or not at all. */
+/* Gangs in a cloud: launched completely in one zone, or not at all. */
 #include "tests/unit/testing.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ static void gang(struct burst_scene *s, unsigned size)
 	}
 }
 
-/* Zone a has two of three: none of it is kept, and all three come from zone b. */
+/* Zone a has two of three instances: none is kept, and all three are launched in zone b. */
 static void a_gang_comes_whole_from_one_zone(void **state)
 {
 	struct burst_scene *s = burst_start(7311, "150");
@@ -43,7 +43,8 @@ static void a_gang_comes_whole_from_one_zone(void **state)
 	burst_stop(s);
 }
 
-/* One of them dies before it runs: the other is given back, too, and then the gang comes whole. */
+/* One instance dies before its pod runs: the other is released too, and then the whole gang is
+ * launched. */
 static void a_part_of_a_gang_is_given_back(void **state)
 {
 	struct burst_scene *s = burst_start(7312, "150");

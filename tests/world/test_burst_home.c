@@ -1,4 +1,4 @@
-/* What a burst costs in the end, and when its instances go. */
+/* Final cost of a burst, and when its instances end. */
 #include "tests/unit/testing.h"
 
 #include "base/mem.h"
@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for
- * and a little more. With that and the next in the budget there is none for a third. */
+/* After the first instance ended, its actual cost counts: 20 USD an hour for the time billed by the
+ * cloud and a little more. Together with the second it leaves no budget for a third. */
 static void what_has_ended_counts_by_what_it_cost(void **state)
 {
 	struct burst_scene *s = burst_start(7309, "50");
@@ -31,7 +31,7 @@ static void what_has_ended_counts_by_what_it_cost(void **state)
 	burst_stop(s);
 }
 
-/* Its pod would run for ever, and its pool is paused. */
+/* The pod would run forever, and its pool is paused. */
 static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
 {
 	struct burst_scene *s = burst_start(7313, "8.5");
@@ -49,7 +49,7 @@ static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
 	burst_stop(s);
 }
 
-/* Billed by half hours: what is empty stays until one is nearly over. */
+/* Billing by half hours: an empty instance stays until the end of its half hour is near. */
 static void what_is_paid_for_is_kept(void **state)
 {
 	struct burst_scene *s = burst_start(7314, "1000");

@@ -1,5 +1,5 @@
-/* What was spent stays spent: when its policy is made anew, when its clock is wrong, when it runs
- * over, by another name. */
+/* Spending is not forgotten: if the policy is created anew, if a clock is wrong, if an instance
+ * runs too long, or if the work has another name. */
 #include "tests/unit/testing.h"
 
 #include "base/data/json.h"
@@ -42,7 +42,7 @@ static int64_t spent(struct burst_scene *s)
 	return micro;
 }
 
-/* 23.34 are to be left for another; some 4 are spent. */
+/* The second instance needs 23.34 of the budget of 26, and the first has spent about 4. */
 static void a_policy_that_is_made_anew_has_spent_what_it_has(void **state)
 {
 	struct burst_scene *s = burst_start(7340, "26");
@@ -58,7 +58,7 @@ static void a_policy_that_is_made_anew_has_spent_what_it_has(void **state)
 	burst_stop(s);
 }
 
-/* It was deleted while its instance ran: what that costs is written down all the same. */
+/* The policy was deleted while its instance ran: the cost is recorded anyway. */
 static void what_ends_after_its_policy_is_charged_to_its_name(void **state)
 {
 	struct burst_scene *s = burst_start(7341, "26");
@@ -87,7 +87,7 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	const json_t *r;
 
 	(void)state;
-	s->sky.bursts.budget = 0; /* S6 looks at all that was ever billed */
+	s->sky.bursts.budget = 0; /* S6 would count all that was ever billed */
 	one_has_ended(s);
 	burst_pod(s, "two");
 	world_run(&s->w, 300 * 1000);
@@ -105,8 +105,8 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	burst_stop(s);
 }
 
-/* Its cloud answers nothing for ten hours, past midnight: it cannot be ended, and each day pays for
- * its own hours. */
+/* The cloud does not answer for ten hours, past midnight: the instance cannot be ended, and each
+ * day is charged for its own hours. */
 static void what_runs_over_is_charged_to_the_day_in_which_it_does(void **state)
 {
 	struct burst_scene *s = burst_start(7343, "1000");
@@ -132,7 +132,7 @@ static void what_runs_over_is_charged_to_the_day_in_which_it_does(void **state)
 	burst_stop(s);
 }
 
-/* A day ahead of the host's, or behind. */
+/* Drover's clock is a day ahead of or behind the host cluster's. */
 static void a_wrong_clock_decides_on_nothing(void **state)
 {
 	static const int64_t by_ms[] = {24 * HOUR_MS, -24 * HOUR_MS};
@@ -180,7 +180,8 @@ static json_t *said(const char *workload)
 	return json_pack("{s:{s:s}}", "annotations", "drover.dev/workload", workload);
 }
 
-/* Each of these would be a budget of its own by its name. */
+/* With scope Workload, a new pod of the same Job or of the same annotation must not get a budget of
+ * its own. */
 static void a_pod_that_is_made_anew_is_no_new_work(void **state)
 {
 	(void)state;

@@ -1,7 +1,6 @@
 /*
- * The trip of a burst, with each external effect of drover's going wrong in each way once: decided,
- * launched, served, given back and settled. `make test` takes one effect in some, `make test-long`
- * each (WORLD_EVERY=1).
+ * The scenario of a burst: decided, launched, served, released and settled. Each effect of drover
+ * fails once in each way. `make test` tries some effects, `make test-long` each (WORLD_EVERY=1).
  */
 #include "tests/unit/testing.h"
 
@@ -37,7 +36,7 @@ static bool nothing_alive(void *arg)
 	       !store_count(w->host.store, "nodeclaims.drover.dev/");
 }
 
-/* Launched once, whatever went wrong, and paid for. */
+/* The instance is launched once, whatever failed, and paid for. */
 static void trip(struct sim_world *w)
 {
 	const struct fake_instance *i;

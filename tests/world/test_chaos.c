@@ -1,5 +1,6 @@
-/* Everything at once, by seed: drains, people, tenants, BMCs, ports, leaders. Nothing that must not
- * happen does (invariants.h), and once it is over the machines serve again by themselves (S9). */
+/* Random events by seed: drains, operators, tenants, BMCs, ports, leaders. The invariants hold
+ * throughout (invariants.h), and once the faults end, the machines serve again without an operator
+ * (S9). */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct chaos {
 	struct sim_world w;
 	uint64_t random;
 	unsigned npods, ndrains;
-	/* "": none */
+	/* "": none. */
 	char pods[PODS][16];
 	unsigned owner[PODS];
 	char drains[DRAINS][16];
@@ -35,7 +36,7 @@ static unsigned chaos_below(struct chaos *c, unsigned n)
 	return (unsigned)(c->random >> 11) % n;
 }
 
-/* What is refused or no longer there is no matter here. */
+/* Sends a request; ignores refusals and objects that no longer exist. */
 static void chaos_ask(struct cluster *p, const char *method, const char *path, json_t *body)
 {
 	if (getenv("WORLD_LOG"))
@@ -52,7 +53,7 @@ static void chaos_annotate(struct chaos *c, unsigned server, const char *key, co
 		  json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
 }
 
-/* --- what happens ----------------------------------------------------------------------------- */
+/* --- random events ---------------------------------------------------------------------------- */
 
 static void chaos_pod(struct chaos *c)
 {
@@ -219,7 +220,7 @@ static void chaos_step(struct chaos *c)
 	}
 }
 
-/* --- and then all is well --------------------------------------------------------------------- */
+/* --- end of all faults ------------------------------------------------------------------------ */
 
 static void chaos_stop(struct chaos *c)
 {
@@ -264,14 +265,14 @@ static void chaos_run(uint64_t seed)
 	}
 	chaos_stop(&c);
 	world_run(w, 600 * 1000);
-	chaos_stop(&c); /* what a lost request kept from being undone */
+	chaos_stop(&c); /* again: a lost request may have left a fault in place */
 	for (unsigned i = 0; i < PODS; i++) {
 		str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", c.pods[i]);
 		if (c.pods[i][0])
 			chaos_ask(&w->tenants[c.owner[i]], "DELETE", path, NULL);
 	}
 	world_settle(w);
-	w->tenants[0].owed = w->tenants[1].owed = false; /* all is paid */
+	w->tenants[0].owed = w->tenants[1].owed = false; /* all cleanups are done */
 	world_stop(w);
 }
 

@@ -1,4 +1,4 @@
-/* Work that saves itself before its pods are evicted. */
+/* Checkpoints: a workload saves its state before its pods are evicted. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 struct saver {
 	struct httpd *d;
-	/* which post is answered with done; 0: none */
+	/* Number of the POST that is answered with done; 0: never. */
 	unsigned posts, done_at;
 	char body[2048];
 };
@@ -28,7 +28,7 @@ static void on_checkpoint(struct httpd_req *q, void *arg)
 			 done ? "{\"done\":true}" : "{\"done\":false}");
 }
 
-/* A pool whose claims have a checkpoint to be told, and one machine that serves. */
+/* Starts a pool whose claims have a checkpoint URL, and one machine that serves. */
 static struct server *saving(struct sim_world *w, uint64_t seed, struct saver *s)
 {
 	world_start(w, seed, 1);

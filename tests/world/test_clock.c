@@ -1,4 +1,4 @@
-/* The wall clock is put forward: nothing that was given time loses it. */
+/* Jumps and errors of the wall clock: no deadline is shortened by them. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static void no_machine_is_empty_expired_or_dead_by_a_jump(void **state)
 	world_stop(&w);
 }
 
-/* From imaging on there is a token too, which runs out by its tenant's clock: that claim is made
- * anew. */
+/* Not tested from imaging on: there a bootstrap token exists, which expires by the tenant's clock,
+ * so that the claim is replaced. */
 static void no_state_runs_out_of_time_by_a_jump(void **state)
 {
 	static const char *const at[] = {"dirty", "wiping", "verifying", "claimed"};
@@ -167,7 +167,8 @@ static void set_ready(struct server *b, const char *status, int64_t since)
 				     str_time(when, since)));
 }
 
-/* Its kubelet is away for a while; the tenant says so with a clock of yesterday, or of tomorrow. */
+/* The kubelet is away for a while; the tenant's API server reports this with a clock of yesterday
+ * or of tomorrow. */
 static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 {
 	static const int64_t wrong_ms[] = {-24 * HOUR_MS, 24 * (int64_t)HOUR_MS};
@@ -177,7 +178,7 @@ static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 		struct sim_world w;
 		struct server *b = leaving_serving(&w, 510 + i);
 
-		b->tenant = NULL; /* nobody makes it Ready again */
+		b->tenant = NULL; /* the kubelet does not report Ready again */
 		world_run(&w, 120 * 1000);
 		set_ready(b, "Unknown", loop_wall(w.loop) + wrong_ms[i]);
 		world_run(&w, 1700 * 1000);
@@ -188,7 +189,7 @@ static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 	}
 }
 
-/* The host's clock as it was: this one alone is wrong, and nobody saw it jump. */
+/* Starts a replica whose clock alone is wrong; the replica sees no jump of its clock. */
 static void wrong_by(struct sim_world *w, int64_t by_ms)
 {
 	world_kill(&w->replicas[w->nreplicas - 1]);
@@ -197,7 +198,7 @@ static void wrong_by(struct sim_world *w, int64_t by_ms)
 	world_replica(w);
 }
 
-/* By its successor, who saw no jump either. */
+/* Starts the next replica with the right clock; it sees no jump either. */
 static void put_right(struct sim_world *w, int64_t by_ms)
 {
 	world_kill(&w->replicas[w->nreplicas - 1]);
@@ -253,7 +254,8 @@ static void a_drain_does_not_begin_by_a_wrong_clock(void **state)
 	world_stop(&w);
 }
 
-/* What a wrong clock would write down is not written: the next leader has the right one. */
+/* Times computed with the wrong clock must not be recorded, since the next leader has the right
+ * clock. */
 static void a_leader_whose_clock_is_behind_leaves_no_times_that_are_past(void **state)
 {
 	struct sim_world w;
@@ -273,7 +275,7 @@ static void a_leader_whose_clock_is_behind_leaves_no_times_that_are_past(void **
 	world_stop(&w);
 }
 
-/* All clocks were a year ahead when it began to join. */
+/* All clocks were a year ahead when the machine began to join. */
 static void a_deadline_that_is_a_year_away_is_brought_near(void **state)
 {
 	struct sim_world w;

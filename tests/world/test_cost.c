@@ -1,5 +1,4 @@
-/* The bill: what machines were at and how long is on it once, whatever leaders have died
- * meanwhile. */
+/* The bill: each phase and duration of a machine is billed once, even if leaders die meanwhile. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static void with_price(struct sim_world *w, const char *price)
 		 json_pack("{s:{s:o}}", "spec", "instanceTypes", types));
 }
 
-/* Seconds in that phase, as they are now; phase -1: in all. */
+/* Returns the seconds billed for the phase up to now; phase -1: for all phases. */
 static int64_t billed(const struct sim_world *w, int phase)
 {
 	OWN(arena) a = arena_new();
@@ -50,7 +49,7 @@ static int64_t billed(const struct sim_world *w, int phase)
 	return sum;
 }
 
-/* /metrics says what the bill says; of this month. */
+/* Checks that /metrics shows the same sum for this month as the bill. */
 static void shown(struct sim_world *w)
 {
 	const struct replica *r = world_leader(w);
@@ -92,7 +91,7 @@ static void leader_dies(struct sim_world *w, bool really)
 	world_replica(w);
 }
 
-/* One machine's whole trip; each pass of the ledger sees a change at most 3 s late. */
+/* A machine's whole cycle. Each pass of the ledger notices a change at most 3 s late. */
 static void trip(uint64_t seed, bool crashes)
 {
 	const int64_t late = 6;

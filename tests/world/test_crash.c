@@ -1,4 +1,4 @@
-/* Leaders that die, replicas that are cut off, requests that are lost. */
+/* Leaders that die, replicas that are isolated, requests that are lost. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 #define RUNS 3
 #define KILLS 3
-#define FRESH_MS 5050  /* a request may be on its way for a moment */
-#define SPAN_MS 150000 /* from nothing to Running in a good world */
+#define FRESH_MS 5050  /* lease age limit, plus a moment for a request in flight */
+#define SPAN_MS 150000 /* time from an empty world to Running, without faults */
 
 static void both_pods_run(struct sim_world *w, int64_t limit_s)
 {
@@ -71,11 +71,11 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 struct watch_bmc {
 	struct sim_world *w;
 	unsigned foreign, writes, late;
-	/* writes but for logins, which change no machine */
+	/* Writes except logins, which change no machine. */
 	unsigned changes;
 };
 
-/* Who asks is known by the address of its transport. */
+/* The caller is identified by the address of its transport. */
 static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct watch_bmc *watch = arg;
@@ -116,7 +116,8 @@ static void of_two_replicas_one_acts(void **state)
 	world_stop(&w);
 }
 
-/* The first leader lives on without the API server: it stops before the second one starts. */
+/* The first leader keeps running without the API server; it must stop leading before the second one
+ * starts to lead. */
 static void a_leader_that_is_cut_off_hands_over(void **state)
 {
 	struct sim_world w;
@@ -169,15 +170,17 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 		world_run(&w, 12000);
 		w.lease_fails = false;
 	}
-	both_pods_run(&w, 3600); /* a medium fetched while nobody led: claimed has 2400 s */
+	/* long limit: a medium may have been fetched while no replica led, and claimed has 2400
+	 * s */
+	both_pods_run(&w, 3600);
 	assert_int_equal(watch.late, 0);
 	assert_int_equal(watch.foreign, 0);
 	world_settle(&w);
 	world_stop(&w);
 }
 
-/* The API server renews no lease from when the machine is in that state, for as long as it takes to
- * stop leading. */
+/* Lets the API server refuse lease renewals from the time when the machine is in that state, for
+ * the time after which the leader gives up. */
 static void let_the_lease_grow_old(struct server *b, const char *state, int64_t late_ms)
 {
 	world_wait_state(b, state, 1800);
@@ -187,7 +190,7 @@ static void let_the_lease_grow_old(struct server *b, const char *state, int64_t 
 	b->world->lease_fails = false;
 }
 
-/* What is decided in time leaves some seconds later, wherever the machine is on its way. */
+/* A request that was decided in time is sent some seconds later, in each state of the machine. */
 static void nothing_is_written_to_a_tenant_on_an_old_lease(void **state)
 {
 	static const char *const coming[] = {"imaging", "booting", "joining", "gating"};
@@ -223,12 +226,12 @@ static int64_t lease_age(struct sim_world *w)
 {
 	struct replica *leader = world_leader(w);
 
-	assert_non_null(leader); /* it believes that it leads, all the time */
+	assert_non_null(leader); /* the replica believes all the time that it leads */
 	return kube_lease_renewed_age(controller_context(leader->controller)->lease);
 }
 
-/* The API server renews no lease for some seconds, fewer than it takes to stop leading; something
- * is to be switched off then. */
+/* The API server refuses lease renewals for some seconds, fewer than until the leader gives up; a
+ * power-off becomes due then. */
 static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state)
 {
 	static const char told[] =
@@ -273,7 +276,7 @@ static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state
 	world_stop(&w);
 }
 
-/* A look that belongs to an act, kept by the BMC until the test answers it. */
+/* A read that belongs to an act; the BMC delays the answer until the test releases it. */
 struct kept {
 	struct sim_world *w;
 	struct httpd_req *q;
@@ -305,7 +308,8 @@ static bool is_kept(void *arg)
 	return ((struct kept *)arg)->was;
 }
 
-/* It began on a good lease, and its own looks took so long that it may not be sent any more. */
+/* The act began on a fresh lease, but its own reads took so long that it must not be sent any
+ * more. */
 static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
 {
 	static const char told[] =
@@ -344,8 +348,8 @@ static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
 	world_stop(&w);
 }
 
-/* Old and new leader both count their orders from 1: the agent must get the new one's all the
- * same. */
+/* The old and the new leader both number their orders from 1: the agent must still obey the new
+ * leader's. */
 static void an_agent_gets_its_order_from_each_new_leader(void **state)
 {
 	static const char *const states[] = {"inspecting", "wiping", "verifying"};
@@ -366,7 +370,7 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 	}
 }
 
-/* It has done its work and is on its way off: whoever follows must not wait for it. */
+/* The agent has finished and is powering off: the next leader must not wait for it. */
 static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 {
 	struct sim_world w;
@@ -393,7 +397,7 @@ static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 	world_stop(&w);
 }
 
-/* There and back: a pod runs on the machine, and the machine is free again. */
+/* The full cycle: a pod runs on the machine, and the machine becomes free again. */
 static void full_circle(struct sim_world *w)
 {
 	struct server *b = &w->servers[0];
@@ -410,10 +414,10 @@ static void full_circle(struct sim_world *w)
 	assert_string_equal(b->state, "free");
 }
 
-/* State and act as the journal shows them. */
+/* Each new pair of state and step in the journal. */
 struct moments {
 	struct sim_world *w;
-	/* this state ends the way */
+	/* The part of the cycle ends with this state. */
 	const char *until;
 	char met[64][80];
 	unsigned nmet, skip, kills;
@@ -441,7 +445,7 @@ static bool is_there_or_new(void *arg)
 	return str_eq(m->w->servers[0].state, m->until) || is_new_moment(m);
 }
 
-/* True when it was killed at as many moments as one world has replicas for. */
+/* True if leaders were killed at as many entries as one world has replicas for. */
 static bool killed_until(struct moments *m, const char *state)
 {
 	m->until = state;
@@ -459,9 +463,9 @@ static bool killed_until(struct moments *m, const char *state)
 	}
 }
 
-/* In each state and after each act's entry in the journal once: the end is that of an undisturbed
- * circle, with no boot, attempt or claim too many (tests/real/crash.py does the same on real
- * parts). */
+/* The leader is killed once in each state and after each entry of the journal. The result equals
+ * that of an undisturbed cycle, with no additional boot, attempt or claim. (tests/real/crash.py
+ * does the same with real components.) */
 static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **state)
 {
 	unsigned skip = 0;

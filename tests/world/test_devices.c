@@ -1,5 +1,5 @@
-/* A pod that asks for GPUs by resource claims gets machines as one that asks for the extended
- * resource does. */
+/* Pods that request GPUs by ResourceClaims get machines like pods that request the extended
+ * resource. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void add_pod(struct sim_world *w, const char *name, const char *template)
 			   "image", "train:1"));
 }
 
-/* What the driver's daemon of the Node does: eight whole GPUs. */
+/* Publishes eight whole GPUs, as the DRA driver's daemon on the Node does. */
 static void publish(struct sim_world *w, const char *node)
 {
 	json_t *devices = json_array();
@@ -117,8 +117,8 @@ static bool is_gating(void *arg)
 	return gating(arg) != NULL;
 }
 
-/* Two pods of four GPUs share a machine; it serves once its driver has published what its type
- * promises. */
+/* Two pods of four GPUs share a machine; the machine serves once its driver has published the
+ * devices of its type. */
 static void a_pod_with_a_claim_gets_a_machine(void **state)
 {
 	struct sim_world w;
@@ -139,7 +139,7 @@ static void a_pod_with_a_claim_gets_a_machine(void **state)
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "one"),
 			 world_box_of(&w, &w.tenants[0], "two"));
 	world_run(&w, 120000);
-	assert_null(gating(&w)); /* nothing was brought beyond it */
+	assert_null(gating(&w)); /* no further machine was claimed */
 	add_pod(&w, "three", "four");
 	world_wait(&w, is_gating, &w, 1800, "another machine is gating");
 	b = gating(&w);
@@ -149,7 +149,7 @@ static void a_pod_with_a_claim_gets_a_machine(void **state)
 	world_stop(&w);
 }
 
-/* A DeviceClass stands for the extended resource: no pod has a claim of its own. */
+/* A DeviceClass provides the extended resource: no pod has a ResourceClaim of its own. */
 static void an_extended_resource_may_be_had_by_claims(void **state)
 {
 	struct sim_world w;
@@ -164,7 +164,8 @@ static void an_extended_resource_may_be_had_by_claims(void **state)
 	b = gating(&w);
 	publish(&w, b->node_name);
 	world_run(&w, 30000);
-	assert_string_equal(world_at(b, "status.state"), "gating"); /* by a plugin, perhaps */
+	/* a device plugin may still register the GPUs */
+	assert_string_equal(world_at(b, "status.state"), "gating");
 	world_wait_running(&w, &w.tenants[0], "plain", 600);
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "plain"), b);
 	world_stop(&w);
@@ -188,7 +189,8 @@ static void what_is_not_judged_is_told_and_brings_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The tenant's other pods are not kept by what keeps those with claims. */
+/* If drover may not read ResourceSlices, pods with claims wait, but the tenant's other pods do
+ * not. */
 static void who_may_not_read_claims_serves_the_other_pods(void **state)
 {
 	struct sim_world w;

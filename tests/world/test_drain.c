@@ -1,4 +1,4 @@
-/* How the pods of a machine that leaves go, and what may stop them or it. */
+/* How pods of a leaving machine are evicted, and what may stop them or the machine from leaving. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	world_stop(&w);
 }
 
-/* The first one has all the time there is, and hides no deadline of the second. */
+/* The first Drain has no deadline, and must not hide the deadline of the second. */
 static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
 {
 	struct sim_world w;
@@ -100,7 +100,7 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	leaving_wait_event(&w, &w.host, "Draining",
 			   " of Drain fans, then pods are deleted; "
 			   "afterwards: Quarantine, for Drain fans");
-	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* its deadline: it acts */
+	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* the acting Drain's deadline */
 	assert_string_equal(world_at(b, "status.leave.thenBy"), "");
 	world_wait_state(b, "quarantined", 1800);
 	leaving_wait_target(&w, "Done");
@@ -108,7 +108,7 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	world_stop(&w);
 }
 
-/* Nobody's pods are in its way, so that the patient one acts to the end. */
+/* No pod blocks it, so the Drain without a deadline acts to the end. */
 static void what_another_drain_wants_afterwards_outlives_the_one_that_acts(void **state)
 {
 	struct sim_world w;
@@ -189,7 +189,7 @@ static void many_pods_are_asked_side_by_side(void **state)
 
 		leaving_small_pod(b, arena_printf(a, "web-%d", i));
 	}
-	w.unanswered = "/eviction"; /* each call lasts as long as it may */
+	w.unanswered = "/eviction"; /* each eviction call runs into its time limit */
 	world_release(b);
 	world_wait_state(b, "draining", 60);
 	began = loop_wall(w.loop);
@@ -200,11 +200,11 @@ static void many_pods_are_asked_side_by_side(void **state)
 	world_stop(&w);
 }
 
-/* An API server in front of the tenant's that keeps count of what is asked of pods, and lets none
- * go. */
+/* An API server in front of the tenant's. It counts evictions and deletions of pods, and lets no
+ * pod terminate. */
 struct drain_front {
 	unsigned evictions, forced;
-	/* an eviction said how long a pod may take */
+	/* True: an eviction specified a grace period. */
 	bool graced;
 	json_int_t train, web;
 };
@@ -244,7 +244,8 @@ static bool both_were_forced(void *arg)
 	return f->train && f->web;
 }
 
-/* Its own time when it is evicted, and min(that, 30 s) when it is not waited for. */
+/* An eviction uses the pod's own grace period; a forced deletion at the deadline uses min(own, 30
+ * s). */
 static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadline(void **state)
 {
 	struct sim_world w;
@@ -282,7 +283,7 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 
 /* --- Drains ----------------------------------------------------------------------------------- */
 
-/* What was in its way, and that nothing else called it back. */
+/* Checks what blocked the Drain, and that the deadline was the reason for its withdrawal. */
 static void assert_stopped(struct sim_world *w)
 {
 	OWN_JSON d = cluster_get(&w->host, "drains.drover.dev/fans");
@@ -434,7 +435,7 @@ static void a_machine_that_drains_is_no_room_for_anybody(void **state)
 	world_stop(&w);
 }
 
-/* What a drain is at stands in the journal: whoever leads goes on with it, forward or back. */
+/* The progress of a drain is in the journal: the next leader continues it, forward or back. */
 static void leaders_die_and_the_drain_goes_on(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Machines of one gang that a Drain names leave together.  drover itself makes all claims. */
+/* Machines of one gang in the same Drain leave together. Drover creates all claims. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -6,13 +6,13 @@
 #include "base/str.h"
 #include "tests/world/leaving.h"
 
-/* Three machines that serve: other's pod is alone, those of first and second are a gang. */
+/* Three machines that serve: first and second have the pods of a gang, other has a single pod. */
 struct trio {
 	struct sim_world w;
 	struct server *first, *second, *other;
-	/* machines that were on their way out at once */
+	/* Largest number of machines that were leaving at the same time. */
 	unsigned most;
-	/* one of the gang waited for its turn when the other had its own */
+	/* True: one machine of the gang had to wait while the other was leaving. */
 	bool apart;
 };
 
@@ -44,7 +44,8 @@ static void begin(struct trio *t, uint64_t seed)
 	t->other = world_box_of(w, team, "alone");
 }
 
-/* Names all three, the gang's first and last.  One machine at a time may leave. */
+/* Creates a Drain of all three, with the gang's machines first and last. One machine at a time may
+ * leave. */
 static void drain_all(struct trio *t, const char *more)
 {
 	OWN(arena) a = arena_new();
@@ -87,7 +88,7 @@ static bool all_have_left(void *arg)
 	return str_eq(json_str_at(o, "status", "phase"), "Succeeded");
 }
 
-/* Returns spec.gang.uid of the machine's claim, in the arena; "" if the claim is of no gang. */
+/* Returns spec.gang.uid of the machine's claim, in the arena; "": the claim has no gang. */
 static const char *gang_of(const struct server *b, struct arena *a)
 {
 	OWN_JSON o =
@@ -109,7 +110,7 @@ static void claims_that_a_plan_makes_for_a_gang_name_it(void **state)
 	world_stop(&t.w);
 }
 
-/* The second one of the gang comes before who stands between them. */
+/* The gang's second machine leaves before the machine listed between the two. */
 static void machines_of_one_gang_leave_together(void **state)
 {
 	struct trio t;
@@ -125,7 +126,8 @@ static void machines_of_one_gang_leave_together(void **state)
 	world_stop(&t.w);
 }
 
-/* Until its pods are made again, the claims alone say that these two are of use together. */
+/* Until the gang's pods are created again, only the claims show that the two machines belong
+ * together. */
 static void machines_whose_gang_has_no_pods_leave_together(void **state)
 {
 	struct trio t;
@@ -156,7 +158,7 @@ static void of_a_drain_that_splits_gangs_one_machine_leaves_after_the_other(void
 	world_stop(&t.w);
 }
 
-/* One of the two has other work by now, which its claim does not know of. */
+/* One of the two serves a pod outside the gang by now, which its claim does not record. */
 static void a_machine_that_serves_others_by_now_waits_for_its_turn(void **state)
 {
 	struct trio t;

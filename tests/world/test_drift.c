@@ -1,7 +1,7 @@
 /*
- * test_drift: a Node that is not any more what its pool's template says is given back, by a pool
- * that says so: one before any is proved, none after one failed, and none whose pods may not be
- * moved.
+ * test_drift: a Node that differs from its pool's template is replaced, if the pool requests that.
+ * The first replacement must serve before more Nodes leave; none leaves after it failed; and none
+ * leaves whose pods must not be evicted.
  */
 #include "tests/unit/testing.h"
 
@@ -11,7 +11,8 @@
 #include "controller/core/lookup.h"
 #include "tests/world/leaving.h"
 
-/* A pod of a ReplicaSet with a GPU, bound to that machine's Node; notes: its annotations. */
+/* Creates a pod of a ReplicaSet with a GPU, bound to the machine's Node; notes: the pod's
+ * annotations. */
 static void put_web(struct server *b, const char *name, json_t *notes)
 {
 	json_t *pod = json_pack(
@@ -34,14 +35,14 @@ static void set_drift(struct sim_world *w, const char *drift)
 				      "100%", "template", "spec", "terminationGracePeriod", "5m"));
 }
 
-/* Another label for its nodes. */
+/* Changes a node label in the pool's template. */
 static void set_template(struct sim_world *w, const char *revision)
 {
 	leaving_set_pool(w, json_pack("{s:{s:{s:{s:s}}}}", "template", "metadata", "labels",
 				      "example.com/revision", revision));
 }
 
-/* So many machines of team-a, each with a pod of a ReplicaSet on it. */
+/* Starts a world in which each machine serves team-a with a pod of a ReplicaSet. */
 static void start(struct sim_world *w, uint64_t seed, unsigned machines, const char *drift)
 {
 	char name[16];
@@ -86,7 +87,7 @@ static bool some_leave(void *arg)
 	return leaving(arg);
 }
 
-/* "True NodePoolDrifted" */
+/* Returns status and reason of the condition Drifted, for example "True NodePoolDrifted". */
 static const char *drifted(struct sim_world *w, struct arena *a, const struct server *b)
 {
 	world_run(w, 15000);
@@ -120,7 +121,7 @@ static void one_leaves_and_the_others_wait_until_one_has_come_to_serve(void **st
 	assert_string_equal(world_at(first, "status.leave.reason"), "Drifted");
 	leaving_wait_event(&w, &w.host, "Draining", "Drifted");
 	world_wait_state(first, "free", 900);
-	/* Nothing by the new template has served yet: the trial is all. */
+	/* No Node of the new template serves yet, so only the first one is replaced. */
 	assert_int_equal(serving(&w), 2);
 	world_pod(&w, &w.tenants[0], "again");
 	world_wait_state(first, "joining", 900);
@@ -171,12 +172,13 @@ static void the_first_failure_by_the_new_template_stops_the_rest(void **state)
 	world_wait_reason(first, "ImageMismatch", 900);
 	world_delete_pod(&w, &w.tenants[0], "again");
 	world_wait_state(first, "free", 1800);
-	/* Nothing is on its way by now, and the line alone would let one through after 10 min. */
+	/* No claim is in progress now, and the circuit breaker alone would allow one after 10
+	 * min. */
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(other->state, "serving");
 	assert_non_null(
 		strstr(text_of(&w, a, other), "stopped: a claim of the same template failed"));
-	/* Another template is another trial. */
+	/* A new template gets a new first replacement. */
 	set_template(&w, "3");
 	world_wait_state(other, "draining", 200);
 	world_stop(&w);
@@ -215,7 +217,7 @@ static void what_is_not_drifted_any_more_or_cannot_be_evicted_serves_on(void **s
 	world_run(&w, 300 * 1000);
 	assert_string_equal(w.servers[0].state, "serving");
 	world_wait_state(&w.servers[0], "draining", 3600);
-	/* The template says again what it said. */
+	/* The template is changed back. */
 	leaving_set_pool(&w, json_pack("{s:{s:{s:{s:n}}}}", "template", "metadata", "labels",
 				       "example.com/revision"));
 	world_wait_state(&w.servers[0], "serving", 60);
@@ -223,7 +225,7 @@ static void what_is_not_drifted_any_more_or_cannot_be_evicted_serves_on(void **s
 	world_stop(&w);
 }
 
-/* Two machines, of which team-a has one with a pod on it. */
+/* Starts two machines; one serves a pod of team-a, the other is free. */
 static struct server *start_with_a_free_one(struct sim_world *w, uint64_t seed)
 {
 	struct server *b;
@@ -266,7 +268,7 @@ static void where_a_machine_is_free_it_is_ready_before_the_node_drains(void **st
 	world_wait_state(old, "free", 900);
 	world_check_serving(&w, &w.tenants[0], "web-again");
 	assert_string_equal(drifted(&w, a, new_), "False NotDrifted");
-	/* Nothing more is made for it. */
+	/* No further claim is created for it. */
 	world_run(&w, 600 * 1000);
 	assert_string_equal(old->state, "free");
 	world_stop(&w);

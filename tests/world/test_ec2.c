@@ -12,7 +12,7 @@
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 
-/* A Provider of type ec2, and the simulated EC2 whose instances boot a system that joins. */
+/* A Provider of type ec2 with the EC2 simulator; its instances boot a system that joins. */
 #define ORIGIN "https://ec2.eu-west-1.test"
 #define ENDPOINT "https://ec2.{region}.test"
 #define KEY "AKIDEXAMPLE"
@@ -94,7 +94,7 @@ static void stop(struct scene *s)
 	free(s);
 }
 
-/* Work may go to the cheapest of that market alone; the price is the bid. */
+/* Creates a policy that permits only the cheapest offer of that market; the price is the bid. */
 static void only_by(struct scene *s, const char *market, const char *field)
 {
 	OWN(arena) a = arena_new();
@@ -141,7 +141,7 @@ static void give_back(struct scene *s)
 	assert_int_equal(store_count(s->w.tenants[0].store, "nodes/"), 0);
 }
 
-/* The only Machine, or the namespace kube-system; a copy. */
+/* Copies the only Machine, or the namespace kube-system. */
 static bool keep(const json_t *o, void *arg)
 {
 	json_t **kept = arg;
@@ -162,7 +162,7 @@ static json_t *one_of(struct scene *s, const char *prefix)
 	return o;
 }
 
-/* --- what the cloud tells somebody else with the same keys ------------------------------------ */
+/* --- the cloud as seen by another client with the same keys ----------------------------------- */
 
 struct told {
 	struct scene *s;
@@ -233,7 +233,7 @@ static void check_tags(struct scene *s, const json_t *m)
 	http_free(http);
 }
 
-/* ------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static void a_pod_is_served_by_an_instance_of_ec2(void **state)
 {
@@ -323,8 +323,8 @@ static bool is_ready(void *arg)
 	return str_starts(ready(arg), "True ");
 }
 
-/* The Provider says what the cloud says; the Secret is read anew, and what was refused is asked for
- * again. */
+/* The Provider reports the cloud's error; the changed Secret is read, and the refused call is
+ * repeated at once. */
 static void keys_that_are_wrong_are_told_and_new_ones_used_at_once(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -349,7 +349,7 @@ static bool is_away(void *arg)
 	return str_starts(ready(arg), "False CloudFailed DescribeInstances in eu-west-1: ");
 }
 
-/* One list that fails says nothing; none for minutes does. */
+/* One failed list call is not reported; failures for minutes are. */
 static void a_cloud_that_is_away_is_told_after_minutes(void **state)
 {
 	struct sim_ec2_fault away = {.what = "Status", .on = "DescribeInstances", .value = 503};
@@ -369,7 +369,7 @@ static void a_cloud_that_is_away_is_told_after_minutes(void **state)
 	stop(s);
 }
 
-/* Claim and Machine are gone by force; what is billed carries the tags that say so. */
+/* Claim and Machine are deleted by force; the billed instance carries tags that name them. */
 static void what_was_lost_is_found_by_its_tags_and_ended(void **state)
 {
 	static const char *const kinds[] = {"machines", "nodeclaims"};
@@ -393,7 +393,7 @@ static void what_was_lost_is_found_by_its_tags_and_ended(void **state)
 	assert_int_equal(sim_ec2_live(s->sim), 1);
 	world_replica(&s->w);
 	world_wait(&s->w, nothing_alive, s, SKY_ORPHAN_MS / 1000, "the orphan is ended");
-	/* Nothing is known any more of whose Node it was: a person's to delete. */
+	/* Drover no longer knows whose Node it was; an operator has to delete it. */
 	str_format(path, sizeof(path), "/api/v1/nodes/%s", name);
 	world_do(&s->w, &s->w.tenants[0], "DELETE", path, NULL);
 	stop(s);
@@ -429,8 +429,8 @@ static bool is_evicted(void *arg)
 	return !store_count(s->w.tenants[0].store, "pods/default/train") && sim_ec2_live(s->sim);
 }
 
-/* The Node is drained in the two minutes that there are, and the pod that comes in place of its own
- * has another. */
+/* The Node is drained within the two minutes of notice, and the replacement pod gets another
+ * Node. */
 static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **state)
 {
 	struct sim_ec2_fault notice = {.what = "SpotNotice"};
@@ -459,7 +459,7 @@ static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **
 	stop(s);
 }
 
-/* Instances of a reserved block end 30 min before the block; their work is drained 15 min before
+/* Instances of a reserved block end 30 min before the block; their pods are drained 15 min before
  * that. */
 static void a_block_is_drained_ahead_of_its_end(void **state)
 {

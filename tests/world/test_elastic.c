@@ -6,7 +6,7 @@
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 
-/* Machines of class E: launched for a claim, and ended with it, whatever is lost on the way. */
+/* Elastic machines: launched for a claim and ended with it, whatever is lost in between. */
 struct scene {
 	struct sim_world w;
 	struct sky sky;
@@ -57,7 +57,8 @@ static void a_pod_is_served_by_an_instance_that_goes_when_it_has_gone(void **sta
 	free(s);
 }
 
-/* Served and gone again, and never two at a time: sky_wrong() looks after each event. */
+/* Serves a pod and releases the instance. sky_wrong() checks after each event that no claim has two
+ * instances. */
 static void go_round(struct scene *s, unsigned launched)
 {
 	world_pod(&s->w, &s->w.tenants[0], "train");
@@ -142,7 +143,7 @@ static bool told_no_offer(const json_t *o, void *arg)
 	return true;
 }
 
-/* Nothing else would do: the cause is told to all who look. */
+/* No other offer exists: the cause is reported on pod, claim and Provider. */
 static void what_a_cloud_refuses_reaches_pod_claim_and_provider(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -153,7 +154,7 @@ static void what_a_cloud_refuses_reaches_pod_claim_and_provider(void **state)
 	for (size_t i = 0; i < 2; i++)
 		s->sky.cloud.zones[i].capacity = 0;
 	world_pod(&s->w, &s->w.tenants[0], "train");
-	/* A second launch comes 90 s after the first at the earliest. */
+	/* The second launch follows at least 90 s after the first. */
 	for (int i = 0; i < 40; i++) {
 		world_run(&s->w, 5000);
 		cluster_each(&s->w.host, "nodeclaims.drover.dev/", claim_says, &claim);
@@ -166,7 +167,7 @@ static void what_a_cloud_refuses_reaches_pod_claim_and_provider(void **state)
 	free(s);
 }
 
-/* The pool of the cloud comes first, and the cloud has nothing left. */
+/* The cloud's pool comes first, and the cloud has no capacity left. */
 static void without_any_offer_another_pool_serves(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -290,7 +291,7 @@ static void wait_state(struct scene *s, const char *state)
 	world_wait(&s->w, reached, &a, 3600, state);
 }
 
-/* What cannot be ended now is tried again, and its claim is not let go of. */
+/* A termination that fails is retried, and the claim stays until then. */
 static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -311,8 +312,8 @@ static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
 	free(s);
 }
 
-/* Leaders that die in each state, the moment it is entered and a little later, when something is on
- * its way. */
+/* Leaders die in each state, when the state is entered and later_ms after that, with a call in
+ * flight. */
 static void kills(uint64_t seed, int64_t later_ms)
 {
 	static const char *const coming[] = {"claimed", "booting", "joining", "gating", "serving"};
@@ -357,7 +358,8 @@ static bool was_ended(void *arg)
 	return ((struct scene *)arg)->sky.cloud.terminations > 0;
 }
 
-/* Between the effect and its reply: of the launch, which no list shows yet, and of the end. */
+/* The leader dies between the effect and its reply: at the launch, which no list shows yet, and at
+ * the termination. */
 static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -380,7 +382,7 @@ static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **sta
 	free(s);
 }
 
-/* A repeated launch would make a second instance there. */
+/* This cloud knows no launch tokens, so a repeated launch would create a second instance. */
 static void a_new_leader_lists_a_cloud_without_tokens_before_it_launches(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -400,8 +402,7 @@ static void a_new_leader_lists_a_cloud_without_tokens_before_it_launches(void **
 	free(s);
 }
 
-/* Claim, Machine and all that was written are gone, by force; what is billed is found by its
- * tag. */
+/* Claim, Machine and their status are deleted by force; the billed instance is found by its tag. */
 static void what_was_lost_is_found_by_tag_and_ended(void **state)
 {
 	static const char *const kinds[] = {"machines", "nodeclaims"};
@@ -427,7 +428,7 @@ static void what_was_lost_is_found_by_tag_and_ended(void **state)
 	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
 	world_replica(&s->w);
 	world_wait(&s->w, nothing_alive, s, SKY_ORPHAN_MS / 1000, "the orphan is ended");
-	/* Nothing is known any more of whose Node it was: a person's to delete. */
+	/* Drover no longer knows whose Node it was; an operator has to delete it. */
 	world_do(&s->w, &s->w.tenants[0], "DELETE", node, NULL);
 	stop(s);
 	free(s);

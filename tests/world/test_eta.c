@@ -1,11 +1,11 @@
-/* A claim says when it is expected, and its pod is told. */
+/* A claim reports when it is expected to be ready, and its pod gets an event. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
 #include "base/str.h"
 #include "tests/world/world.h"
 
-/* Unix ms of status.eta.p50 of the claim that holds the server; 0: none. */
+/* Returns status.eta.p50 of the server's claim in Unix ms; 0: not set. */
 static int64_t expected(struct sim_world *w, const struct server *b)
 {
 	char key[160];
@@ -101,7 +101,7 @@ static void a_restart_forgets_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The range that a pod's event has, as minutes of the day; false: none has one. */
+/* Expected time range in a pod's event, in minutes of the day; to is 0 if no event has one. */
 struct range {
 	const char *pod;
 	int from, to;
@@ -173,7 +173,7 @@ static void who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_the
 	world_stop(&w);
 }
 
-/* Its kubelet has begun it now, and will end it then. */
+/* Sets that the pod started now and ends after `seconds`, as its kubelet would. */
 static void end_in(struct sim_world *w, const char *pod, int seconds)
 {
 	char path[120], now[STR_TIME_SIZE];
@@ -207,13 +207,13 @@ static void who_waits_for_a_machine_whose_pods_have_an_end_is_told_when(void **s
 	world_pod(&w, &w.tenants[1], "d");
 	world_run(&w, 10000);
 	cluster_each(&w.tenants[1], "events/", has_range, &r);
-	assert_int_equal(r.to, 0); /* nobody knows */
+	assert_int_equal(r.to, 0); /* no end is known yet */
 	end_in(&w, "b", 3600);
 	world_run(&w, 600000);
 	cluster_each(&w.tenants[1], "events/", has_range, &r);
 	assert_true(r.to);
 	world_run(&w, 3000000);
-	world_delete_pod(&w, &w.tenants[0], "b"); /* what the kubelet does then */
+	world_delete_pod(&w, &w.tenants[0], "b"); /* as the kubelet does at the deadline */
 	world_wait_running(&w, &w.tenants[1], "d", 7200);
 	at = (int)(loop_wall(w.loop) / 60000 % 1440);
 	assert_in_range(at, r.from - 1, r.to + 1);

@@ -1,4 +1,4 @@
-/* What stays behind of every wipe, and what a record is good for. */
+/* The record of each wipe, and what it proves. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static unsigned records(struct sim_world *w)
 	return n;
 }
 
-/* The public half of drover's key, as an auditor has it. */
+/* Returns drover's public key, as an auditor has it. */
 static const char *our_public(struct sim_world *w, struct arena *a)
 {
 	OWN_JSON o = cluster_get(&w->host, "secrets/drover-system/drover-evidence-key");
@@ -55,7 +55,8 @@ static const char *our_public(struct sim_world *w, struct arena *a)
 	return arena_strdup(a, crypto_key_public(k, text));
 }
 
-/* The attempt of that number ended without its agent's word: drover alone says why. */
+/* Checks that the attempt ended without the agent's evidence: only drover's record gives the
+ * reason. */
 static void is_unfinished(struct sim_world *w, const char *name, const char *why)
 {
 	OWN(arena) a = arena_new();
@@ -77,7 +78,8 @@ static void is_unfinished(struct sim_world *w, const char *name, const char *why
 	assert_int_equal(evidence_open_countersigned(envelope, publics, 1, a, &ev, &e), -1);
 }
 
-/* Each record of the machine names the one before and its digest, from the first on. */
+/* Checks that each record of the machine names the previous one and its digest, from the first
+ * on. */
 static void chain_holds(struct sim_world *w, const char *const *names, size_t n)
 {
 	OWN(arena) a = arena_new();
@@ -156,7 +158,8 @@ static void an_attempt_that_a_second_caller_ended_is_recorded(void **state)
 	world_stop(&w);
 }
 
-/* It says how far each drive was when the agent was heard last, and is a failure all the same. */
+/* The record of an interrupted attempt contains the last reported progress of each drive, and its
+ * verdict is a failure. */
 static void an_attempt_that_was_cut_off_says_how_far_each_drive_was(void **state)
 {
 	struct sim_world w;
@@ -198,8 +201,7 @@ static void attempts_are_counted_through_all_failures(void **state)
 	b->wipe_fails = true;
 	b->reboots_at = "wipe";
 	world_replica(&w);
-	world_wait_state(b, "quarantined",
-			 3600); /* the second attempt came to its end, and failed */
+	world_wait_state(b, "quarantined", 3600); /* the second attempt finished, and failed */
 	b->wipe_fails = false;
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
@@ -238,7 +240,7 @@ static void a_leader_that_dies_leaves_no_gap(void **state)
 	}
 }
 
-/* --- what leaves the cluster ------------------------------------------------------------------ */
+/* --- export to files -------------------------------------------------------------------------- */
 
 static bool not_held(const json_t *o, void *arg)
 {
@@ -297,7 +299,7 @@ static void every_record_leaves_the_cluster_as_a_file(void **state)
 
 /* --- backups ---------------------------------------------------------------------------------- */
 
-/* status as it was then, put back past the API server, as who restores etcd does. */
+/* Restores an earlier status in the store, without the API server, as a restore of etcd does. */
 static void restore_status(struct server *b, const json_t *status)
 {
 	struct sim_world *w = b->world;
@@ -317,7 +319,7 @@ static void restore_status(struct server *b, const json_t *status)
 	c.value_len = strlen(text);
 	assert_ok(store_commit(w->host.store, &c, 1, &rev, NULL, NULL, &e), &e);
 	free(text);
-	/* The invariants judges what drover does from here on. */
+	/* From here on the invariants judge only what drover does. */
 	w->restored = true;
 	b->rev = rev;
 	json_decref(b->object);
@@ -333,7 +335,7 @@ static json_t *status_of(const struct server *b)
 	return json_deep_copy(json_at(b->object, "status"));
 }
 
-/* Free, clean, tenancy 1; since then a tenant has moved in. */
+/* Restored: free, clean, tenancy 1. Since that backup a tenant got the machine. */
 static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 {
 	(void)state;
@@ -368,7 +370,7 @@ static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 	}
 }
 
-/* Free, clean, tenancy 1; since then a tenant was there and left its bytes, or they were wiped and
+/* Restored: free, clean, tenancy 1. Since that backup a tenant's data was written, or was wiped and
  * recorded. */
 static void a_restored_status_does_not_make_a_machine_clean(void **state)
 {
@@ -398,7 +400,7 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 		restore_status(b, old);
 		world_replica(&w);
 		world_pod(&w, &w.tenants[1], "next");
-		if (!i) { /* its Node is still in the first tenant's cluster */
+		if (!i) { /* its Node still exists in the first tenant's cluster */
 			world_wait_reason(b, "PowerStateUnexpected", 300);
 			world_run(&w, 3600 * 1000);
 			assert_false(server_is_blank(b));
@@ -406,7 +408,7 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 			world_stop(&w);
 			continue;
 		}
-		/* The invariants looks at its drives. */
+		/* The invariants check the drives. */
 		world_wait_running(&w, &w.tenants[1], "next", 7200);
 		assert_true(b->tenancy > 2);
 		newest = record_of(&w, world_at(b, "status.lastWipe.record"));
@@ -440,9 +442,8 @@ static bool was_told(struct cluster *p, const char *reason)
 	return t.found;
 }
 
-/* The rack's drives reach Clear; its provider wants Purge. */
-/* Countersigned it would count for that machine, hide whose data it was, or pass a floor that
- * nothing checks. */
+/* If countersigned, the evidence would count for that machine, hide whose data was wiped, or pass a
+ * minimum that nothing checks. */
 static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **state)
 {
 	static const struct {
@@ -454,7 +455,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 		    {.trust = "SecureBoot"},
 		    {.later = 25 * INT64_C(3600000)},
 		    {.later = -25 * INT64_C(3600000)},
-		    /* By drover's clock it was seconds. */
+		    /* By drover's clock the wipe took seconds. */
 		    {.took = 2 * INT64_C(3600000)}};
 
 	(void)state;
@@ -479,7 +480,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 	}
 }
 
-/* The agent saw zeros, and signed; the drive had never stored them. */
+/* The agent read zeros and signed; the drive had not stored them. */
 static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state)
 {
 	struct sim_world w;
@@ -494,14 +495,14 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	memset(b->drives[0].data + SERVER_DRIVE_BYTES - 64, 'x', 64);
 	world_replica(&w);
 	world_wait_state(b, "free", 1800);
-	assert_false(server_is_blank(b)); /* nobody knows yet */
+	assert_false(server_is_blank(b)); /* not detectable yet */
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-1");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "WipeRevoked", 1800);
 	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 no longer holds");
 	world_wait_state(b, "wiping", 1800);
-	/* It failed, by drover's word: the first record is not the newest of that tenancy any
-	 * more. */
+	/* The record fails, by drover's signature alone, and replaces the first record as the
+	 * newest of that tenancy. */
 	record = record_of(&w, "gpu-1-1-2");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
@@ -512,7 +513,7 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	world_stop(&w);
 }
 
-/* It is wiped and seen to be dirty three times; a fourth would show nothing else. */
+/* The machine is wiped and found dirty three times; a fourth wipe would not help. */
 static void a_drive_that_forgets_each_wipe_waits_for_a_person(void **state)
 {
 	struct sim_world w;
@@ -534,7 +535,7 @@ static void a_drive_that_forgets_each_wipe_waits_for_a_person(void **state)
 	world_stop(&w);
 }
 
-/* Of what was not read nobody knows that it is clean. */
+/* A drive that was not read again does not count as clean. */
 static void a_drive_that_was_not_read_again_is_not_clean(void **state)
 {
 	struct sim_world w;
@@ -569,7 +570,7 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = record_of(&w, "gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
-	/* Its agent is not left running in there. */
+	/* The agent is not left running. */
 	world_run(&w, 300 * 1000);
 	assert_false(b->bmc.on);
 	assert_null(b->bmc.image);
@@ -578,7 +579,7 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	world_stop(&w);
 }
 
-/* What spins cannot be purged, and by the policy that nobody has to write it need not. */
+/* Rotational drives cannot be purged; the default policy requires only their own minimum level. */
 static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
 {
 	struct sim_world w;
@@ -598,7 +599,7 @@ static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
 	world_stop(&w);
 }
 
-/* Large drives take a day to overwrite, and small ones need not be waited for as long. */
+/* Large drives take a day to overwrite; small ones should not be waited for as long. */
 static void a_wipe_has_as_long_as_the_provider_says(void **state)
 {
 	static const struct {
@@ -623,7 +624,7 @@ static void a_wipe_has_as_long_as_the_provider_says(void **state)
 	}
 }
 
-/* The provider is content with Clear; the pool is not: its pods are told why, others are served. */
+/* The Provider accepts Clear, the pool does not: its pods get the reason, other pods are served. */
 static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 {
 	struct sim_world w;
@@ -639,7 +640,7 @@ static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 	world_run(&w, 1200 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_true(was_told(&w.tenants[0], "EraseBelowPolicy"));
-	assert_int_equal(records(&w), 1); /* nor wiped again and again */
+	assert_int_equal(records(&w), 1); /* nor is the machine wiped again and again */
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Clear", "hdd", "Clear"));
 	world_wait_running(&w, &w.tenants[0], "train", 1200);
@@ -657,7 +658,7 @@ static bool names_memory(const json_t *record)
 	return false;
 }
 
-/* Its memory is overwritten where a policy wants that, and nowhere else: it takes its time. */
+/* Memory is overwritten only where a policy requires it, because it takes time. */
 static void memory_is_covered_where_a_pool_wants_it(void **state)
 {
 	for (int wanted = 0; wanted < 2; wanted++) {
@@ -716,7 +717,8 @@ static void a_drive_that_fails_is_named(void **state)
 	world_stop(&w);
 }
 
-/* It was there when the wipe began: whoever goes to the machine looks for an empty slot. */
+/* The drive existed when the wipe began: the operator at the machine should look for an empty
+ * slot. */
 static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **state)
 {
 	struct sim_world w;
@@ -783,7 +785,7 @@ static void without_its_key_nothing_is_released(void **state)
 		}
 		world_run(&w, 60000);
 		world_delete_pod(&w, &w.tenants[0], "train");
-		world_release(b); /* it leaves its tenant all the same */
+		world_release(b); /* the machine leaves its tenant anyway */
 		world_wait_state(b, "dirty", 900);
 		world_wait_reason(b, "EvidenceKeyMissing", 300);
 		world_run(&w, 4 * 3600 * 1000);
@@ -827,7 +829,7 @@ static void without_its_key_a_free_machine_is_not_called_dirty(void **state)
 	}
 }
 
-/* In the middle of it: what is verified waits for the signature, and is not wiped again. */
+/* The key is lost during a wipe: the verified wipe waits for the signature and is not repeated. */
 static void a_wipe_under_way_waits_for_the_key(void **state)
 {
 	static const char *const names[] = {"gpu-1-1-1", "gpu-1-2-1"};

@@ -6,7 +6,7 @@
 #include "tests/world/server.h"
 #include "tests/world/world.h"
 
-/* Machines that a program of the operator's own switches: it comes and goes as any process does. */
+/* Machines switched by an operator's program, which may end and restart like any process. */
 #define PROVIDER(program, methods)                                                                 \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: lab}\n"                 \
 	"spec:\n  type: exec\n  exec: {command: [" program "]}\n"                                  \

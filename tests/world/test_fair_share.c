@@ -1,5 +1,5 @@
-/* Who has used less comes first, whatever leaders have died since; quotas, borrowing and what is
- * taken back for them. */
+/* Fair share: the tenant with less usage comes first, whatever leaders have died; quotas, borrowing
+ * and reclaim. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -74,7 +74,7 @@ static bool somebody_is_reclaimed(void *arg)
 	return false;
 }
 
-/* Both machines serve team-a, which borrows one of them; team-b, within its quota, waits. */
+/* Starts two machines that both serve team-a, which borrows one; team-b waits within its quota. */
 static void lend(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 2);
@@ -97,18 +97,18 @@ static void what_was_borrowed_goes_to_who_waits_within_its_quota(void **state)
 	(void)state;
 	lend(&w, 842);
 	world_run(&w, 2400 * 1000);
-	assert_false(somebody_is_reclaimed(&w)); /* the pool does not say so */
+	assert_false(somebody_is_reclaimed(&w)); /* the pool does not enable it */
 	leaving_set_pool(&w, json_pack("{s:{s:s}}", "disruption", "reclaim", "Borrowed"));
 	world_wait(&w, somebody_is_reclaimed, &w, 1800, "a machine that is taken back");
 	leaving_wait_event(&w, &w.host, "Reclaimed", "a tenant of the cohort");
 	leaving_wait_event(&w, &w.host, "Reclaimed", "for pod default/b-1");
 	leaving_wait_event(&w, &w.tenants[0], "Reclaimed", "is taken back");
 	assert_false(leaving_was_told(&w.tenants[0], "Reclaimed", "team-b"));
-	/* The work that had to go comes back, and stands behind. */
+	/* The reclaimed work returns, and waits behind team-b. */
 	world_pod(&w, &w.tenants[0], "a-3");
 	world_wait_running(&w, &w.tenants[1], "b-1", 3600);
 	assert_null(world_box_of(&w, &w.tenants[0], "a-3"));
-	/* One was enough, and the other is not borrowed. */
+	/* One machine was enough, and the other is not borrowed. */
 	world_run(&w, 600 * 1000);
 	for (unsigned i = 0; i < 2; i++)
 		left += str_eq(world_at(&w.servers[i], "status.state"), "serving");

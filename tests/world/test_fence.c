@@ -8,15 +8,15 @@
 #include "tests/world/world.h"
 
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
-#define CALL_MS 15000 /* limit of a request to a BMC */
+#define CALL_MS 15000 /* time limit of a request to a BMC */
 
-/* What one caller asked of a BMC until its first act; who asks is known by its transport's
+/* Requests of one caller to a BMC until its first act; the caller is identified by its transport's
  * address. */
 struct followed {
 	struct sim_world *w;
 	const char *name;
 	unsigned looks, deleted;
-	/* loop_now(); 0: not yet */
+	/* loop_now() of the first act; 0: none yet. */
 	int64_t acted_at;
 };
 
@@ -48,8 +48,8 @@ static bool powers_on(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "power-on");
 }
 
-/* The leader dies when the journal names a power-on; its lease is taken away, so that time is not
- * what helps. Returns when the next one was started. */
+/* Kills the leader when the journal names a power-on, and deletes its Lease so that the next leader
+ * does not wait for it to expire. Returns the time when the next replica was started. */
 static int64_t killed_at_power_on(struct sim_world *w, struct followed *f, bool basic)
 {
 	struct server *b = &w->servers[0];
@@ -77,9 +77,10 @@ static void a_follower_ends_the_session_and_looks_twice_before_it_acts(void **st
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* the login's own, and two */
+	assert_true(f.looks >= 3); /* one by the login, and two more */
 	assert_int_equal(f.deleted, 1);
-	assert_true(f.acted_at - began < CALL_MS); /* no call is waited out: none can arrive */
+	/* no wait for the call's limit: with its session ended, the call cannot take effect */
+	assert_true(f.acted_at - began < CALL_MS);
 	world_wait_state(&w.servers[0], "free", 300);
 	world_settle(&w);
 	world_stop(&w);
@@ -93,7 +94,7 @@ static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void *
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* the login's own, and two */
+	assert_true(f.looks >= 3); /* one by the login, and two more */
 	assert_true(f.acted_at - began >= CALL_MS);
 	assert_true(f.acted_at - began < CALL_MS + 5000);
 	world_wait_state(&w.servers[0], "free", 300);
@@ -106,8 +107,8 @@ static bool orders_inspection(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "order inspect");
 }
 
-/* What it asks the BMC first there is the list of drives. Whoever comes after it ends the session
- * that the journal has. */
+/* In this state the first request to the BMC lists the drives. The next leader ends the session
+ * recorded in the journal. */
 static void a_login_is_in_the_journal_before_drives_are_listed(void **state)
 {
 	struct sim_world w;
@@ -145,7 +146,7 @@ static bool it_leads(void *arg)
 	return world_leader(l->w) == l->who;
 }
 
-/* Its own login is from before: it has to look up whose session is the last. */
+/* The first leader's own login is older: it has to look up whose session is the last one. */
 static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(void **state)
 {
 	struct sim_world w;
@@ -178,7 +179,7 @@ static bool attaches(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "place tenant/team-a");
 }
 
-/* The leader has begun the move into team-a's segment, which lands 30 s from now. */
+/* Lets the leader begin the move into team-a's segment, which takes effect 30 s from now. */
 static struct server *moving(struct sim_world *w, uint64_t seed)
 {
 	struct server *b = &w->servers[0];
@@ -210,7 +211,7 @@ static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **s
 	struct server *b;
 
 	(void)state;
-	for (int early = 0; early < 2; early++) { /* whether the first leader left the state too */
+	for (int early = 0; early < 2; early++) { /* 1: the first leader left the state, too */
 		b = moving(&w, 43 + (unsigned)early);
 		world_delete_pod(&w, &w.tenants[0], "train");
 		if (early) {
@@ -222,7 +223,7 @@ static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **s
 		replace_leader(&w);
 		if (!early)
 			world_release(b);
-		world_wait_state(b, "inspecting", 900); /* the invariants watch agent and port */
+		world_wait_state(b, "inspecting", 900); /* the invariants check agent and port */
 		assert_string_equal(b->segment, "quarantine");
 		world_wait_state(b, "free", 900);
 		world_settle(&w);
@@ -245,8 +246,8 @@ static void a_move_to_where_it_is_wanted_is_not_waited_out(void **state)
 	world_stop(&w);
 }
 
-/* What is on its way at the fabric is on its way whatever becomes of the BMC: nothing else is
- * written in its place. */
+/* A move in progress at the fabric continues whatever happens to the BMC: its journal entry must
+ * not be overwritten. */
 static void a_new_login_forgets_no_move(void **state)
 {
 	struct sim_world w;
@@ -255,7 +256,7 @@ static void a_new_login_forgets_no_move(void **state)
 	(void)state;
 	world_delete_pod(&w, &w.tenants[0], "train");
 	b->no_kubelet = true;
-	server_power(b, true); /* by hand: it is to be switched off again */
+	server_power(b, true); /* by hand: drover has to switch it off again */
 	world_patch_machine(
 		b, json_pack("{s:{s:{s:s}}}", "bmc", "credentialsSecretRef", "name", "bmc"));
 	world_release(b);
@@ -269,7 +270,7 @@ static void a_new_login_forgets_no_move(void **state)
 	world_stop(&w);
 }
 
-/* Another process moves ports from now on, and does not know of it. */
+/* A different process moves ports from now on, and does not know of the move. */
 static void another_fabric_waits_for_the_move_of_the_one_before(void **state)
 {
 	struct sim_world w;
@@ -295,8 +296,8 @@ static bool asks_its_fabric(void *arg)
 	return !list_empty(&w->fabric_answers);
 }
 
-/* What the old Provider's fabric says is no word of the new one's, and its answer is waited for:
- * whoever it is for is there until then. */
+/* The old Provider's fabric answers only about its own move; its answer is awaited, and its caller
+ * must stay valid until then. */
 static void another_provider_waits_for_the_answer_of_the_old_fabric(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,4 @@
-/* Machines are held for a gang that lacks some, so it gets them; and not for ever. */
+/* Machines are reserved for an incomplete gang so that it gets them, but not forever. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static bool is_told(struct cluster *c, const char *pod, const char *text)
 	return s.found;
 }
 
-/* Two servers: "a" of another tenant has one, and "b" of that tenant waits behind the gang for the
- * other. */
+/* Starts two machines. Pod "a" of another tenant has one; pod "b" of that tenant waits behind the
+ * gang for the other. */
 static void begin(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 2);

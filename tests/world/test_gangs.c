@@ -1,4 +1,4 @@
-/* Pods that are of use together alone get all their machines, or none is touched for them. */
+/* A gang gets all its machines, or no machine is claimed for it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 
-/* A whole machine each; size NULL: of the PodGroup of that name. */
+/* Creates a pod that needs a whole machine. size NULL: the size is that of the PodGroup `gang`. */
 static void add_pod(struct sim_world *w, const char *gang, unsigned i, const char *size)
 {
 	char name[40];
@@ -100,7 +100,8 @@ static void a_gang_gets_all_its_machines_or_none(void **state)
 	assert_true(is_told(&w, "large-3", "gang default/gangs/large: room for 3 of 4 pods"));
 	for (unsigned i = 0; i < 4; i++) {
 		str_format(name, sizeof(name), "large-%u", i);
-		world_delete_pod(&w, &w.tenants[0], name); /* its scheduler knows no gangs */
+		/* the tenant's scheduler does not know gangs */
+		world_delete_pod(&w, &w.tenants[0], name);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		add_pod(&w, "small", i, "3");
@@ -140,7 +141,7 @@ static void a_gang_stands_in_one_rack(void **state)
 	world_stop(&w);
 }
 
-/* What it has it keeps, and what it lost comes anew. */
+/* The gang keeps the machines that it has and gets a replacement for the lost one. */
 static void a_gang_that_loses_a_machine_keeps_the_others(void **state)
 {
 	struct sim_world w;
@@ -170,14 +171,15 @@ static void a_gang_whose_size_is_not_known_brings_no_machine(void **state)
 	(void)state;
 	begin(&w, 824, 2);
 	add_pod(&w, "train", 0, NULL);
-	world_pod(&w, &w.tenants[0], "plain"); /* others are not kept by that */
+	world_pod(&w, &w.tenants[0], "plain"); /* other pods do not wait for that */
 	world_wait_running(&w, &w.tenants[0], "plain", 1800);
 	assert_int_equal(claims(&w).n, 1);
 	assert_true(is_told(&w, "train-0", "does not serve podgroups.scheduling.x-k8s.io"));
 	world_stop(&w);
 }
 
-/* S5 itself: a part of a gang is complained of, unless it ends or becomes the whole in time. */
+/* Tests S5 itself: a part of a gang with machines violates it, unless the part ends or becomes
+ * whole in time. */
 static void a_gang_that_is_held_in_part_is_complained_of(void **state)
 {
 	struct sim_world w;
@@ -225,7 +227,7 @@ static char *node_of(struct sim_world *w, const char *pod)
 	return strdup(str_or(json_str_at(o, "spec", "nodeName"), ""));
 }
 
-/* One succeeds, the other is lost with its Node and made anew. */
+/* One pod succeeds; the other is lost with its Node and created anew. */
 static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,4 @@
-/* What drover itself gives back, and what a person keeps from it. */
+/* What drover releases on its own, and what an operator can keep from it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@ static void a_cordon_holds_and_an_uncordon_ends_it(void **state)
 	leaving_cordon(b, true);
 	world_run(&w, 30000);
 	assert_string_not_equal(world_at(b, "status.hold.since"), "");
-	world_run(&w, 3600 * 1000); /* empty, and not given back */
+	world_run(&w, 3600 * 1000); /* empty, and not released */
 	assert_string_equal(b->state, "serving");
 	assert_true(leaving_is_cordoned(b) && !leaving_is_marked(b));
 	leaving_cordon(b, false);
 	leaving_wait_at(b, "status.hold.since", "", 30);
-	world_run(&w, 300 * 1000); /* its emptiness counts from now on */
+	world_run(&w, 300 * 1000); /* the Node's empty time starts now */
 	assert_string_equal(b->state, "serving");
 	world_wait_state(b, "free", 1800);
 	world_stop(&w);
@@ -37,7 +37,7 @@ static void release_uncordons_what_a_person_cordoned(void **state)
 	(void)state;
 	leaving_cordon(b, true);
 	world_run(&w, 10000);
-	for (int i = 1; i < 3; i++) { /* a value is acted on once */
+	for (int i = 1; i < 3; i++) { /* each value is acted on once */
 		char value[8];
 
 		str_format(value, sizeof(value), "%d", i);
@@ -153,7 +153,7 @@ static void a_person_may_uncordon_what_a_drain_holds(void **state)
 	leaving_cordon(b, false);
 	leaving_wait_at(b, "status.hold.since", "", 60);
 	world_run(&w, 120 * 1000);
-	assert_string_equal(b->state, "serving"); /* and the Drain does not ask for it again */
+	assert_string_equal(b->state, "serving"); /* the Drain does not hold the machine again */
 	assert_true(leaving_is_clear(b));
 	world_stop(&w);
 }
@@ -195,7 +195,7 @@ static void a_claim_that_is_deleted_is_not_held_any_more(void **state)
 	world_stop(&w);
 }
 
-/* --- drover's own accord ---------------------------------------------------------------------- */
+/* --- releases without a request --------------------------------------------------------------- */
 
 static void what_is_empty_for_long_is_given_back(void **state)
 {
@@ -221,7 +221,7 @@ static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
 	(void)state;
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "draining", 700);
-	/* It was bound before the Node was marked, as far as its scheduler knew. */
+	/* The scheduler bound the pod before it saw the taint. */
 	leaving_small_pod(b, "late");
 	world_wait_state(b, "serving", 30);
 	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "a pod was placed on it");
@@ -250,7 +250,7 @@ static void a_paused_pool_gives_nothing_back(void **state)
 
 struct both {
 	struct sim_world *w;
-	/* at once on their way out */
+	/* Largest number of machines leaving at the same time. */
 	unsigned most;
 };
 
@@ -289,7 +289,7 @@ static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 		world_delete_pod(&w, &w.tenants[i], "train");
 	world_run(&w, 1200 * 1000);
 	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
-	/* Any change of a Node makes all machines look at once. */
+	/* Any change of a Node makes all machines check at once. */
 	leaving_patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
 	world_wait(&w, both_are_free, &both, 3600, "both are free");
 	assert_int_equal(both.most, 1); /* 10 % of two, rounded up */
@@ -344,7 +344,7 @@ static void a_machine_whose_node_was_deleted_says_so_and_is_given_back(void **st
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
-	b->tenant = NULL; /* no kubelet makes it anew */
+	b->tenant = NULL; /* no kubelet creates the Node again */
 	world_run(&w, 15000);
 	delete_node(b);
 	world_run(&w, 15000);
@@ -421,7 +421,8 @@ static void set_observed(struct sim_world *w, bool on)
 			    json_pack("{s:s}", "managementPolicy", on ? "Observe" : "Manage"));
 }
 
-/* On its way: nothing more is done to it, and when it may go on it does. */
+/* An operation in progress stops before its next act, and continues once the machine may be managed
+ * again. */
 static void an_act_is_held_back_while_its_machine_is_paused(void **state)
 {
 	static void (*const holds[])(struct sim_world * w, bool on) = {set_paused, set_observed};

@@ -1,6 +1,6 @@
 /*
- * The longest time for which other tenants' gangs and ProvisioningRequests can make a pod wait
- * beside free machines, as docs/pods.md says it in multiples of --gang-hold.
+ * Longest time for which other tenants' gangs and ProvisioningRequests can make a pod wait beside
+ * free machines: docs/pods.md gives it in multiples of --gang-hold.
  */
 #include "tests/unit/testing.h"
 
@@ -10,9 +10,10 @@
 #include "tests/world/world.h"
 
 #define HOLD_S 120
-#define BOOT_S 120 /* from the claim until the pod runs */
+#define BOOT_S 120 /* time from the claim until the pod runs */
 
-/* Three servers.  A pod of team-b keeps one for good, so no gang of three is ever whole. */
+/* Starts three servers. A pod of team-b occupies one permanently, so that no gang of three is ever
+ * whole. */
 static void begin(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 3);
@@ -24,7 +25,7 @@ static void begin(struct sim_world *w, uint64_t seed)
 	world_wait_running(w, &w->tenants[1], "keeps", 1800);
 }
 
-/* Returns after how many seconds a pod of team-b runs. */
+/* Returns the seconds until a new pod of team-b runs. */
 static int64_t wait_of_a_pod(struct sim_world *w, const char *name)
 {
 	const int64_t from = loop_wall(w->loop);
@@ -51,14 +52,14 @@ static int64_t used_gpu_seconds(struct sim_world *w)
 	return json_int_at(o, "status", "usage", "gpuSeconds");
 }
 
-/* The pod comes when two holds and their rests are over and the longest hold has begun. */
+/* Checks that the pod runs after two holds and their pauses, and at the latest after the longest
+ * hold that has begun. */
 static void is_bounded(struct sim_world *w)
 {
 	int64_t waited;
 
 	world_run(w, (6 * HOLD_S + HOLD_S / 10) * INT64_C(1000));
-	/* Two machines of 8 GPUs, for 3 * HOLD_S by now; less than an hour may not be written
-	 * yet. */
+	/* Two machines of 8 GPUs for 3 * HOLD_S; up to an hour may not be recorded yet. */
 	assert_in_range(used_gpu_seconds(w), 3 * HOLD_S * 16 - 3600, 4 * HOLD_S * 16);
 	waited = wait_of_a_pod(w, "honest");
 	assert_in_range(waited, 3 * HOLD_S, 4 * HOLD_S + BOOT_S);
@@ -139,7 +140,8 @@ static void a_hundred_requests(void **state)
 	requests(868, 100);
 }
 
-/* A check every four minutes keeps both free machines, unless another pod wants one. */
+/* A check-capacity request every four minutes reserves both free machines, unless another pod needs
+ * one. */
 static void checks_for_room_make_nobody_wait(void **state)
 {
 	struct sim_world w;

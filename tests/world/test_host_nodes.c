@@ -1,5 +1,5 @@
-/* A virtual cluster that shares its host's nodes: machines for it become Nodes of the host cluster,
- * for it alone. */
+/* A virtual cluster that shares its host cluster's nodes: its machines become Nodes of the host
+ * cluster, reserved for it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define CONFIG "/api/v1/namespaces/kube-system/configmaps/kubeadm-config"
 #define KEY "drover.dev/virtual-cluster"
 
-/* As vCluster without private nodes is: nobody can join it. */
+/* Starts a tenant like a vCluster without private nodes: no machine can join its own API server. */
 static void start(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 1);
@@ -40,7 +40,8 @@ static bool has_taint(const json_t *node, const char *key, const char *value, co
 	return false;
 }
 
-/* As the syncer of vCluster writes it, when the host's scheduler has bound its copy. */
+/* Writes the binding, as the syncer of vCluster does once the host's scheduler has bound its copy
+ * of the pod. */
 static void bind(struct sim_world *w, const char *pod, const char *node)
 {
 	OWN(arena) a = arena_new();
@@ -82,7 +83,8 @@ static void a_machine_joins_the_host_cluster_for_one_virtual_cluster(void **stat
 	assert_int_equal(count(&w.host, "secrets/kube-system/"), 0);
 	assert_int_equal(count(&w.tenants[0], "secrets/kube-system/"), 0);
 
-	/* It is in use as long as the virtual cluster says so, and given back after. */
+	/* The machine is in use while the pod is bound in the virtual cluster, and is released
+	 * afterwards. */
 	bind(&w, "train", name);
 	world_run(&w, 3600000);
 	assert_string_equal(b->state, "serving");
@@ -111,7 +113,8 @@ static void a_pool_that_does_not_allow_it_gives_none_and_no_kubelet_forgets_it(v
 	world_run(&w, 60000);
 	assert_string_equal(b->state, "free");
 	allow(&w);
-	/* A kubelet that forgets for whom it is: no pod comes before drover says so. */
+	/* The kubelet registers without its tenant's taint: no pod may start before drover adds the
+	 * taint. */
 	world_wait_state(b, "joining", 1800);
 	world_do(&w, &w.host, "PATCH", arena_printf(b->os, "/api/v1/nodes/%s", b->claim),
 		 json_pack("{s:{s:[{s:s, s:s}]}}", "spec", "taints", "key",
@@ -123,8 +126,8 @@ static void a_pool_that_does_not_allow_it_gives_none_and_no_kubelet_forgets_it(v
 	world_stop(&w);
 }
 
-/* A kubelet may take its own labels away: its Node is not seen any more, and still goes with the
- * machine. */
+/* A kubelet may remove its own labels: drover no longer sees the Node, but still deletes it with
+ * the machine. */
 static void a_node_without_its_label_goes_with_its_machine(void **state)
 {
 	struct sim_world w;
@@ -137,7 +140,7 @@ static void a_node_without_its_label_goes_with_its_machine(void **state)
 	world_wait_state(b, "free", 900);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "serving", 1800);
-	world_run(&w, 30000); /* the claim knows its Node's UID */
+	world_run(&w, 30000); /* the claim has recorded its Node's UID */
 	world_do(&w, &w.host, "PATCH", arena_printf(b->os, "/api/v1/nodes/%s", b->claim),
 		 json_pack("{s:{s:{s:n}}}", "metadata", "labels", KEY));
 	world_delete_pod(&w, &w.tenants[0], "train");
@@ -148,8 +151,8 @@ static void a_node_without_its_label_goes_with_its_machine(void **state)
 	world_stop(&w);
 }
 
-/* Nobody but an administrator leads machines into the host cluster: not a virtual cluster that can
- * be joined no more. */
+/* Only an administrator may send machines to the host cluster; a virtual cluster whose own join
+ * config is missing must not cause it. */
 static void a_virtual_cluster_that_cannot_be_joined_is_not_led_into_the_host_cluster(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,4 @@
-/* Agents that are booted by UefiHttp in place of virtual media. */
+/* Agents that boot by UefiHttp instead of virtual media. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -11,19 +11,21 @@
 #define CLAIMS "nodeclaims.drover.dev/"
 #define INSERT "POST /redfish/v1/Systems/1/VirtualMedia"
 
-static void boot_methods(struct sim_world *w, json_t *methods /* taken */)
+/* Sets the rack's boot methods; takes ownership of methods. */
+static void boot_methods(struct sim_world *w, json_t *methods)
 {
 	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:{s:o}}}", "spec", "boot", "methods", methods));
 }
 
-static void start(struct sim_world *w, uint64_t seed, json_t *methods /* taken */)
+/* Starts a world with one machine; takes ownership of methods. */
+static void start(struct sim_world *w, uint64_t seed, json_t *methods)
 {
 	world_start(w, seed, 1);
 	boot_methods(w, methods);
 }
 
-/* From nothing to free, to a tenant and back. */
+/* Runs the cycle: from a new machine to free, to a tenant and back. */
 static void once_round(struct sim_world *w)
 {
 	struct server *b = &w->servers[0];
@@ -134,7 +136,8 @@ static void a_new_leader_goes_on_with_a_boot_by_http(void **state)
 		world_wait(&w, is_booting, b, 600, "it is switched on");
 		world_kill(&w.replicas[0]);
 		world_replica(&w);
-		world_wait_state(b, "free", 3600); /* its agent found no drover while nobody led */
+		/* the agent found no drover while no replica led */
+		world_wait_state(b, "free", 3600);
 		world_settle(&w);
 		world_stop(&w);
 	}
@@ -156,7 +159,7 @@ static void an_agent_that_fell_silent_is_switched_off(void **state)
 	world_stop(&w);
 }
 
-/* --- addresses that stay ---------------------------------------------------------------------- */
+/* --- URLs that stay set ----------------------------------------------------------------------- */
 
 enum keeper { SILENTLY, WITH_400 };
 
@@ -166,7 +169,8 @@ static void keep_addresses(struct server *b, enum keeper how)
 	b->bmc.http_refused = how == WITH_400;
 }
 
-/* The override has gone, and nothing is served at the address: it boots nothing. */
+/* The boot override is disabled and nothing is served at the URL, so a URL that stays set boots
+ * nothing. */
 static void a_machine_whose_bmc_keeps_the_address_goes_on(void **state)
 {
 	(void)state;
@@ -205,7 +209,7 @@ static void an_address_that_goes_by_null_alone_goes(void **state)
 	once_round(&w);
 }
 
-/* Somebody switched it on: the address tells of a boot that is long past. */
+/* An operator switched the machine on: the URL that is still set belongs to an earlier boot. */
 static void what_is_on_beside_a_kept_address_is_not_our_agent(void **state)
 {
 	struct sim_world w;
@@ -222,7 +226,7 @@ static void what_is_on_beside_a_kept_address_is_not_our_agent(void **state)
 	world_run(&w, 10000);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "PowerStateUnexpected", 900);
-	world_kill(&w.replicas[0]); /* nor does the next one take it for that */
+	world_kill(&w.replicas[0]); /* the next leader does not treat it as drover's agent either */
 	world_replica(&w);
 	world_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
@@ -247,8 +251,8 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 	world_replica(&w);
 	world_wait_state(b, "quarantined", 3600);
 	world_run(&w, 600 * 1000);
-	assert_false(b->bmc.on); /* its agent was taken away */
-	server_power(b, true);	 /* what a person boots is not */
+	assert_false(b->bmc.on); /* drover switched its agent off */
+	server_power(b, true);	 /* drover does not switch off what an operator boots */
 	world_run(&w, 600 * 1000);
 	assert_true(b->bmc.on);
 	b->wipe_fails = false;
@@ -259,7 +263,7 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 	world_stop(&w);
 }
 
-/* --- what the journal says of a boot ---------------------------------------------------------- */
+/* --- boots in the journal --------------------------------------------------------------------- */
 
 static void set_status(struct server *b, json_t *status)
 {
@@ -275,7 +279,7 @@ static void pause_rack(struct sim_world *w, bool on)
 		 json_pack("{s:{s:b}}", "spec", "paused", on));
 }
 
-/* The boot that was ended by switching it off is not what a person switches on afterwards. */
+/* A boot that ended with a power-off is not the boot that an operator starts afterwards. */
 static void a_boot_ends_when_it_is_seen_off(void **state)
 {
 	struct sim_world w;
@@ -289,7 +293,7 @@ static void a_boot_ends_when_it_is_seen_off(void **state)
 	world_wait_state(b, "free", 1800);
 	b->reboots_at = "image";
 	world_pod(&w, &w.tenants[0], "train");
-	world_wait_reason(b, "AgentSilent", 1800); /* its override was for one boot */
+	world_wait_reason(b, "AgentSilent", 1800); /* the override was for one boot */
 	world_wait_state(b, "dirty", 600);
 	pause_rack(&w, true);
 	server_power(b, true);
@@ -351,7 +355,7 @@ static void put_back(struct sim_world *w, json_t *claim)
 	free(text);
 }
 
-/* A backup of when its agent was booted: what runs there by now is a tenant's. */
+/* Status from a backup of a time when the agent was booted; by now a tenant's system runs there. */
 static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void **state)
 {
 	static const struct {
@@ -395,9 +399,10 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 		json_object_set_new(old, "bootID", json_null());
 		json_object_set_new(old, "tenant", json_null());
 		set_status(b, json_incref(old));
-		if (cases[i].away) /* nobody's Nodes are read: its port says it */
+		/* its Node cannot be read: the port shows that a tenant uses the machine */
+		if (cases[i].away)
 			cluster_away(&w.tenants[0], true);
-		if (cases[i].cut) /* ... or its Node, which is there */
+		if (cases[i].cut) /* the port does not show the tenant, but the Node exists */
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
 		world_replica(&w);
 		world_wait_reason(b, "PowerStateUnexpected", 600);
@@ -410,7 +415,7 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 	}
 }
 
-/* Its agent says nothing more: it is switched off and booted again, by whoever leads by then. */
+/* The agent stops sending: the next leader switches it off and boots it again. */
 static void a_new_leader_switches_a_silent_agent_off(void **state)
 {
 	(void)state;
@@ -426,7 +431,7 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 		world_wait_state(b, "inspecting", 1800);
 		assert_string_not_equal(world_at(b, "status.power.httpBoot"), "");
 		world_kill(&w.replicas[0]);
-		if (i == 3) /* the address alone: nobody wrote it down */
+		if (i == 3) /* the URL alone remains; the boot is not recorded */
 			set_status(b, json_pack("{s:{s:n}}", "power", "httpBoot"));
 		world_replica(&w);
 		world_wait_reason(b, "AgentSilent", 1800);
@@ -453,7 +458,8 @@ static void circle(struct sim_world *w)
 	world_release(b);
 	world_wait_state(b, "free", 7200);
 	assert_true(server_is_blank(b));
-	assert_null(strstr(w->log, "PowerStateUnexpected")); /* it was always our own */
+	/* it was drover's own boot each time */
+	assert_null(strstr(w->log, "PowerStateUnexpected"));
 	assert_string_equal(world_at(b, "status.power.httpBoot"), "");
 }
 

@@ -1,5 +1,5 @@
-/* System UUIDs in the other byte order, makers' defaults in their place, and machines that share
- * one. */
+/* System UUIDs in the other byte order, UUIDs that are a vendor's default, and machines with the
+ * same UUID. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void set_text(char **slot, const char *text)
 	*slot = mem_strdup(text);
 }
 
-/* By hand, and not by what drover has for it. */
+/* Returns uuid in the other byte order, computed here independently of drover's code. */
 static const char *turned_round(const char *uuid, char out[static 40])
 {
 	static const int from[] = {6, 7, 4, 5, 2, 3, 0, 1, 8, 11, 12, 9, 10, 13, 16, 17, 14, 15};
@@ -29,7 +29,7 @@ static const char *turned_round(const char *uuid, char out[static 40])
 	return out;
 }
 
-/* Its BMC says its UUID the other way round. */
+/* Starts a world in which the first BMC reports its UUID in the other byte order. */
 static void start(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	char text[40];
@@ -44,8 +44,8 @@ static void identify(struct server *b, const char *uuid, const char *serial)
 					 "serialNumber", serial));
 }
 
-/* From nothing to free, to a tenant and back; the invariants holds its record against the machine
- * itself. */
+/* Runs the cycle: from a new machine to free, to a tenant and back; the invariants compare the wipe
+ * record with the machine. */
 static void once_round(struct sim_world *w)
 {
 	struct server *b = &w->servers[0];
@@ -62,7 +62,8 @@ static void once_round(struct sim_world *w)
 	world_stop(w);
 }
 
-/* As `drover approve` takes it from the BMC, or as a person took it from dmidecode. */
+/* spec.identity as `drover approve` copies it from the BMC, or as an operator copies it from
+ * dmidecode. */
 static void a_bmc_in_the_other_order_lives_a_whole_life(void **state)
 {
 	(void)state;
@@ -122,14 +123,14 @@ static void the_other_order_alone_proves_no_agent(void **state)
 	world_replica(&w);
 	world_wait_reason(b, "InventoryMismatch", 1800);
 	world_run(&w, 3600 * 1000);
-	assert_false(server_is_blank(b)); /* nothing of it was wiped */
+	assert_false(server_is_blank(b)); /* no drive was wiped */
 	world_patch_machine(b, json_pack("{s:s,s:{s:s,s:s}}", "bootMACAddress", b->mac, "approval",
 					 "action", "Wipe", "id", "01"));
 	world_wait_state(b, "free", 1800);
 	world_stop(&w);
 }
 
-/* spec.identity says the same, but no kernel on that machine does. */
+/* spec.identity has the BMC's byte order, which no kernel on that machine reports. */
 static void a_node_has_to_say_what_the_agent_read(void **state)
 {
 	struct sim_world w;
@@ -138,7 +139,7 @@ static void a_node_has_to_say_what_the_agent_read(void **state)
 	(void)state;
 	start(&w, 684, 1);
 	identify(b, b->bmc.uuid, b->serial);
-	b->says_uuid = b->bmc.uuid; /* what spec.identity says */
+	b->says_uuid = b->bmc.uuid; /* the UUID in spec.identity */
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "NodeIdentityMismatch", 1800);
@@ -147,7 +148,8 @@ static void a_node_has_to_say_what_the_agent_read(void **state)
 	world_stop(&w);
 }
 
-/* Its Node and its record would be held against the first, and its drives are the second's. */
+/* The agent reports two UUIDs: Node and record would be compared with the first, but the drives
+ * belong to the second. */
 static void an_agent_that_tells_two_uuids_inspects_nothing(void **state)
 {
 	struct sim_world w;
@@ -215,7 +217,7 @@ static void a_neighbours_uuid_turned_round_stops_both(void **state)
 	world_stop(&w);
 }
 
-/* Its Machine is as new, and its Node says the UUID as the kernel does. */
+/* The Machine object is new, and the tenant's Node reports the UUID as the kernel does. */
 static void a_tenants_node_in_the_other_order_is_not_run_over(void **state)
 {
 	struct sim_world w;
@@ -233,7 +235,7 @@ static void a_tenants_node_in_the_other_order_is_not_run_over(void **state)
 	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
 	world_do(&w, &w.host, "PATCH", MACHINES "/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	server_power(b, false); /* off: its place in the fabric is not asked */
+	server_power(b, false); /* while the machine is off, its segment is not read */
 	b->switched_off = 0;
 	resets = fake_bmc_count(&b->bmc, RESET);
 	world_machine(&w, b);
@@ -281,7 +283,7 @@ struct looks {
 	unsigned n;
 };
 
-/* The first look while it stops finds another plate. */
+/* In state stopping, the first read of the System returns a different serial. */
 static bool change_plates(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct looks *k = arg;
@@ -309,7 +311,7 @@ static void two_looks_that_disagree_prove_no_off_where_there_is_no_uuid(void **s
 	b->bmc.tamper_arg = &k;
 	world_replica(&w);
 	world_wait_state(b, "isolating", 600);
-	assert_true(k.n >= 3); /* two that agree, after the one that did not */
+	assert_true(k.n >= 3); /* the one that differs, and then two that agree */
 	world_wait_state(b, "free", 1800);
 	world_stop(&w);
 }

@@ -7,7 +7,7 @@
 #include "tests/world/server.h"
 #include "tests/world/world.h"
 
-/* A machine behind IPMI: switched off, and then said to be one that no agent boots on. */
+/* A machine behind IPMI: it is switched off, and then reported as one that cannot boot an agent. */
 struct old {
 	struct sim_world w;
 	struct fake_ipmitool ipmi;
@@ -131,7 +131,7 @@ static void wait_healthy(struct old *o, const char *want)
 	assert_true(is_healthy(o, want));
 }
 
-/* In a condition, and cured there; the machine goes its way. */
+/* The fault appears in a condition and is cleared there; the machine's operation continues. */
 static void what_its_sensors_call_critical_is_named(void **state)
 {
 	struct old o;

@@ -1,4 +1,4 @@
-/* What goes wrong between the image and a Node that may be used, and tenants that go away. */
+/* Faults between the image and a usable Node, and tenants that become unreachable. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static bool is_warning(const json_t *o, void *arg)
 	return true;
 }
 
-/* Who watches for Warnings would look at each machine that comes: nothing is wrong with any. */
+/* An operator who watches Warnings would inspect each machine with one, so a normal cycle must send
+ * none. */
 static void a_normal_trip_warns_of_nothing(void **state)
 {
 	struct sim_world w;
@@ -48,8 +49,8 @@ static void a_normal_trip_warns_of_nothing(void **state)
 
 #define KUBEADM_CONFIG "/api/v1/namespaces/kube-system/configmaps"
 
-/* A virtual cluster without private nodes; then they are switched on, and its own word says where
- * they join. */
+/* A virtual cluster without private nodes; then they are enabled, and its own config map contains
+ * the join endpoint. */
 static void a_cluster_that_takes_no_nodes_costs_no_machine(void **state)
 {
 	struct sim_world w;
@@ -127,7 +128,8 @@ static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 		world_wait_state(b, "free", 900);
 		assert_true(server_is_blank(b));
 		assert_true(b->tenancy ==
-			    (i ? tenancy + 1 : tenancy)); /* nothing was written while claimed */
+			    /* nothing is written while a machine is claimed */
+			    (i ? tenancy + 1 : tenancy));
 		assert_string_equal(b->claim, "");
 		world_run(&w, 30000);
 		assert_string_equal(b->state, "free");
@@ -143,7 +145,7 @@ static bool has_no_claim(void *arg)
 	return !*b->claim && str_eq(b->state, "free");
 }
 
-/* Whoever waited does not any more: nothing is written for nobody, and nothing has to be wiped. */
+/* The pod is deleted: nothing is written for it, so nothing has to be wiped. */
 static void a_claim_whose_pod_has_gone_is_not_imaged(void **state)
 {
 	(void)state;
@@ -186,7 +188,7 @@ static bool has_agent(void *arg)
 	return *world_at(arg, "status.agent.bootID") != '\0';
 }
 
-/* A Job makes its pod anew: the claim is for that one. */
+/* A Job creates its pod again: the claim serves the new pod. */
 static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -204,7 +206,7 @@ static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
 	assert_string_equal(b->state, "claimed");
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_run(&w, 25000);
-	assert_string_equal(b->state, "claimed"); /* not brought further meanwhile */
+	assert_string_equal(b->state, "claimed"); /* the claim did not advance meanwhile */
 	world_pod(&w, &w.tenants[0], "again");
 	world_wait_running(&w, &w.tenants[0], "again", 900);
 	assert_string_equal(b->claim, claim);
@@ -212,7 +214,7 @@ static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
 	world_stop(&w);
 }
 
-/* Nobody can say that its pods are gone. */
+/* Drover cannot know that the tenant's pods are deleted. */
 static void a_claim_of_a_tenant_that_is_away_stays(void **state)
 {
 	struct sim_world w;
@@ -241,8 +243,8 @@ static bool is_token(const json_t *o, void *arg)
 	return true;
 }
 
-/* Its request stands behind others that the tenant does not answer, and the claim is withdrawn
- * meanwhile. */
+/* The request for the token is queued behind others that the tenant does not answer; meanwhile the
+ * claim is withdrawn. */
 static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **state)
 {
 	struct sim_world w;
@@ -257,7 +259,7 @@ static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **s
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "imaging", 600);
 	w.unanswered = "/events";
-	for (int i = 0; i < 20; i++) { /* each is told that there is no machine */
+	for (int i = 0; i < 20; i++) { /* each pod gets an event that there is no machine */
 		str_format(name, sizeof(name), "waiting-%d", i);
 		world_pod(&w, &w.tenants[0], name);
 	}
@@ -330,7 +332,7 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 900);
 	world_wait_state(world_box_of(&w, &w.tenants[0], "train"), "serving", 60);
 	cluster_away(&w.tenants[0], true);
-	world_pod(&w, &w.tenants[1], "train"); /* the other one does not notice */
+	world_pod(&w, &w.tenants[1], "train"); /* the other tenant is not affected */
 	world_wait_running(&w, &w.tenants[1], "train", 900);
 	world_run(&w, 3600 * 1000);
 	world_check_serving(&w, &w.tenants[0], "train");
@@ -342,8 +344,8 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Its claim ends while nobody can ask its API: the machine leaves all the same, and the Node is
- * owed. */
+/* The claim ends while the tenant's API server is unreachable: the machine is released all the
+ * same, and the Node becomes a pending cleanup. */
 static void a_tenant_that_is_away_is_owed_its_node(void **state)
 {
 	struct sim_world w;
@@ -366,7 +368,7 @@ static void a_tenant_that_is_away_is_owed_its_node(void **state)
 	world_pod(&w, &w.tenants[1], "next");
 	world_wait_running(&w, &w.tenants[1], "next", 900);
 	cluster_away(&w.tenants[0], false);
-	world_settle(&w); /* it is paid */
+	world_settle(&w); /* the cleanup is done */
 	w.tenants[0].owed = false;
 	world_stop(&w);
 }

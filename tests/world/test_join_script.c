@@ -1,5 +1,4 @@
-/* A virtual cluster of which only /node/join can be had: its machines fetch that script and run
- * it. */
+/* A virtual cluster that offers only /node/join: its machines fetch that script and run it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #define CONFIG "/api/v1/namespaces/kube-system/configmaps/kubeadm-config"
 #define SCRIPT_BYTES 30000
 
-/* join: NULL: as a VirtualCluster says that says nothing. */
+/* join: spec.join of the VirtualCluster; NULL: not set. */
 static void start(struct sim_world *w, uint64_t seed, const char *join, size_t bytes)
 {
 	world_start(w, seed, 1);
@@ -74,7 +73,8 @@ static void a_cluster_that_does_not_serve_it_costs_no_machine(void **state)
 	world_stop(&w);
 }
 
-/* What the machine alone sees it says on its console; drover names what did not come. */
+/* The machine prints the cause on its console, which drover does not see; drover reports the
+ * missing Node. */
 static void a_script_that_is_not_to_be_run_fails_the_claim_by_name(void **state)
 {
 	static const struct {
@@ -93,7 +93,7 @@ static void a_script_that_is_not_to_be_run_fails_the_claim_by_name(void **state)
 		start(&w, 644 + i, "Script", cases[i].bytes);
 		w.tenants[0].script.ca_pem = cases[i].ca;
 		world_wait_reason(b, "NoNodeByScript", 3600);
-		world_run(&w, 60000); /* its system comes up */
+		world_run(&w, 60000); /* until the machine's system has booted */
 		assert_string_equal(b->script.console, cases[i].console);
 		assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 				       "by the script of https://team-a:6443/node/join"));

@@ -1,5 +1,5 @@
-/* What kstatus (kubectl wait, Flux, Argo CD, kpt) makes of each of drover's objects: its algorithm
- * for kinds that it does not know, held against objects of a whole simulated world. */
+/* The status that kstatus (kubectl wait, Flux, Argo CD, kpt) computes for drover's objects: its
+ * algorithm for unknown kinds, run on the objects of a simulated world. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -8,8 +8,8 @@
 
 #define LIMIT_MS 120000
 
-/* As sigs.k8s.io/cli-utils/pkg/kstatus has it: observedGeneration of the whole status, then
- * Reconciling and Stalled, then Ready; what has none of these is Current. */
+/* Algorithm of sigs.k8s.io/cli-utils/pkg/kstatus: observedGeneration of the whole status, then
+ * Reconciling and Stalled, then Ready. An object with none of these is Current. */
 static const char *kstatus(const json_t *o)
 {
 	const json_t *conditions = json_at(o, "status", "conditions"), *c;
@@ -58,8 +58,7 @@ static void await(struct sim_world *w, const char *key, const char *want)
 	fail_msg("%s is %s, not %s", key, of(w, key), want);
 }
 
-/* A field of spec that changes nothing of what the conditions say: the status follows all the
- * same. */
+/* Edits a field of spec that changes no condition; the status must follow anyway. */
 static void edit(struct sim_world *w, const char *plural, const char *name, json_t *spec)
 {
 	char path[256], key[256];

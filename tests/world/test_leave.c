@@ -1,4 +1,5 @@
-/* A machine leaves its tenant: off and cut before anything else, whatever lies, dies or is away. */
+/* A machine leaves its tenant: powered off and isolated before anything else, even with false
+ * reports, dead leaders or unreachable APIs. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -82,7 +83,8 @@ static void nobody_confirms_off_what_answers_on(void **state)
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.power.confirmedBy"), "");
 	assert_true(leaving_events(&w, "OffNotConfirmed") > 0);
-	bmc_lives(b, false); /* it dies now: what was said while it was on is void */
+	/* the BMC dies now: a confirmation given while the machine was on is void */
+	bmc_lives(b, false);
 	world_wait_state(b, "leaving", 600);
 	world_run(&w, 300000);
 	assert_string_equal(b->state, "leaving");
@@ -106,13 +108,13 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	b->bmc.power_lie = true;
 	leaving_begin(&w);
 	world_wait_state(b, "stopping", 300);
-	b->bmc.on = false; /* the BMC's word for it */
+	b->bmc.on = false; /* only the BMC reports it */
 	world_run(&w, 60000);
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "PowerNotConfirmed");
 	assert_string_equal(world_at(b, "status.power.doubted"),
 			    world_at(b, "status.operation.id"));
-	world_wait_state(b, "leaving", 600); /* the network is cut all the same */
+	world_wait_state(b, "leaving", 600); /* the port is isolated anyway */
 	assert_string_equal(b->segment, "quarantine");
 	world_wait_state(b, "quarantined", 900);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "PowerNotConfirmed");
@@ -125,7 +127,7 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	world_stop(&w);
 }
 
-/* The same while our agent runs on it: it writes an image, and the claim is withdrawn. */
+/* The BMC reports Off while drover's agent writes an image and the claim is withdrawn. */
 static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **state)
 {
 	struct sim_world w;
@@ -151,7 +153,8 @@ static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **sta
 	world_stop(&w);
 }
 
-/* Its board was changed, and nobody knows the password: off is off. */
+/* The board was replaced, and its password is unknown: an operator confirms that the machine is
+ * off. */
 static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 {
 	struct sim_world w;
@@ -183,7 +186,7 @@ static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 	world_stop(&w);
 }
 
-/* Kubelet's last word may arrive late: it costs some seconds, and no more. */
+/* The kubelet's last heartbeat may arrive late; this costs a few seconds only. */
 static void a_machine_that_went_off_is_believed(void **state)
 {
 	struct sim_world w;
@@ -203,9 +206,9 @@ static void a_machine_that_went_off_is_believed(void **state)
 	world_stop(&w);
 }
 
-#define OFF_MS 9000 /* until off is proved: the power goes, and is read twice */
+#define OFF_MS 9000 /* time until off is proved: power-off and two reads */
 
-/* How long it is stopping, a kubelet having renewed its Lease until the power went. */
+/* Returns the time in state stopping, for a kubelet that renewed its Lease until power-off. */
 static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
 {
 	struct sim_world w;
@@ -218,7 +221,8 @@ static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
 	world_wait_state(b, "stopping", 300);
 	began = loop_now(w.loop);
 	world_wait_state(b, "isolating", 300);
-	quiet = b->beat_at - SERVER_BEAT_MS + 11000; /* no kubelet: silent for so long */
+	/* silence after which the kubelet counts as dead */
+	quiet = b->beat_at - SERVER_BEAT_MS + 11000;
 	due = quiet > began + OFF_MS ? quiet : began + OFF_MS;
 	assert_true(loop_now(w.loop) <= due + 1500);
 	assert_true(loop_now(w.loop) >= quiet);
@@ -227,7 +231,8 @@ static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
 	return due;
 }
 
-/* Not from when it was first asked for in stopping. */
+/* The silence counts from the last heartbeat, not from when the Lease was first read in
+ * stopping. */
 static void a_kubelet_is_silent_since_its_last_heartbeat(void **state)
 {
 	int64_t least = INT64_MAX, took;
@@ -271,7 +276,7 @@ static void off_lasts_as_long_as_its_type_wants(void **state)
 	world_stop(&w);
 }
 
-/* --- cut -------------------------------------------------------------------------------------- */
+/* --- isolation -------------------------------------------------------------------------------- */
 
 static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 {
@@ -288,13 +293,13 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	world_wait_state(b, "quarantined", 1200);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
-	world_run(&w, 1800 * 1000); /* tried again, and no better */
+	world_run(&w, 1800 * 1000); /* tried again without success */
 	assert_string_equal(b->claim, claim);
 	assert_string_equal(b->segment, "tenant/team-a");
 	assert_true(leaving_has(&w.tenants[0], "nodes", claim));
 	assert_string_equal(leaving_condition(&w, a, claim, "PoweredOff"), "True Observed");
 	assert_true(str_starts(leaving_condition(&w, a, claim, "Isolated"), "False"));
-	b->port_stuck = false; /* nobody does anything else */
+	b->port_stuck = false; /* no other change */
 	world_wait_state(b, "free", LONG_S);
 	assert_false(leaving_has(&w.tenants[0], "nodes", claim));
 	world_settle(&w);
@@ -383,7 +388,7 @@ struct going {
 	unsigned most;
 };
 
-/* All are free; the most that were on their way out at once. */
+/* True if all machines are free; records the largest number that were leaving at the same time. */
 static bool all_have_gone(void *arg)
 {
 	struct going *g = arg;
@@ -400,7 +405,7 @@ static bool all_have_gone(void *arg)
 	return done == g->w->nboxes;
 }
 
-/* Not all work at once, of however many tenants it is. */
+/* The disruption limit holds for them, however many tenants they belong to. */
 static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 {
 	struct sim_world w;
@@ -424,7 +429,7 @@ static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 	world_stop(&w);
 }
 
-/* A Drain without end holds neither its own machine nor the others of a pool that was deleted. */
+/* A Drain without a deadline must keep neither its own machine nor the others of a deleted pool. */
 static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 {
 	struct sim_world w;
@@ -451,7 +456,8 @@ static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 	world_stop(&w);
 }
 
-/* Whoever comes first, and though its tenant is away: off, cut off, wiped, nothing left. */
+/* Each reason to leave at once, though the tenant is unreachable: off, isolated, wiped, nothing
+ * left over. */
 static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 {
 	(void)state;
@@ -485,8 +491,8 @@ static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 	}
 }
 
-/* The pools went with their definition, and GitOps put both back: nobody wanted the work to
- * stop. */
+/* The pools were deleted with their CustomResourceDefinition, and GitOps created both again: the
+ * workload must not be stopped. */
 static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 {
 	struct sim_world w;

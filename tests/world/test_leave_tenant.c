@@ -1,5 +1,5 @@
-/* The tenant's step of a machine that leaves: its Node, its token, its volumes; what is owed while
- * it cannot be done. */
+/* The tenant's part when a machine leaves: its Node, token and volumes; and the pending cleanup if
+ * that is not possible. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	team->owed = true;
 	world_wait_state(b, "leaving", 60);
 	world_run(&w, 100000);
-	assert_string_equal(b->state, "leaving"); /* it may be back soon */
+	assert_string_equal(b->state, "leaving"); /* the tenant's API server may be back soon */
 	world_wait(&w, leaving_is_owed, &w, 60, "a debt");
 	world_wait_state(b, "free", 900);
 	assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
@@ -78,7 +78,7 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	assert_false(leaving_has(team, "nodes", claim));
 	assert_int_equal(tokens(team), 0);
 	world_run(&w, 15000);
-	assert_true(finalized(&w)); /* it has a bill */
+	assert_true(finalized(&w)); /* the finalizer stays because the tenant has a bill */
 	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/virtualclusters/team-a", NULL);
 	world_run(&w, 15000);
 	assert_false(leaving_has(&w.host, "virtualclusters.drover.dev", "team-a"));
@@ -86,8 +86,8 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	world_stop(&w);
 }
 
-/* Somebody moves its port back while its Node is still to be deleted: it is cut off again before
- * anything ends. */
+/* Another writer moves the port back while the Node is still to be deleted: the machine is isolated
+ * again before the claim ends. */
 static void a_machine_that_is_back_in_its_tenants_segment_is_cut_off_again(void **state)
 {
 	struct sim_world w;
@@ -234,7 +234,7 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 		attach_volume(&w, team, "va-2", "a-node-of-somebody");
 		leaving_begin(&w);
 		world_wait_state(b, "isolating", 300);
-		assert_false(out_of_service(team, claim)); /* it might not be off */
+		assert_false(out_of_service(team, claim)); /* the machine may still be on */
 		world_wait_state(b, "leaving", 300);
 		world_run(&w, 30000);
 		assert_true(out_of_service(team, claim));
@@ -243,7 +243,8 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 				    "False Attached");
 		assert_string_equal(leaving_condition(&w, a, claim, "Isolated"), "True Proved");
 		if (never) {
-			world_wait_state(b, "dirty", 120); /* nothing is held up for longer */
+			/* volumes delay it no longer than this */
+			world_wait_state(b, "dirty", 120);
 		} else {
 			world_do(&w, team, "DELETE",
 				 "/apis/storage.k8s.io/v1/volumeattachments/va-1", NULL);
@@ -258,8 +259,7 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 	}
 }
 
-/* What was written is on its way to the volume until it is taken down: no power is cut in
- * between. */
+/* Data in flight to the volume is written until it is unmounted: power is not cut before that. */
 static void volumes_are_taken_down_before_the_power_goes(void **state)
 {
 	struct sim_world w;
@@ -303,7 +303,7 @@ static void a_clean_leave_takes_nothing_out_of_service(void **state)
 	world_stop(&w);
 }
 
-/* What an admission webhook of the tenant makes of drover's deletion of a Node. */
+/* An admission webhook of the tenant that rejects drover's deletion of a Node. */
 static void on_hook(struct httpd_req *q, void *arg)
 {
 	const int *code = arg;
@@ -329,7 +329,7 @@ static struct httpd *with_hook(struct sim_world *w, struct cluster *p, int *code
 
 static void a_node_that_may_not_be_deleted_is_owed(void **state)
 {
-	static int codes[] = {403, 409}; /* a webhook says what it likes */
+	static int codes[] = {403, 409}; /* a webhook may choose any code */
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
@@ -377,7 +377,7 @@ static void a_node_that_a_finalizer_keeps_is_owed(void **state)
 	leaving_begin(&w);
 	world_wait_state(b, "leaving", 300);
 	world_run(&w, 60000);
-	assert_string_equal(b->state, "leaving"); /* it may go soon */
+	assert_string_equal(b->state, "leaving"); /* the Node may be deleted soon */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_wait_state(b, "dirty", 120);
@@ -394,7 +394,7 @@ static void a_node_that_a_finalizer_keeps_is_owed(void **state)
 	world_stop(&w);
 }
 
-/* A finalizer that is taken away in time leaves no debt. */
+/* A finalizer that is removed in time leaves no pending cleanup. */
 static void a_node_that_a_finalizer_keeps_for_a_while_is_not_owed(void **state)
 {
 	struct sim_world w;

@@ -10,9 +10,8 @@
 #include "tests/world/world.h"
 
 /*
- * Machines that are domains of libvirt: one that is there already, and those that a Provider asks
- * for. The host is a helper process in the simulated loop; its domains' hardware is that of every
- * simulated server.
+ * Machines that are libvirt domains: an existing one, and those provisioned by a Provider. The host
+ * is a helper process in the simulated loop; its domains have the hardware of a simulated server.
  */
 #define PROVIDER(machines)                                                                         \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: lab}\n"                 \
@@ -58,7 +57,7 @@ static void a_domain_goes_round(void **state)
 	world_stop(&w);
 }
 
-/* libvirtd goes in the middle of each state on the way, and comes back. */
+/* libvirtd stops in each of these states, and comes back. */
 static void a_host_that_restarts_harms_nothing(void **state)
 {
 	static const char *const at[] = {"stopping", "dirty", "wiping"};
@@ -77,7 +76,7 @@ static void a_host_that_restarts_harms_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The pod waits for it, and nothing is given up. */
+/* The pod waits for the host, and no claim is given up. */
 static void a_host_that_stays_away_is_named(void **state)
 {
 	struct sim_world w;
@@ -98,7 +97,7 @@ static void a_host_that_stays_away_is_named(void **state)
 	world_stop(&w);
 }
 
-/* ... and the helper itself dies, at any moment. */
+/* The helper process dies at any moment. */
 static void a_helper_that_dies_is_started_again(void **state)
 {
 	struct sim_world w;
@@ -143,7 +142,7 @@ static void a_domain_deleted_by_hand_is_named(void **state)
 	world_stop(&w);
 }
 
-/* What a predecessor still asks for is refused by the domain itself. */
+/* The domain records the fence, so that it refuses requests of an older leader. */
 static void a_new_leader_has_a_higher_fence(void **state)
 {
 	struct sim_world w;
@@ -204,7 +203,7 @@ static void machines_are_made_and_unmade(void **state)
 	world_wait(&w, none_defined, &w, 3600, "lab-1 undefined");
 	assert_false(w.servers[1].bmc.on);
 	world_wait(&w, machine_gone, &w, 600, "Machine lab-1 gone");
-	world_run(&w, 600000); /* nobody is thrown out */
+	world_run(&w, 600000); /* the machine in use stays */
 	assert_string_equal(w.servers[0].state, "serving");
 	world_check_serving(&w, &w.tenants[0], "train");
 
@@ -221,7 +220,8 @@ static bool provider_gone(void *arg)
 	return !o;
 }
 
-/* With what it had made, though the leader dies in the middle. */
+/* The machines provisioned by the Provider are deleted with it, even if the leader dies in
+ * between. */
 static void a_provider_goes_with_its_machines(void **state)
 {
 	struct sim_world w;
@@ -241,7 +241,7 @@ static void a_provider_goes_with_its_machines(void **state)
 	world_stop(&w);
 }
 
-/* A Provider that nobody who starts drover has allowed is said to be so. */
+/* A Provider's host that drover's flags do not allow is reported. */
 static void a_host_that_is_not_allowed_is_not_opened(void **state)
 {
 	struct sim_world w;

@@ -1,5 +1,4 @@
-/* Calls to BMCs wait in their Provider's line, and what they wait there is drover's, not the
- * BMC's. */
+/* Calls to BMCs wait in their Provider's queue; drover must not count that wait as the BMC's. */
 #include "api/reasons.h"
 #include "tests/unit/testing.h"
 
@@ -15,12 +14,12 @@ static void limit(struct sim_world *w, json_t *limits)
 
 struct watch {
 	struct sim_world *w;
-	/* the first of them do not answer */
+	/* The first `silent` BMCs do not answer. */
 	unsigned silent;
 	bool paced;
 };
 
-/* Nobody says that a BMC is silent, slow or busy that answers at once. */
+/* No BMC that answers at once may be reported as silent, slow or busy. */
 static bool look(void *arg)
 {
 	struct watch *s = arg;
@@ -38,8 +37,8 @@ static bool look(void *arg)
 	return there == s->w->nboxes - s->silent;
 }
 
-/* One place in the line, and BMCs that keep it: the others wait for longer than a BMC may be
- * silent, and than a state may take. */
+/* One concurrency slot, occupied by BMCs that do not answer: the others wait longer than a BMC may
+ * be silent, and longer than a state's deadline. */
 static void a_line_that_is_longer_than_a_deadline_makes_it_slow_and_nothing_else(void **state)
 {
 	struct sim_world w;

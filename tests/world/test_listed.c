@@ -1,4 +1,4 @@
-/* Drives that a BMC lists, and what the agent saw of them. */
+/* Drives listed by a BMC, compared with those that the agent saw. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 static struct fake_drive drives[16];
 static char serials[16][32];
 
-/* The machine's own two, and then these. */
+/* Lets the BMC list the machine's own two drives and those in more. */
 static void list(struct server *b, const char *const *more, unsigned n)
 {
 	struct fake_drive *d = &drives[4 * (b - b->world->servers)];
@@ -47,7 +47,7 @@ static void machines_whose_drives_were_all_seen_are_free(void **state)
 	list(&w.servers[1], NULL, 0);
 	slow_bmc_init(&slow, &w.servers[1].bmc, w.hardware, 3000);
 	list(&w.servers[2], NULL, 0);
-	w.servers[2].bmc.ndrives = 1; /* it lists fewer */
+	w.servers[2].bmc.ndrives = 1; /* lists fewer drives than exist */
 	world_replica(&w);
 	world_wait_all(&w, "free", 3600);
 	for (unsigned i = 0; i < 4; i++)
@@ -67,7 +67,8 @@ static void a_drive_that_only_the_bmc_knows_stops_it_until_a_person_accounts_for
 	world_replica(&w);
 	world_wait_reason(b, "DriveMissing", 900);
 	assert_string_equal(b->state,
-			    "inspecting"); /* it may be what the BMC saw before power-on */
+			    /* the drive may be from a list that is older than the power-on */
+			    "inspecting");
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
@@ -75,7 +76,7 @@ static void a_drive_that_only_the_bmc_knows_stops_it_until_a_person_accounts_for
 	assert_string_equal(json_str_at(unseen(b, 0), "id"), "WD-DEAD0001");
 	assert_int_equal(json_int_at(unseen(b, 0), "bytes"), 4000);
 	assert_int_equal(json_array_size(json_at(b->object, "spec", "drives")), 0);
-	/* To be looked at again is not to be accounted for. */
+	/* Approving another inspection does not account for the drive. */
 	world_patch_machine(
 		b, json_pack("{s:{s:s, s:s}}", "approval", "action", "Wipe", "id", "again"));
 	world_wait_state(b, "inspecting", 900);
@@ -98,7 +99,7 @@ static bool names_unseen(const json_t *o, void *arg)
 	return true;
 }
 
-/* The record says what it does not speak of. */
+/* The record names the drives that it does not cover. */
 static void a_record_names_the_drives_that_nobody_saw(void **state)
 {
 	static const char *const dead[] = {"WD-DEAD0002"};
@@ -118,7 +119,7 @@ static void a_record_names_the_drives_that_nobody_saw(void **state)
 	world_stop(&w);
 }
 
-/* What was pulled out while it was off is listed until the firmware has looked again. */
+/* A drive removed while the machine was off is listed until the firmware has scanned again. */
 static void a_list_of_before_the_power_came_is_read_again(void **state)
 {
 	static const char *const gone[] = {"WD-GONE0001"};
@@ -140,8 +141,8 @@ static void a_list_of_before_the_power_came_is_read_again(void **state)
 
 #define STORAGE "/redfish/v1/Systems/1/Storage"
 
-/* fake_bmc.tamper: counts requests for the list; status: answers them with it, 0: lets them
- * through. */
+/* fake_bmc.tamper: counts requests for the list; status: HTTP status to answer with, 0: answers
+ * normally. */
 struct storage {
 	unsigned asked;
 	int status;
@@ -183,7 +184,7 @@ static void to_serving(struct server *b)
 	world_wait_running(w, &w->tenants[0], "train", 1200);
 }
 
-/* How long it takes from draining to free, in simulated ms. */
+/* Returns the simulated ms from draining to free. */
 static int64_t way_back(struct server *b)
 {
 	struct sim_world *w = b->world;
@@ -219,7 +220,7 @@ static void a_bmc_that_serves_no_list_is_let_be_and_remembered(void **state)
 	world_wait_state(b, "free", 3600);
 	told = strstr(w.log, "BMC lists no drives");
 	assert_non_null(told);
-	/* What the inspection learnt is written to spec: nothing of that is the BMC's affair. */
+	/* The inspection writes its results to spec, but that does not concern the BMC's list. */
 	assert_null(strstr(told + 1, "BMC lists no drives"));
 	assert_string_equal(not_listed(b, "firmwareVersion"), "7.10.30");
 	assert_non_null(strstr(not_listed(b, "message"), STORAGE ": 500"));
@@ -249,9 +250,9 @@ static int64_t way_back_of(bool fails, int status)
 	return took;
 }
 
-/* The two worlds are the same until the list is asked for; then the simulated network draws other
- * delays, of 2 ms at most for each delivery: over 20 seeds the two differ by -30 to 18 ms.  A pause
- * before another try is 2 s. */
+/* The two worlds are equal until the list is requested; then the simulated network draws other
+ * delays, of 2 ms at most for each delivery: over 20 seeds the two differ by -30 to 18 ms. A pause
+ * before a retry is 2 s. */
 #define DRAWN_MS 200
 
 static void a_list_that_is_not_served_holds_no_machine_up(void **state)
@@ -260,7 +261,7 @@ static void a_list_that_is_not_served_holds_no_machine_up(void **state)
 
 	(void)state;
 	assert_true(way_back_of(true, 0) <= with + DRAWN_MS);
-	/* Not served now: a few tries, however long a pause it asks for. */
+	/* Not served at the moment: only a few retries, however long a pause the BMC requests. */
 	assert_true(way_back_of(false, 503) <= with + 15000);
 }
 
@@ -280,7 +281,7 @@ static void a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a
 	world_wait_state(b, "free", 1800);
 	assert_int_equal(s.asked, 2);
 	assert_int_equal(asked_on_a_trip(b, &s), 0);
-	b->bmc.simple_too = true; /* which is read all the same, and changes nothing of that */
+	b->bmc.simple_too = true; /* read as well, but not a replacement for the list */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	assert_int_equal(asked_on_a_trip(b, &s), 0);
@@ -298,7 +299,7 @@ static void a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a
 	world_stop(&w);
 }
 
-/* Its BMC needs longer for the list than the agent for the inspection. */
+/* The BMC needs longer for the list than the agent for the inspection. */
 static void a_drive_that_a_slow_bmc_lists_is_missed_before_the_machine_is_clean(void **state)
 {
 	static const char *const dead[] = {"WD-DEAD0004"};

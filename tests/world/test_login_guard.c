@@ -1,4 +1,4 @@
-/* A Secret that many BMCs share is tried on one first. */
+/* A Secret shared by many BMCs is tried on one BMC first. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 	world_run(&w, 30 * 60 * 1000);
 	assert_int_equal(wrong_passwords(&w), 1);
 	assert_int_equal(saying(&w, "BmcAuthFailed"), 4);
-	/* The next leader knows. */
+	/* The next leader knows the result, too. */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 30 * 60 * 1000);
@@ -53,7 +53,8 @@ static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 	world_stop(&w);
 }
 
-/* One BMC has another password: what the others accepted stays good, under a new leader too. */
+/* One BMC has another password: the Secret stays good for the BMCs that accepted it, under a new
+ * leader too. */
 static void one_bmc_that_refuses_stops_no_other_when_others_accepted(void **state)
 {
 	struct sim_world w;
@@ -75,7 +76,7 @@ static void one_bmc_that_refuses_stops_no_other_when_others_accepted(void **stat
 	world_stop(&w);
 }
 
-/* The first that is asked does not answer. */
+/* The first BMC that is tried does not answer. */
 static void a_dead_bmc_does_not_hold_the_others_up(void **state)
 {
 	struct sim_world w;
@@ -94,7 +95,7 @@ static bool is_logged_in(void *arg)
 	return fake_bmc_sessions(&((struct server *)arg)->bmc) > 0;
 }
 
-/* ... nor for long: another one tries beside it. */
+/* Nor do the others wait long: a second BMC is tried in parallel. */
 static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 {
 	struct sim_world w;
@@ -108,7 +109,7 @@ static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 	world_stop(&w);
 }
 
-/* Each needs so long that more would be tried before the first says no. */
+/* Each answers so slowly that further BMCs are tried before the first one refuses. */
 static void slow_bmcs_that_refuse_are_three_at_most(void **state)
 {
 	struct slow_bmc slow[8];
@@ -132,8 +133,8 @@ static bool is_cut(void *arg)
 	return str_eq(((struct server *)arg)->segment, "quarantine");
 }
 
-/* A password that nobody told drover of, while the machine serves: what is left to do without its
- * BMC is done. */
+/* The BMC's password was changed while the machine serves: drover does all that is possible without
+ * the BMC. */
 static void without_its_login_a_machine_leaves_its_tenant(void **state)
 {
 	struct sim_world w;
@@ -148,7 +149,7 @@ static void without_its_login_a_machine_leaves_its_tenant(void **state)
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 120);
 	world_wait_state(b, "stopping", 300);
 	assert_string_equal(b->segment,
-			    "tenant/team-a"); /* off comes first, for as long as it may take */
+			    "tenant/team-a"); /* power-off comes first, until its time limit */
 	world_wait(&w, is_cut, b, 600, "the port in quarantine");
 	world_run(&w, 1800 * 1000);
 	assert_true(b->bmc.on && b->claim[0]); /* off is not proved */
@@ -159,7 +160,7 @@ static void without_its_login_a_machine_leaves_its_tenant(void **state)
 	world_stop(&w);
 }
 
-/* ... and what stands beside it is drained, though its Secret is the same. */
+/* A machine beside it is drained, although it shares the Secret. */
 static void a_refused_login_holds_no_other_machines_drain_up(void **state)
 {
 	struct sim_world w;
@@ -212,7 +213,7 @@ static bool has_no_session(void *arg)
 	return fake_bmc_sessions(&b->bmc) == 0 && str_eq(world_at(b, "status.bmc.sessionURI"), "");
 }
 
-/* The sessions of a BMC are few. */
+/* The sessions of a BMC are few, so a retired machine must end its own. */
 static void a_retired_machine_keeps_no_session(void **state)
 {
 	struct sim_world w;
@@ -232,7 +233,8 @@ static void a_retired_machine_keeps_no_session(void **state)
 	assert_int_equal(b->bmc.logins, logins);
 	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
 	world_wait_state(b, "free", 1800);
-	/* Deleted: before the object goes; a BMC that does not answer does not keep it. */
+	/* A deleted machine's session ends before the object is deleted; a BMC that does not answer
+	 * does not delay the deletion. */
 	http_mem_hang(w.net, w.servers[1].origin, true);
 	for (int i = 1; i <= 2; i++) {
 		char path[80];

@@ -1,5 +1,5 @@
-/* What a machine's whole trip costs its BMC, of each make: requests, which are counted and
- * bounded. */
+/* Cost of a machine's whole cycle for its BMC, for each vendor dialect: the number of requests has
+ * an upper bound. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -13,16 +13,16 @@
 #include "tests/world/world.h"
 
 /*
- * The world's server is switched, and given its medium, by the BMC of a simulated machine of that
- * make, which has the same identity and drives and boots nothing itself.
+ * The world's server is switched by, and gets its medium from, the BMC of a simulated machine of
+ * that dialect. That machine has the same identity and drives and boots nothing itself.
  */
 #define ORIGIN "https://127.10.0.2:8443"
 
 struct make {
 	const char *name;
-	/* requests from free to free; a change that needs more says why */
+	/* Maximum of requests from free to free. A change that raises it must say why. */
 	int64_t most;
-	/* ... at 3 s a request; 0: it is not tried so */
+	/* Maximum at 3 s per request; 0: not tested at that latency. */
 	int64_t slow;
 };
 
@@ -34,12 +34,12 @@ struct rig {
 	struct secret *password;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	/* the BMC's own */
+	/* The fake BMC's own callback and argument for a power change. */
 	void (*changed)(void *bmc);
 	void *bmc;
 };
 
-/* What the firmware would take, as the server's own override says it. */
+/* Returns what the firmware would boot, as the server's boot override target. */
 static const char *target_of(const struct rig *f)
 {
 	const char *cd = f->dialects.v[0].dialect->quirks.boot.cd, *is = f->m->boot_target;
@@ -77,7 +77,7 @@ static void add_server(struct rig *f)
 	server_init(b, w, 1);
 	w->nboxes = 1;
 	str_copy(b->origin, sizeof(b->origin), ORIGIN);
-	http_free(b->as_bmc); /* media go to the address that its BMC answers from */
+	http_free(b->as_bmc); /* media are sent to the address at which the BMC answers */
 	b->as_bmc = http_new(
 		w->hardware,
 		http_mem_transport(w->net, w->hardware, "127.10.0.2:40001", NULL, NULL), 0);
@@ -98,7 +98,7 @@ static void add_server(struct rig *f)
 			   b->mac));
 }
 
-/* The make, with so much before each of its answers. */
+/* Starts the BMC of that dialect with a delay of latency_s before each answer. */
 static void speak(struct rig *f, const char *name, unsigned latency_s)
 {
 	char yaml[160];
@@ -188,7 +188,7 @@ static void a_trip_costs_no_more_requests(void **state)
 	go_round(make, 0, make->most);
 }
 
-/* A look takes longer then, so that there are fewer: none is added because an answer was late. */
+/* A slow BMC is read less often; a late answer must not cause additional reads. */
 static void nor_at_three_seconds_a_request(void **state)
 {
 	const struct make *make = *state;
@@ -196,8 +196,8 @@ static void nor_at_three_seconds_a_request(void **state)
 	go_round(make, 3, make->slow);
 }
 
-/* Measured, and a tenth more: a look is two requests, three where overrides stand in a pending
- * object. */
+/* Measured values plus ten percent: an observation is two requests, three where overrides are in a
+ * pending object. */
 static struct make makes[] = {
 	{"idrac9", 190, 117},	  {"idrac10", 325, 156}, {"ilo", 180, 110},
 	{"xcc", 176, 117},	  {"ami", 252, 147},	 {"basic", 178, 108},
@@ -206,12 +206,13 @@ static struct make makes[] = {
 };
 #define MAKES (sizeof(makes) / sizeof(*makes))
 #ifdef __SANITIZE_ADDRESS__
-#define EACH 3 /* the counts are the same, and each trip takes its time */
+#define EACH 3 /* the counts are equal, and each cycle is slow with the sanitizer */
 #else
 #define EACH 1
 #endif
 
-/* One whose licence has no virtual media makes no trip; every other one is here. */
+/* ilo_unlicensed, which has no virtual media, cannot make the cycle; every other dialect is in the
+ * table. */
 static void every_make_has_a_bound(void **state)
 {
 	const char *name;

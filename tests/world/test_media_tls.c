@@ -1,4 +1,5 @@
-/* Boot media over TLS: chosen where a BMC says that it takes them, and told where they are not. */
+/* Boot media over TLS: used where a BMC reports support, and reported where the BMC does not
+ * support them. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static void each_bmc_gets_the_address_that_it_takes(void **state)
 	assert_true(str_starts(w.servers[0].bmc.image, WORLD_AGENT "/boot/"));
 	assert_true(str_starts(w.servers[1].bmc.image, WORLD_AGENT "/boot/"));
 	assert_true(str_starts(w.servers[2].bmc.image, WORLD_MEDIA "/boot/"));
-	/* What is in stays, also when the BMC says otherwise by now and under another leader. */
+	/* An inserted medium stays, even if the BMC reports otherwise now and another replica
+	 * leads. */
 	str_copy(was, sizeof(was), w.servers[0].bmc.image);
 	w.servers[0].bmc.lists_https = 0;
 	world_kill(&w.replicas[0]);
@@ -76,7 +78,8 @@ static bool is_told(void *arg)
 	return str_eq(world_at(arg, "status.operation.lastError.reason"), "MediaNotMounted");
 }
 
-/* As OpenBMC of GB200, GB300 and GH200: it lists nothing, and refuses plain HTTP. */
+/* Like OpenBMC of GB200, GB300 and GH200: reports no supported protocols, and refuses plain
+ * HTTP. */
 static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 {
 	static const char insert[] = "POST /redfish/v1/Systems/1/VirtualMedia";
@@ -106,7 +109,7 @@ static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 	assert_string_equal(json_str_at(protected(&w.servers[1]), "message"),
 			    "its BMC does not verify the TLS certificate of the boot medium's "
 			    "server");
-	/* Another leader tries nothing else. */
+	/* The next leader does not try the other protocol. */
 	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert);
 	world_kill(&w.replicas[0]);
 	world_replica(&w);

@@ -6,7 +6,7 @@
 #include "tests/world/leaving.h"
 #include "tests/world/netris.h"
 
-/* Machines whose ports a Netris controller moves, through their whole life. */
+/* Machines whose ports a Netris controller moves, through their whole cycle. */
 
 static void the_whole_way(uint64_t seed, int64_t latency_ms, bool loose)
 {
@@ -50,7 +50,7 @@ static void a_machine_goes_round_with_loosely_typed_answers(void **state)
 	the_whole_way(203, 50, true);
 }
 
-/* Every change has its effect and is never answered. */
+/* Every change takes effect, but its answer never arrives. */
 static void changes_that_time_out_after_they_worked_lose_nobody(void **state)
 {
 	struct sim_world w;
@@ -74,7 +74,7 @@ static void changes_that_time_out_after_they_worked_lose_nobody(void **state)
 	world_netris_stop(&n);
 }
 
-/* The port never leaves the tenant, as far as anybody was told: its claim does not end, and it says
+/* The port still appears in the tenant's segment: the claim does not end, and the machine reports
  * why. */
 static void a_switch_that_is_dead_keeps_the_claim(void **state)
 {
@@ -123,15 +123,15 @@ static void infiniband_and_nvlink_go_with_the_front_end(void **state)
 	assert_string_equal(b->infiniband, "");
 	assert_string_equal(b->nvlink, "");
 	world_wait_state(b, "free", 1800);
-	/* The next tenant. */
+	/* Then a pod of the next tenant. */
 	world_pod(&w, &w.tenants[1], "infer");
 	world_wait_running(&w, &w.tenants[1], "infer", 1800);
 	assert_string_equal(b->infiniband, "tenant/team-b");
 	world_netris_stop(&n);
 }
 
-/* The front end has left, and its PKey stays: the claim does not end, and the machine comes out of
- * it by itself. */
+/* The Ethernet port has moved, but the InfiniBand PKey stays: the claim does not end, and the
+ * machine recovers without an operator. */
 static void a_pkey_that_stays_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -159,7 +159,7 @@ static void a_pkey_that_stays_keeps_the_claim(void **state)
 	world_netris_stop(&n);
 }
 
-/* It is not switched on in half of its tenant's network. */
+/* The machine is not switched on while only a part of its tenant's network is attached. */
 static void a_fabric_that_does_not_come_keeps_the_machine_off(void **state)
 {
 	struct sim_world w;
@@ -197,7 +197,7 @@ static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void *
 	world_netris_fabrics(&w);
 	sim_netris_fault(n.sim, "NoServers", NULL, NULL, 0, 0);
 	world_replica(&w);
-	world_wait_state(b, "free", 1800); /* there is no V-net of a fabric yet */
+	world_wait_state(b, "free", 1800); /* the fabric has no V-net yet */
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "attaching", 1800);
 	world_wait_reason(b, "NetworkNotConfirmed", 600);
@@ -208,7 +208,7 @@ static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void *
 	world_netris_stop(&n);
 }
 
-/* The leader dies between the two halves of a move, again and again; whoever follows goes on. */
+/* Leaders die between the two halves of a move, again and again; the next one continues. */
 static void leaders_that_die_in_the_middle_lose_nobody(void **state)
 {
 	struct sim_world w;
@@ -238,8 +238,7 @@ static bool vc_is_gone(void *arg)
 	return !o;
 }
 
-/* A tenant that is deleted takes its VPC and server cluster along, also when the controller
- * hesitates. */
+/* Deleting a tenant deletes its VPC and server cluster, even if the controller is slow. */
 static void a_deleted_tenant_leaves_nothing_in_netris(void **state)
 {
 	struct sim_world w;
@@ -262,7 +261,7 @@ static void a_deleted_tenant_leaves_nothing_in_netris(void **state)
 	world_netris_stop(&n);
 }
 
-/* A controller that is gone keeps no tenant for ever. */
+/* An unreachable controller must not keep a tenant forever. */
 static void a_tenant_goes_without_the_controller_and_it_is_said(void **state)
 {
 	struct sim_world w;
@@ -316,8 +315,8 @@ static bool says_none(void *arg)
 	return !says_incident(arg);
 }
 
-/* A server that another writer dropped: nothing more is written to that cluster, Provider and
- * Machine say so, and it goes on when the server is in a cluster again. */
+/* Another writer removed a server: drover changes that cluster no more, reports it on Provider and
+ * Machine, and continues once the server is in a cluster again. */
 static void what_another_writer_dropped_is_named_in_status(void **state)
 {
 	struct sim_world w;
@@ -337,7 +336,7 @@ static void what_another_writer_dropped_is_named_in_status(void **state)
 	assert_false(says_incident(&w));
 	assert_string_equal(isolating_of(&w, text), "True netris, release 4.14.0");
 	sim_netris_fault(n.sim, "OtherRemoves",
-			 "GET /api/v2/server-cluster/20000006" /* team-a's */, a->name, 0, 2);
+			 "GET /api/v2/server-cluster/20000006" /* of team-a */, a->name, 0, 2);
 	world_pod(&w, &w.tenants[0], "more");
 	world_wait_running(&w, &w.tenants[0], "more", 1800);
 	assert_null(sim_netris_wanted(n.sim, a->name));

@@ -9,8 +9,8 @@
 #include "tests/world/netris.h"
 
 /*
- * What is wrong in a Netris controller, or in what is written about it: named in the Machine with
- * the next step, nothing detached that should not be, and over when it is mended.
+ * Faults of a Netris controller or of its configuration: reported on the Machine with the next
+ * step, nothing is detached by mistake, and all continues once the fault is corrected.
  */
 #define PUT_CLUSTER "PUT /api/v2/server-cluster"
 
@@ -39,7 +39,7 @@ static void patch_netris(struct sim_world *w, const char *member, const char *va
 		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", member, value));
 }
 
-/* Moves of a machine that was free before: it stays where it was, off, and says why. */
+/* Moves of a machine that was free: it stays in its segment, off, and reports why. */
 static void what_goes_wrong_is_named_and_ends(void **state)
 {
 	static const struct wrong rows[] = {
@@ -74,7 +74,7 @@ static void what_goes_wrong_is_named_and_ends(void **state)
 	world_netris_stop(&n);
 }
 
-/* The other machines go on. */
+/* The other machines continue. */
 static void a_machine_that_the_inventory_does_not_have_waits_alone(void **state)
 {
 	struct sim_world w;
@@ -82,7 +82,7 @@ static void a_machine_that_the_inventory_does_not_have_waits_alone(void **state)
 
 	(void)state;
 	world_start(&w, 240, 2);
-	w.nboxes = 1; /* of whom Netris knows */
+	w.nboxes = 1; /* Netris knows only this one */
 	world_netris_start(&n, &w, 20, false);
 	w.nboxes = 2;
 	world_replica(&w);
@@ -116,7 +116,7 @@ static void a_template_that_is_mistyped_is_named(void **state)
 	world_netris_stop(&n);
 }
 
-/* It is in the cluster, and no port of it followed: it is not switched on. */
+/* The server is in the cluster, but no port of it followed: the machine is not switched on. */
 static void a_template_with_other_nics_keeps_the_machine_off(void **state)
 {
 	struct sim_world w;
@@ -138,7 +138,7 @@ static void a_template_with_other_nics_keeps_the_machine_off(void **state)
 	world_netris_stop(&n);
 }
 
-/* Before each change, and before what is read after it. */
+/* The session ends before each change, and before the read after the change. */
 static void a_session_that_ends_in_the_middle_harms_nothing(void **state)
 {
 	struct sim_world w;
@@ -164,9 +164,9 @@ static void a_session_that_ends_in_the_middle_harms_nothing(void **state)
 }
 
 /*
- * A second installation of drover: its servers are gpu-3 and gpu-4, and the clusters `quarantine`
- * and `provisioning` are those of both. It moves each of them from one to the other and back
- * without a pause.
+ * A second installation of drover: its servers are gpu-3 and gpu-4, and both installations share
+ * the clusters `quarantine` and `provisioning`. It moves its servers between the two without a
+ * pause.
  */
 struct second {
 	struct loop_group *group;
@@ -252,9 +252,9 @@ static void second_stop(struct second *s)
 	secret_free(s->password);
 }
 
-/* Lists are written whole, and at this latency what one of them read is old when the other one has
- * written: nothing is told to be done that is not. What the other one moves is no loss: each would
- * wait for the other one for ever. */
+/* Lists are written as a whole. At this latency, what one installation has read is outdated when
+ * the other one writes; still no move may be reported as done that is not. A move by the other
+ * installation does not count as a lost server, or each would wait for the other forever. */
 static void two_controllers_at_once_lose_nobody(void **state)
 {
 	struct sim_world w;
@@ -264,7 +264,7 @@ static void two_controllers_at_once_lose_nobody(void **state)
 
 	(void)state;
 	world_start(&w, 245, 2);
-	w.nboxes = 4; /* of which Netris knows */
+	w.nboxes = 4; /* Netris knows all four */
 	world_netris_start(&n, &w, 400, false);
 	w.nboxes = 2;
 	second_start(&s, &w, &n);

@@ -1,4 +1,4 @@
-/* A free machine that could not be booted is not taken, and says why. */
+/* A free machine that cannot be booted is not claimed, and reports why. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool names(const json_t *o, void *arg)
 	return true;
 }
 
-/* An event in the tenant's cluster says it. */
+/* True if an event in the tenant's cluster contains text. */
 static bool told(const struct cluster *p, const char *text)
 {
 	cluster_each(p, "events/", names, &text);
@@ -106,7 +106,7 @@ static void one_whose_bmc_is_not_trusted_is_not_taken(void **state)
 	world_stop(&w);
 }
 
-/* The pod has another one at once. */
+/* The pod gets another machine at once. */
 static void another_one_is_taken_instead(void **state)
 {
 	struct sim_world w;

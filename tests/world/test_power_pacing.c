@@ -1,4 +1,4 @@
-/* Power-on waits its turn, and what it waits is not held against it. */
+/* Power-ons are paced; the wait does not count against a machine's deadline. */
 #include "api/reasons.h"
 #include "tests/unit/testing.h"
 
@@ -13,13 +13,13 @@ static void limit(struct sim_world *w, json_t *limits)
 		 json_pack("{s:{s:o}}", "spec", "limits", limits));
 }
 
-/* When each was switched on: the newest time. */
+/* Times of power-ons, in loop ms, in order. */
 struct watch {
 	struct sim_world *w;
 	bool on[WORLD_BOXES];
 	int64_t at[64];
 	unsigned n;
-	/* somebody said that it waits for its turn */
+	/* True once a machine has reported that it waits for its turn. */
 	bool told;
 	struct server *who;
 };
@@ -63,7 +63,7 @@ static void machines_are_switched_on_one_after_the_other(void **state)
 	world_stop(&w);
 }
 
-/* Switched on once a minute, a machine waits for longer than it may boot. */
+/* With one power-on a minute, a machine waits longer than its boot deadline. */
 static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
@@ -97,8 +97,8 @@ static bool waits_to_boot(void *arg)
 	return s->who;
 }
 
-/* Somebody presses the button of a machine that waits, and what comes up never joins: it is not
- * waited for for ever. */
+/* An operator presses the power button of a waiting machine, and its system never joins: the
+ * deadline must count anyway. */
 static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
@@ -121,8 +121,8 @@ static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **
 	world_stop(&w);
 }
 
-/* A hall that is brought in at once: a look at every BMC takes longer than a place in the queue was
- * once kept. */
+/* A whole hall of machines appears at once: reading every BMC takes longer than a place in the
+ * queue was once reserved. */
 static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
 {
 	struct sim_world w;
@@ -132,7 +132,7 @@ static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void
 	limit(&w, json_pack("{s:i, s:i}", "powerOnPerMinute", 4, "requestsPerSecond", 2));
 	world_replica(&w);
 	world_wait_all(&w, "free", 4 * 3600);
-	for (unsigned i = 0; i < w.nboxes; i++) /* nobody's deadline passed meanwhile */
+	for (unsigned i = 0; i < w.nboxes; i++) /* no deadline passed meanwhile */
 		assert_int_equal(
 			json_array_size(json_at(w.servers[i].object, "status", "failures")), 0);
 	world_stop(&w);

@@ -1,4 +1,4 @@
-/* What packets say of a machine's port, beside what its switches say. */
+/* Probes: packets that prove in which segment a port is, in addition to the switches' reports. */
 #include "tests/unit/testing.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static void name_ours(struct sim_world *w, const char *quarantine, const char *p
 			   quarantine, "provisioning", provisioning));
 }
 
-/* Each segment has a gateway that answers there alone, and all are named. */
+/* Each segment has a gateway that answers only there; sets the probe addresses of all segments. */
 static void name_gates(struct sim_world *w)
 {
 	name_ours(w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
@@ -53,7 +53,7 @@ static void packets_prove_what_switches_only_say(void **state)
 	world_wait_state(b, "imaging", 1800);
 	assert_string_equal(world_at(b, "status.network.segment"), "provisioning");
 	assert_string_equal(world_at(b, "status.network.proof"), "Strong");
-	/* Whoever leads next does not ask again, and knows the answer to what was asked. */
+	/* The next leader does not repeat the probe, but knows its result. */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
@@ -69,7 +69,8 @@ static void packets_prove_what_switches_only_say(void **state)
 	world_netris_stop(&n);
 }
 
-/* A rule that the switch was told and does not keep: no look at what it was told shows that. */
+/* A rule that the switch was given and does not enforce: the switch's configuration does not show
+ * it. */
 static void a_machine_that_reaches_a_tenant_from_quarantine_stays_there(void **state)
 {
 	struct sim_world w;
@@ -89,13 +90,13 @@ static void a_machine_that_reaches_a_tenant_from_quarantine_stays_there(void **s
 	assert_null(strstr(w.log, "wiping"));
 	world_run(&w, 60000);
 	assert_int_equal(b->doing, SERVER_OFF);
-	/* It is asked again by itself. */
+	/* The probe is repeated without an operator. */
 	b->leaks = NULL;
 	world_wait_state(b, "free", 8 * 3600);
 	world_stop(&w);
 }
 
-/* A tenant's machine that reaches another tenant: it runs nothing, and leaves. */
+/* A tenant's machine that reaches another tenant runs no pods and leaves. */
 static void a_node_that_reaches_another_tenant_never_serves(void **state)
 {
 	struct sim_world w;
@@ -128,7 +129,8 @@ static void what_a_tenant_s_api_server_changes_proves_nothing(void **state)
 	world_netris_start(&n, &w, 20, false);
 	name_gates(&w);
 	b->says_proved = true;
-	name_tenant(&w, "team-a", "10.90.9.9"); /* it is silent, which the Node does not say */
+	/* this address does not answer, but the Node does not report that */
+	name_tenant(&w, "team-a", "10.90.9.9");
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
@@ -138,7 +140,7 @@ static void what_a_tenant_s_api_server_changes_proves_nothing(void **state)
 	world_netris_stop(&n);
 }
 
-/* The controller and its switches say provisioning, and the port never left quarantine. */
+/* The controller and its switches report provisioning, but the port never left quarantine. */
 static void a_switch_that_lies_about_a_port_gets_no_tenant_s_bytes(void **state)
 {
 	struct sim_world w;
@@ -230,8 +232,8 @@ static void a_tenant_that_demands_a_proof_gets_it(void **state)
 	world_netris_stop(&n);
 }
 
-/* Neither where its agent cannot be asked, nor where nothing could be asked later (and that is
- * demanded when the claim is there): nothing is written for the tenant. */
+/* Nothing is written for the tenant if the agent cannot run probes, or if no later probe would be
+ * possible (a proof level required after the claim exists). */
 static void what_cannot_be_proved_is_not_begun(void **state)
 {
 	(void)state;
@@ -271,7 +273,7 @@ static void put_team_b(struct sim_world *w, const char *segment)
 			   SERVER_TEAM_A_GATE));
 }
 
-/* Who comes into a segment, and names an address of it, names it for all who are there, until it
+/* An address named by one machine in a segment counts for all machines there, until that machine
  * leaves. */
 static void an_address_counts_at_once_for_whoever_shares_the_segment(void **state)
 {
@@ -307,7 +309,8 @@ static bool count_claim(const json_t *o, void *arg)
 	return true;
 }
 
-/* The pod is told whose network shows too little, and no machine is spent on it. */
+/* The pod gets an event that names the network with the insufficient proof, and no machine is
+ * claimed. */
 static void refused_to(struct sim_world *w, const char *text)
 {
 	struct server *b = &w->servers[0];
@@ -346,7 +349,7 @@ static void no_claim_is_opened_where_too_little_can_ever_be_proved(void **state)
 	world_netris_stop(&n);
 }
 
-/* Its Node says nothing that proves it: it never gets pods. */
+/* The Node reports no proof: it never gets pods. */
 static void a_node_proved_less_than_demanded_never_serves(void **state)
 {
 	struct sim_world w;
@@ -359,7 +362,7 @@ static void a_node_proved_less_than_demanded_never_serves(void **state)
 	name_gates(&w);
 	demand(&w, "team-a", "Strong");
 	b->says_proved = true;
-	name_tenant(&w, "team-a", "10.90.9.9"); /* it is silent */
+	name_tenant(&w, "team-a", "10.90.9.9"); /* this address does not answer */
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "NetworkProofWeak", 3600);
@@ -371,7 +374,7 @@ static void a_node_proved_less_than_demanded_never_serves(void **state)
 	world_netris_stop(&n);
 }
 
-/* Nothing proves where a machine without a fabric is. */
+/* A machine without a fabric has no proof of its segment. */
 static void no_fabric_is_no_proof(void **state)
 {
 	struct sim_world w;

@@ -1,5 +1,4 @@
-/* A Node that kube-scheduler does not take for a pod: drover learns it, and brings another
- * machine. */
+/* A Node that kube-scheduler rejects for a pod: drover notices, and provides another machine. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -38,7 +37,7 @@ static void a_node_that_the_scheduler_refuses_is_not_waited_for(void **state)
 	assert_false(is_refused_node(&w, b));
 	cluster_each(&w.tenants[0], "events/", is_told, &told);
 	assert_true(told);
-	world_delete_pod(&w, &w.tenants[0], "train"); /* and all of it goes back */
+	world_delete_pod(&w, &w.tenants[0], "train"); /* all machines become free again */
 	world_settle(&w);
 	world_stop(&w);
 }

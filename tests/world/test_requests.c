@@ -1,4 +1,5 @@
-/* A ProvisioningRequest brings machines for pods that do not exist yet, and says how far it is. */
+/* A ProvisioningRequest provides machines for pods that do not exist yet, and reports its
+ * progress. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static void drop(struct sim_world *w, const char *name)
 	world_do(w, &w->tenants[0], "DELETE", path, NULL);
 }
 
-/* request NULL: it consumes none.  spec: taken. */
+/* Creates a pod; request: the ProvisioningRequest that it consumes, NULL: none. Takes ownership of
+ * spec. */
 static void add_pod(struct sim_world *w, const char *request, const char *name, json_t *spec)
 {
 	json_t *notes = json_object();
@@ -57,7 +59,8 @@ struct look {
 	char text[400];
 };
 
-/* "True Accepted: ..."; "": there is no such condition. */
+/* True if the request has the condition, for example "True Accepted: ..."; "": no such
+ * condition. */
 static bool has(void *arg)
 {
 	struct look *l = arg;
@@ -120,7 +123,7 @@ static void an_atomic_request_brings_all_its_machines_and_its_pods_take_them(voi
 	wait_for(&w, "train", "Provisioned", "False Nominated", 60);
 	world_run(&w, 5000);
 	assert_int_equal(claims(&w), 2);
-	consume(&w, "train", "early"); /* the request is the demand */
+	consume(&w, "train", "early"); /* the request already accounts for this pod's demand */
 	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
 	assert_int_equal(claims(&w), 2);
 	consume(&w, "train", "late");
@@ -131,7 +134,7 @@ static void an_atomic_request_brings_all_its_machines_and_its_pods_take_them(voi
 	world_stop(&w);
 }
 
-/* Empty Nodes go after a minute, and these have no pods yet. */
+/* Empty Nodes are released after a minute, and these have no pods yet. */
 static void its_nodes_stay_until_the_booking_ends(void **state)
 {
 	struct sim_world w;
@@ -143,13 +146,14 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 	ask(&w, "train", QUEUED, 2, NULL);
 	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
 	add_pod(&w, NULL, "too-big",
-		requests_pod_spec("64")); /* kube-scheduler goes on judging pods */
+		requests_pod_spec("64")); /* kube-scheduler continues to judge pods */
 	world_run(&w, 500000);
 	assert_int_equal(claims(&w), 2);
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
 	world_run(&w, 40000);
 	for (unsigned i = 0; i < 2; i++)
-		assert_string_equal(w.servers[i].state, "serving"); /* as long as after a pod */
+		/* an empty Node stays as long as after a pod */
+		assert_string_equal(w.servers[i].state, "serving");
 	world_wait_all(&w, "free", 7200);
 	world_stop(&w);
 }
@@ -189,7 +193,7 @@ static void what_is_booked_buys_nothing(void **state)
 	world_run(&w, 60000);
 	assert_true(claims(&w) <= 1);
 	assert_string_equal(w.servers[b == &w.servers[0]].state, "free");
-	consume(&w, "train", "a"); /* and whoever comes is served */
+	consume(&w, "train", "a"); /* pods that come now are served */
 	world_wait_running(&w, &w.tenants[0], "a", 1800);
 	world_stop(&w);
 }
@@ -231,7 +235,7 @@ static void a_check_opens_nothing_and_keeps_room_for_a_while(void **state)
 	wait_for(&w, "machines", "Provisioned", "True CapacityIsFound", 60);
 	world_run(&w, 30000);
 	assert_int_equal(claims(&w), 0);
-	consume(&w, "machines", "train"); /* that is what opens one */
+	consume(&w, "machines", "train"); /* the consuming pod makes drover create the claim */
 	world_wait_running(&w, &w.tenants[0], "train", 1200);
 	assert_int_equal(claims(&w), 1);
 	wait_for(&w, "machines", "BookingExpired", "True CapacityReservationTimeExpired", 660);

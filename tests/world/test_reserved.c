@@ -1,4 +1,5 @@
-/* A tenant's kubeconfig leads drover to the tenant, and not into the network of the BMCs. */
+/* The server in a tenant's kubeconfig must be the tenant's API server, and must not lead drover
+ * into the BMC network. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void a_kubeconfig_that_leads_to_a_bmc_or_to_drover_is_refused(void **stat
 		assert_string_equal(accepted(&w, "status"), "False");
 		assert_non_null(strstr(accepted(&w, "message"), "cluster.server: "));
 		assert_non_null(strstr(accepted(&w, "message"), to[i][1]));
-		assert_true(w.servers[0].bmc.requests - asked < 20); /* its own looks */
+		assert_true(w.servers[0].bmc.requests - asked < 20); /* drover's own observations */
 	}
 	point(&w, w.tenants[0].origin);
 	assert_string_equal(accepted(&w, "status"), "True");
@@ -59,7 +60,7 @@ static void a_kubeconfig_that_leads_to_a_bmc_or_to_drover_is_refused(void **stat
 	world_stop(&w);
 }
 
-/* As an administrator's spec.server. */
+/* Allowed if an administrator sets it in spec.server. */
 static void an_administrator_may_mean_such_an_address(void **state)
 {
 	struct sim_world w;

@@ -1,5 +1,5 @@
-/* Machines at rest. One of which nothing is recorded is not touched as long as a tenant may have
- * it, on or off; one that is free and comes on is not clean any more. */
+/* Machines at rest. A machine without any record is not touched while a tenant may be using it, on
+ * or off. A free machine that is found on is no longer clean. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #define PROVIDER "/apis/" OBJECT_API_VERSION "/providers/rack"
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-/* It serves team-a, is switched off by whomever, and its Machine is made anew while drover is
- * away. */
+/* The machine serves team-a, is switched off from outside, and its Machine object is created anew
+ * while no drover runs. */
 static struct server *forgotten(struct sim_world *w, uint64_t seed, char node[static 128])
 {
 	struct server *b = leaving_serving(w, seed);
@@ -55,7 +55,7 @@ static void a_tenant_that_was_away_at_the_start_keeps_its_drives(void **state)
 
 	(void)state;
 	str_copy(b->segment, sizeof(b->segment),
-		 "quarantine"); /* its Node alone says whose it is */
+		 "quarantine"); /* only the Node shows whose it is */
 	cluster_away(&w.tenants[0], true);
 	world_replica(&w);
 	world_wait_reason(b, "TenantUnreachable", 300);
@@ -91,7 +91,7 @@ static void a_port_in_a_tenants_segment_keeps_the_drives_without_a_node(void **s
 	world_stop(&w);
 }
 
-/* Its Secret was taken away: what its Nodes are, nobody knows. */
+/* The kubeconfig Secret of a tenant is deleted, so drover cannot read that tenant's Nodes. */
 static void a_new_machine_waits_until_every_tenant_was_read(void **state)
 {
 	struct sim_world w;
@@ -128,7 +128,8 @@ static void a_person_may_say_that_it_holds_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Read once, it may go away: who joins since then has a record. */
+/* A tenant that was read once may become unreachable: machines that join afterwards have a
+ * record. */
 static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 {
 	struct sim_world w;
@@ -146,8 +147,8 @@ static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 	world_stop(&w);
 }
 
-/* Acts are kept back for such a one in any case (life_ensure_unpaused()); that it does not even
- * leave known is consent. */
+/* Acts on an observed machine are withheld in any case (life_ensure_unpaused()). This test checks
+ * that the machine does not even leave known. */
 static void one_that_is_only_observed_stays_known(void **state)
 {
 	struct sim_world w;
@@ -170,7 +171,7 @@ static bool is_clean(const struct server *b)
 	return json_true_at(b->object, "status", "clean");
 }
 
-/* Somebody's system is on its drives by now, and runs. */
+/* Starts a world whose machine was free and now runs an operator's system from its drives. */
 static struct server *used_by_hand(struct sim_world *w, uint64_t seed)
 {
 	struct server *b = &w->servers[0];
@@ -197,13 +198,12 @@ static void a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again(voi
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_string_equal(b->claim, "");
-	assert_true(b->bmc.on); /* whoever switched it on works there */
+	assert_true(b->bmc.on); /* whoever switched the machine on is using it */
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_int_equal(leaving_events(&w, "PowerStateUnexpected"), 1);
 	server_power(b, false);
 	b->switched_off = 0;
-	world_wait_running(&w, &w.tenants[0], "train",
-			   3600); /* the invariants look at its drives */
+	world_wait_running(&w, &w.tenants[0], "train", 3600); /* the invariants check its drives */
 	world_check_serving(&w, &w.tenants[0], "train");
 	world_stop(&w);
 }
@@ -230,7 +230,7 @@ static void what_came_on_in_a_tenants_segment_waits_for_a_person(void **state)
 	world_stop(&w);
 }
 
-/* Seen by nobody but the BMC of another machine. */
+/* Only the BMC of another machine, at the wrong address, reports that the power is on. */
 static void another_machines_power_takes_nothing_away(void **state)
 {
 	struct sim_world w;
@@ -278,7 +278,7 @@ static void one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped(void *
 	world_stop(&w);
 }
 
-/* --- what they need --------------------------------------------------------------------------- */
+/* --- objects that machines need --------------------------------------------------------------- */
 
 static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 {
@@ -291,7 +291,8 @@ static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 	world_replica(&w);
 	world_wait_state(b, "wiping", 900);
 	world_do(&w, &w.host, "DELETE", path, NULL);
-	world_wait_state(b, "free", 900); /* without it nobody could have switched it off */
+	/* without its Provider the machine could not have been switched off */
+	world_wait_state(b, "free", 900);
 	leaving_wait_event(&w, &w.host, "ProviderInUse", "gpu-1");
 	assert_true(leaving_has(&w.host, "providers.drover.dev", "rack"));
 	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
@@ -302,7 +303,7 @@ static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 	world_stop(&w);
 }
 
-/* As where its finalizer was taken away by hand. */
+/* Deletes the Provider although it has a finalizer, as an operator may do by hand. */
 static void lose_provider(struct sim_world *w)
 {
 	world_do(w, &w->host, "DELETE", PROVIDER, NULL);
@@ -320,7 +321,7 @@ static bool is_gone(void *arg)
 	return !leaving_has(&b->world->host, "machines.drover.dev", b->name);
 }
 
-/* Nothing is asked of its BMC any more, and nobody is there who could ask. */
+/* The machine's BMC gets no requests any more, since without its Provider nothing can send them. */
 static void a_machine_retires_although_its_provider_is_gone(void **state)
 {
 	static const char *const from[] = {"free", "quarantined", "retired", "known"};
@@ -351,7 +352,7 @@ static void a_machine_retires_although_its_provider_is_gone(void **state)
 		if (!str_eq(from[i], "known"))
 			lose_provider(&w);
 		resets = fake_bmc_count(&b->bmc, RESET);
-		if (i % 2) { /* by another leader, who never saw the Provider */
+		if (i % 2) { /* by another leader, which never read the Provider */
 			world_kill(&w.replicas[0]);
 			world_replica(&w);
 		}
@@ -362,7 +363,7 @@ static void a_machine_retires_although_its_provider_is_gone(void **state)
 	}
 }
 
-/* It runs for a tenant: that it is off and cut off only its Provider can prove. */
+/* The machine runs for a tenant: only its Provider can prove that it is off and isolated. */
 static void a_machine_that_serves_does_not_retire_without_its_provider(void **state)
 {
 	struct sim_world w;

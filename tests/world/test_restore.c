@@ -1,5 +1,5 @@
-/* A backup that gives every object a new UID is put back: what serves goes on serving. Records that
- * are too old. */
+/* A restored backup gives every object a new UID: serving machines keep serving. Also records that
+ * are outdated. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool remake(const struct store_entry *en, void *arg)
 	return true;
 }
 
-/* As Velero does it: drover is away meanwhile.  Names stay, UIDs do not. */
+/* Restores objects like Velero while no drover runs: same names, new UIDs. */
 static void put_back(struct sim_world *w, const char *const *kinds, bool statuses)
 {
 	struct put_back pb = {.w = w, .statuses = statuses, .a = arena_new()};
@@ -62,7 +62,7 @@ static void put_back(struct sim_world *w, const char *const *kinds, bool statuse
 	for (size_t i = 0; i < pb.n; i++)
 		free(pb.values[i]);
 	arena_free(pb.a);
-	w->restored |= !statuses; /* the invariants's books are of the lost ones */
+	w->restored |= !statuses; /* the invariants recorded the lost status */
 	world_replica(w);
 }
 
@@ -198,7 +198,7 @@ static void owners_with_new_uids_take_no_claim_along(void **state)
 	n = claim_of(&w, b->claim);
 	assert_null(json_at(n, "metadata", "deletionTimestamp"));
 	assert_true(leaving_was_told(&w.host, "OwnerReplaced", "VirtualCluster"));
-	/* Its pool is deleted after all: it leaves. */
+	/* The pool is deleted after all: the machine leaves. */
 	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
 	world_wait_state(b, "free", 1800);
 	world_stop(&w);
@@ -217,8 +217,7 @@ static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
 	world_stop(&w);
 }
 
-/* Applied from files, or by Velero: nothing says any more whom the machine serves but its own
- * lock. */
+/* Applied from files or by Velero without status: only the Machine shows which claim it serves. */
 static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took(void **state)
 {
 	struct sim_world w;
@@ -237,7 +236,7 @@ static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_too
 	world_stop(&w);
 }
 
-/* Without statuses, as Velero does unless it is told otherwise. */
+/* Without status, as Velero restores by default. */
 static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 {
 	struct sim_world w;
@@ -253,7 +252,7 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	assert_string_equal(b->state, "known");
 	still_serves(&w, b);
 	n = claim_of(&w, claim);
-	assert_non_null(n); /* it says whom the machine serves */
+	assert_non_null(n); /* the claim shows whom the machine serves */
 	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 "after-the-backup", "claim", claim));
 	world_wait_state(b, "serving", 300);
@@ -261,8 +260,8 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	world_stop(&w);
 }
 
-/* Its Machine object was taken away by force and made anew: the claim of the old one ends all the
- * same. */
+/* The Machine object was deleted by force and created anew: the claim that names the old one ends
+ * anyway. */
 static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 {
 	struct sim_world w;
@@ -283,7 +282,7 @@ static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 	world_do(&w, &w.host, "DELETE", key, NULL);
 	world_run(&w, 600 * 1000);
 	left = claim_of(&w, claim);
-	assert_non_null(left); /* nothing was seen off yet */
+	assert_non_null(left); /* the machine was not observed off yet */
 	json_decref(left);
 	left = NULL;
 	world_patch_machine(
@@ -298,7 +297,7 @@ static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 	world_stop(&w);
 }
 
-/* The journal that it was written to was lost, and fences of a backup are lower. */
+/* The journal with the newest fence was lost; the fence in the backup is lower. */
 static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **state)
 {
 	struct sim_world w;
@@ -313,7 +312,7 @@ static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **stat
 	world_stop(&w);
 }
 
-/* The statuses of each drive's commands as one number: no record is that any more. */
+/* Replaces the command statuses of each drive by a number, which makes the record invalid. */
 static void spoil_record(struct sim_world *w, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -339,8 +338,7 @@ static void spoil_record(struct sim_world *w, const char *name)
 	free(text);
 }
 
-/* Of a version long gone: it is proof of nothing, and the machine is wiped again before anybody has
- * it. */
+/* A record of an old release proves nothing: the machine is wiped again before a tenant gets it. */
 static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 {
 	struct sim_world w;
@@ -356,13 +354,13 @@ static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 	spoil_record(&w, first);
 	world_replica(&w);
 	world_run(&w, 30000);
-	assert_string_equal(b->state, "free"); /* nobody wants it */
+	assert_string_equal(b->state, "free"); /* no pod needs the machine yet */
 	leaving_wait_event(&w, &w.host, "ValidationFailed", "spec.devices[0].rawStatus");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "EraseUnverified", 300);
 	leaving_wait_event(&w, &w.host, "EraseUnverified", first);
 	assert_false(json_true_at(b->object, "status", "clean"));
-	/* Nor is it written over. */
+	/* The record is not overwritten either. */
 	world_wait_reason(b, "RecordNotKept", 300);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "spec.devices[0].rawStatus: want a list, got 0; save a copy"));

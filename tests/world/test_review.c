@@ -1,5 +1,5 @@
-/* What people, tenants and old backups do that nobody asked them for: nothing of it leaks, sticks
- * or is offered dirty. */
+/* Unexpected actions of operators and tenants, and old backups: nothing leaks, nothing gets stuck,
+ * and no dirty machine becomes free. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define RACE_MS 700
 
-/* --- what the tests do and look at ------------------------------------------------------------ */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 static void review_claim(struct sim_world *w, const char *method, const char *claim, json_t *patch)
 {
@@ -19,7 +19,7 @@ static void review_claim(struct sim_world *w, const char *method, const char *cl
 	world_do(w, &w->host, method, path, patch);
 }
 
-/* As people do with what does not go away. */
+/* Removes the claim's finalizers, as users do with an object that is not deleted. */
 static void review_take_finalizers(struct sim_world *w, const char *claim)
 {
 	review_claim(w, "PATCH", claim, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
@@ -69,7 +69,8 @@ static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
-	w.restored = true; /* whoever does this answers for power; the rest is drover's */
+	/* the user who does this is responsible for the power; the rest is drover's task */
+	w.restored = true;
 	world_delete_pod(&w, &w.tenants[0], "train");
 	review_claim(&w, "DELETE", claim, NULL);
 	review_take_finalizers(&w, claim);
@@ -138,8 +139,7 @@ static void a_claim_cancelled_before_anything_was_written_ends(void **state)
 	world_delete_pod(&w, &w.tenants[0], "train");
 	review_pause(&w, true);
 	review_claim(&w, "DELETE", claim, NULL);
-	world_kill(
-		&w.replicas[0]); /* whoever follows has heard all there is to hear of the claim */
+	world_kill(&w.replicas[0]); /* the next leader has seen the claim only in its final state */
 	world_replica(&w);
 	world_run(&w, 60000);
 	review_pause(&w, false);
@@ -157,7 +157,7 @@ static void a_medium_that_was_not_read_once_stops_no_clock(void **state)
 	world_start(&w, 904, 1);
 	world_replica(&w);
 	world_wait_state(b, "free", 300);
-	world_media(&w, false); /* the agent never calls */
+	world_media(&w, false); /* the agent never sends its hello */
 	world_pod(&w, &w.tenants[0], "train");
 	leaving_wait_at(b, "status.operation.step", "power-on", 300);
 	world_run(&w, 10000);
@@ -194,7 +194,7 @@ static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **sta
 	struct server *b = leaving_serving(&w, 911);
 
 	(void)state;
-	w.refused = "/api/v1/nodes/"; /* drover's changes of Nodes are not let in */
+	w.refused = "/api/v1/nodes/"; /* drover cannot write Nodes */
 	leaving_patch_node(b, "",
 			   json_pack("{s:{s:[{s:s,s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
 				     "drover.dev/draining", "value", "mine", "effect", "NoSchedule",
@@ -207,7 +207,8 @@ static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **sta
 
 /* --- owners that vanish ----------------------------------------------------------------------- */
 
-/* Gone at once, whatever holds it; gives what is needed to make it anew. */
+/* Deletes the object at once, without its finalizers; returns a copy to create it anew, which the
+ * caller owns. */
 static json_t *review_vanish(struct sim_world *w, const char *plural, const char *name)
 {
 	static const char *const servers[] = {"uid",	    "resourceVersion", "creationTimestamp",
@@ -255,7 +256,7 @@ static void a_tenant_that_is_taken_away_by_force_frees_its_machine(void **state)
 
 	(void)state;
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
-	w.tenants[0].owed = true; /* nobody knows how to reach it */
+	w.tenants[0].owed = true; /* drover no longer has its kubeconfig */
 	json_decref(review_vanish(&w, "virtualclusters", "team-a"));
 	world_wait_state(b, "free", 4 * 3600);
 	leaving_wait_gone(&w, &w.host, key, 60);
@@ -298,7 +299,7 @@ static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
 	}
 }
 
-/* --- tenants that lie ------------------------------------------------------------------------- */
+/* --- false data from tenants ------------------------------------------------------------------ */
 
 static void heartbeats_that_are_forged_for_ever_do_not_keep_a_machine(void **state)
 {

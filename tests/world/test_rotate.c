@@ -1,4 +1,4 @@
-/* Keys that are replaced while drover works with them. */
+/* Keys that are replaced while they are in use. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static void replace_key(struct sim_world *w, const char *value)
 {
 	world_secret(w, "drover-system", "drover-boot-key", "key", value, NULL, NULL);
-	world_run(w, 31000); /* it is read every 30 s */
+	world_run(w, 31000); /* drover reads it every 30 s */
 }
 
 static bool is_starting(void *arg)
@@ -24,7 +24,7 @@ static bool is_starting(void *arg)
 	return b->bmc.on && b->doing == SERVER_FIRMWARE;
 }
 
-/* The boot block that a holder of that key makes himself; malloc'd. */
+/* Returns a boot block forged with this key; the caller frees it. */
 static char *forged(const struct server *b, const char *key, int64_t boot)
 {
 	OWN(arena) a = arena_new();
@@ -42,7 +42,8 @@ static char *forged(const struct server *b, const char *key, int64_t boot)
 	return out;
 }
 
-/* What the old key made is worth nothing, whoever has the key itself. */
+/* Boot blocks made with the old key are invalid after a rotation, even if somebody has the key
+ * itself. */
 static void who_has_the_old_key_opens_nothing(void **state)
 {
 	struct sim_world w;
@@ -62,7 +63,8 @@ static void who_has_the_old_key_opens_nothing(void **state)
 	key = crypto_base64_decode(json_str_at(old, "data", "key"),
 				   strlen(json_str_at(old, "data", "key")), &len, &e);
 	replace_key(&w, NEW_KEY);
-	world_wait_state(b, "wiping", 300); /* its nonce was of the old key: it is wiped again */
+	/* its nonce was made with the old key, so it is wiped again */
+	world_wait_state(b, "wiping", 300);
 	block = forged(b, key, 2);
 	thief = bootagent_thief(b, block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");
 	world_wait_state(b, "free", 3600);
@@ -75,8 +77,8 @@ static void who_has_the_old_key_opens_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Its agent would show a secret of the old key, or trust the old CA alone: it is booted with
- * another medium, not waited for. */
+/* The agent would use a secret of the old key, or trust only the old CA: drover boots it with a new
+ * medium, without waiting for a timeout. */
 static void a_machine_that_boots_an_old_medium_is_booted_again(void **state)
 {
 	(void)state;
@@ -89,7 +91,7 @@ static void a_machine_that_boots_an_old_medium_is_booted_again(void **state)
 
 		world_start(&w, 402 + ca, 1);
 		world_replica(&w);
-		w.refused = PROTO_HELLO_PATH; /* nothing is heard of it yet */
+		w.refused = PROTO_HELLO_PATH; /* the agent's hello cannot arrive yet */
 		world_wait(&w, is_starting, b, 300, "it starts");
 		if (ca) {
 			assert_ok(crypto_ca_new("another", WORLD_WALL, 30, &pem, &key, &e), &e);
@@ -109,7 +111,7 @@ static void a_machine_that_boots_an_old_medium_is_booted_again(void **state)
 	}
 }
 
-/* An agent that drover knows is known by its own key. */
+/* An agent that has said hello is authenticated by its own key. */
 static void a_claim_under_way_goes_on(void **state)
 {
 	struct sim_world w;
@@ -125,7 +127,7 @@ static void a_claim_under_way_goes_on(void **state)
 	boots = b->boots;
 	world_secret(&w, "drover-system", "drover-boot-key", "key", NEW_KEY, NULL, NULL);
 	world_wait_running(&w, &w.tenants[0], "train", 3600);
-	assert_int_equal(b->boots, boots + 1); /* the tenant's */
+	assert_int_equal(b->boots, boots + 1); /* the boot of the tenant's system */
 	assert_false(world_has_failure(b, "AgentRebooted"));
 	world_stop(&w);
 }
@@ -135,8 +137,8 @@ static bool has_medium(void *arg)
 	return ((struct server *)arg)->bmc.image != NULL;
 }
 
-/* Who knows machine, operation and boot does not know where its medium is: that takes the boot
- * key. */
+/* Machine, operation and boot number are not enough to compute the URL of the medium: that requires
+ * the boot key. */
 static void the_address_of_a_medium_cannot_be_guessed(void **state)
 {
 	static const char *const keys[] = {NEW_KEY, "another key of forty letters, all made up",
@@ -147,7 +149,7 @@ static void the_address_of_a_medium_cannot_be_guessed(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct sim_world w;
 
-		world_start(&w, 405, 1); /* all but the key is the same */
+		world_start(&w, 405, 1); /* everything but the key is the same */
 		world_secret(&w, "drover-system", "drover-boot-key", "key", keys[i], NULL, NULL);
 		world_replica(&w);
 		world_wait(&w, has_medium, &w.servers[0], 300, "a medium");

@@ -1,5 +1,5 @@
-/* S9 itself: what is at rest, what is not, and that a world that stays as it is without a fault is
- * complained of. */
+/* Tests S9 itself: what counts as at rest, what does not, and that a world which does not come to
+ * rest without a fault violates S9. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
-/* As if nothing had gone wrong for that long. */
+/* Returns the result of the invariants as if no fault had occurred for ms. */
 static bool is_good_after(struct sim_world *w, int64_t ms)
 {
 	bool good;
@@ -62,7 +62,7 @@ static void a_claim_is_at_rest_when_it_is_ready_or_gone(void **state)
 	world_stop(&w);
 }
 
-/* ... and so is what waits for a person, with its claim. */
+/* A machine that waits for an operator is at rest, with its claim. */
 static void what_a_person_decides_is_at_rest(void **state)
 {
 	struct sim_world w;

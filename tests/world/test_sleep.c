@@ -1,5 +1,5 @@
-/* A tenant sleeps: its machines stay for sleepGrace, then go back without its API; whoever merely
- * does not answer keeps them. */
+/* A tenant sleeps: its machines stay for sleepGrace, then are released without the tenant's API
+ * server. A tenant that merely does not answer keeps its machines. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define HOUR_MS (3600 * 1000)
 #define GRACE_MS (11 * MINUTE_MS)
 
-/* --- what the tests do and look at ------------------------------------------------------------ */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 static void asleep_cluster(struct sim_world *w, json_t *spec)
 {
@@ -31,7 +31,8 @@ static int64_t asleep_generation(struct sim_world *w)
 	return json_int_at(json_at(o, "metadata"), "generation");
 }
 
-/* As `vcluster pause`, `vcluster resume` and the controller of StatefulSets do. */
+/* Scales like `vcluster pause` and `vcluster resume`, with the status of the StatefulSet
+ * controller. */
 static void asleep_scale(struct sim_world *w, int replicas, bool paused)
 {
 	world_do(w, &w->host, "PATCH", SETS "/team-a",
@@ -58,7 +59,8 @@ static void asleep_set(struct sim_world *w)
 				    "name", "team-a", "sleepGrace", "11m"));
 }
 
-/* So many machines that serve a pod of team-a each, whose control plane is known. */
+/* Starts `servers` machines that each serve a pod of team-a; drover knows the tenant's control
+ * plane. */
 static void asleep_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	char pod[2][8] = {"train", "more"};
@@ -71,7 +73,7 @@ static void asleep_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 	for (unsigned i = 0; i < servers; i++)
 		world_wait_running(w, &w->tenants[0], pod[i], 900);
 	world_wait_all(w, "serving", 60);
-	world_run(w, 15000); /* the claims' status follows */
+	world_run(w, 15000); /* until the claims' status is up to date */
 }
 
 static void asleep_sleep(struct sim_world *w)
@@ -157,7 +159,7 @@ static bool asleep_left(void *arg)
 	return !str_eq(((struct server *)arg)->state, "serving");
 }
 
-/* When, in ms from `from`, the machine stopped serving. */
+/* Returns the ms since `from` at which the machine stopped serving. */
 static int64_t asleep_leaves(struct sim_world *w, struct server *b, int64_t from, int64_t limit_s)
 {
 	world_wait(w, asleep_left, b, limit_s, "it leaves");
@@ -187,7 +189,7 @@ static json_t *asleep_why(struct sim_world *w, const char *target)
 	return answer;
 }
 
-/* --- knowing ---------------------------------------------------------------------------------- */
+/* --- how sleep is detected -------------------------------------------------------------------- */
 
 static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 {
@@ -251,7 +253,7 @@ static void after_the_grace_they_go_back_without_its_api(void **state)
 	assert_true(server_is_blank(b));
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 	assert_int_equal(asleep_debts(&w), 1);
-	/* Days later nothing of that is forgotten, and it is paid when the tenant is back. */
+	/* The pending cleanup is still recorded days later, and done when the tenant is back. */
 	world_run(&w, 26 * (int64_t)HOUR_MS);
 	assert_int_equal(asleep_debts(&w), 1);
 	assert_true(asleep_has_node(&w, claim));
@@ -290,15 +292,15 @@ static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
 		OWN(arena) a = arena_new();
 
 		asleep_serving(&w, 710 + (uint64_t)how, 1);
-		if (how == 1) /* nobody said what to look at */
+		if (how == 1) /* spec.controlPlane is not set */
 			asleep_cluster(&w, json_pack("{s:n}", "controlPlane"));
 		if (how == 1 || how == 2)
 			asleep_scale(&w, 0, true);
-		if (how == 3) { /* its pods were not seen to be gone */
+		if (how == 3) { /* the deletion of its pods was not observed */
 			world_do(&w, &w.host, "PATCH", SETS "/team-a",
 				 json_pack("{s:{s:i}}", "spec", "replicas", 0));
 		}
-		if (how != 2) /* it answers, whatever the host says */
+		if (how != 2) /* the tenant answers, whatever the host cluster reports */
 			cluster_away(&w.tenants[0], true);
 		world_run(&w, HOUR_MS);
 		assert_string_equal(w.servers[0].state, "serving");
@@ -334,7 +336,7 @@ static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 	httpd_route(forbids, "GET", SETS "/{}", 1 << 16, on_forbidden, NULL);
 	apiserver_routes(w.host.api, forbids);
 	http_mem_serve(w.net, w.replicas[0].origin, forbids);
-	asleep_wait(&w, "Unknown NotPermitted", 360); /* before it is needed */
+	asleep_wait(&w, "Unknown NotPermitted", 360); /* reported before the permission is needed */
 	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"),
 			       "deploy/tenant-kubeconfig.yaml"));
 	leaving_wait_event(&w, &w.host, "NotPermitted", "StatefulSet vc-team-a/team-a");
@@ -351,7 +353,7 @@ static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 	world_stop(&w);
 }
 
-/* --- the time --------------------------------------------------------------------------------- */
+/* --- the grace period ------------------------------------------------------------------------- */
 
 static void each_sleep_has_its_own_time(void **state)
 {
@@ -370,7 +372,8 @@ static void each_sleep_has_its_own_time(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	/* Up and down again between two looks, without a word from its API. */
+	/* Scaled up and down again between two reads, while the tenant's API server did not
+	 * answer. */
 	first = asleep_since(&w);
 	asleep_scale(&w, 1, false);
 	asleep_scale(&w, 0, false);
@@ -381,7 +384,8 @@ static void each_sleep_has_its_own_time(void **state)
 	world_stop(&w);
 }
 
-/* Shorter than a machine that serves is left alone, and nothing else happens meanwhile. */
+/* A grace period shorter than the interval between checks of a serving machine, while no other
+ * event triggers a check. */
 static void a_short_grace_is_kept_as_well(void **state)
 {
 	struct sim_world w;
@@ -454,7 +458,7 @@ static void a_new_leader_goes_on_counting(void **state)
 	world_kill(&w.replicas[1]);
 	world_run(&w, 4 * MINUTE_MS);
 	assert_string_equal(w.servers[0].state, "serving");
-	world_replica(&w); /* its first word is not that they go: it looks for itself */
+	world_replica(&w); /* the new leader reads the tenant's state before it releases machines */
 	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), 13 * MINUTE_MS,
 			16 * MINUTE_MS);
 	world_wait_state(&w.servers[0], "free", 1800);
@@ -483,7 +487,7 @@ static void a_tenant_that_was_awake_while_nobody_led_begins_anew(void **state)
 	world_stop(&w);
 }
 
-/* What is known is some seconds old at the moment when it is to be acted on. */
+/* When the grace period ends, the known state is a few seconds old. */
 static void without_a_fresh_look_nothing_goes_back(void **state)
 {
 	struct sim_world w;
@@ -497,7 +501,7 @@ static void without_a_fresh_look_nothing_goes_back(void **state)
 	w.refused = "/statefulsets/";
 	world_run(&w, 30 * MINUTE_MS);
 	assert_string_equal(w.servers[0].state, "serving");
-	/* It is awake, and does not answer yet: no watch could tell. */
+	/* The tenant is awake but does not answer yet: no watch could show that. */
 	asleep_scale(&w, 1, false);
 	w.refused = NULL;
 	world_run(&w, 30 * MINUTE_MS);
@@ -506,7 +510,7 @@ static void without_a_fresh_look_nothing_goes_back(void **state)
 	world_stop(&w);
 }
 
-/* --- what keeps them -------------------------------------------------------------------------- */
+/* --- what prevents the release ---------------------------------------------------------------- */
 
 static void what_is_held_or_paused_stays(void **state)
 {
@@ -555,7 +559,8 @@ static void a_cordoned_node_stays(void **state)
 	world_stop(&w);
 }
 
-/* The Drain wants it kept; whether it has got so far or waits for the tenant. */
+/* A Drain with `then: Hold` keeps the machine, whether the Hold has been reached or the Drain waits
+ * for the tenant. */
 static void what_a_drain_is_to_hold_stays(void **state)
 {
 	(void)state;
@@ -591,7 +596,7 @@ static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
 	world_run(&w, 5 * MINUTE_MS);
-	world_release(b); /* its pods would have an hour */
+	world_release(b); /* its pods would normally have an hour */
 	world_wait_state(b, "stopping", 3600);
 	assert_in_range(loop_now(w.loop) - from, GRACE_MS - 2000, GRACE_MS + 15000);
 	world_stop(&w);
@@ -619,7 +624,7 @@ static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
 	world_stop(&w);
 }
 
-/* --- waking while they leave ------------------------------------------------------------------ */
+/* --- wake-up during release ------------------------------------------------------------------- */
 
 static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state)
 {
@@ -641,7 +646,7 @@ static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state
 		other = x;
 	}
 	str_copy(claim, sizeof(claim), other->claim);
-	world_kill(&w.replicas[0]); /* the next one spends no more than the budget either */
+	world_kill(&w.replicas[0]); /* the next leader keeps to the disruption budget, too */
 	world_replica(&w);
 	world_run(&w, MINUTE_MS);
 	assert_string_not_equal(b->claim, "");
@@ -677,8 +682,8 @@ static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(vo
 	world_stop(&w);
 }
 
-/* The tenant falls asleep at any moment of a machine's coming: it is not waited for, and nothing is
- * lost. */
+/* The tenant falls asleep while a machine is being prepared for it: the machine does not wait, and
+ * nothing is lost. */
 static void what_was_on_its_way_to_a_sleeper_comes_back(void **state)
 {
 	static const char *const at[] = {"claimed", "imaging", "joining", "gating"};
@@ -726,7 +731,7 @@ static void leaders_that_die_while_they_go_back_are_followed(void **state)
 	}
 }
 
-/* Its pods still wait in what drover knows of it. */
+/* In drover's snapshot of the tenant, pods still wait. */
 static void nothing_is_placed_for_a_sleeper(void **state)
 {
 	struct sim_world w;

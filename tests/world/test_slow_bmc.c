@@ -1,5 +1,5 @@
-/* BMCs that need seconds for each request: their machines go the whole way, and say what they wait
- * for. */
+/* BMCs that need seconds for each request: their machines run the whole cycle and report what they
+ * wait for. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -53,7 +53,7 @@ static void the_whole_way_at_six_seconds_a_request(void **state)
 	go_the_whole_way(73, 6000);
 }
 
-/* Said while a first look takes half a minute, and not any more once it is answered. */
+/* Reported while the first observation takes half a minute, and cleared once it is complete. */
 static void a_machine_says_that_its_bmc_is_slow(void **state)
 {
 	struct sim_world w;
@@ -73,7 +73,7 @@ static void a_machine_says_that_its_bmc_is_slow(void **state)
 	world_stop(&w);
 }
 
-/* The same of a fabric: 25 s are more than the ten polls that its word is good for. */
+/* A slow fabric: its answer after 25 s is older than the ten polls for which an answer is valid. */
 static void the_whole_way_with_a_slow_fabric(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,4 @@
-/* Stop the line: what fails alike on several machines is no machine's fault. */
+/* The circuit breaker: an equal failure on several machines is not the machines' fault. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define POOL POOLS "/gpus"
 
 struct count {
-	/* NULL: all */
+	/* NULL: any reason. */
 	const char *reason, *text;
 	unsigned n;
 };
@@ -34,7 +34,7 @@ static unsigned claims(struct sim_world *w)
 	return c.n;
 }
 
-/* A pod of the tenant is told so, with this in the text. */
+/* True if a pod of the tenant has an event with this reason and text. */
 static bool told(struct cluster *p, const char *reason, const char *text)
 {
 	struct count c = {reason, text, 0};
@@ -43,7 +43,7 @@ static bool told(struct cluster *p, const char *reason, const char *text)
 	return c.n;
 }
 
-/* "True JoinTimeout" of the pool's condition. */
+/* Returns status and reason of the pool's condition, for example "True JoinTimeout". */
 static const char *line_of(struct sim_world *w)
 {
 	static char text[80];
@@ -94,12 +94,12 @@ static void kubelets(struct sim_world *w, bool come)
 		w->servers[i].no_kubelet = !come;
 }
 
-/* Three machines of four fail for one image, all for one tenant. */
+/* Three of four machines fail with one image, all for one tenant. */
 static void stop_for_one(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 4);
 	kubelets(w, false);
-	/* Not to be had while the three fail one after the other. */
+	/* The fourth is unavailable while the three fail one after the other. */
 	world_patch_machine(&w->servers[3], json_pack("{s:s}", "managementPolicy", "Observe"));
 	world_replica(w);
 	for (int i = 0; i < 3; i++)
@@ -113,7 +113,7 @@ static void stop_for_one(struct sim_world *w, uint64_t seed)
 	world_patch_machine(&w->servers[3], json_pack("{s:s}", "managementPolicy", "Manage"));
 }
 
-/* ... and a pod of another tenant comes. */
+/* Then a pod of another tenant is created. */
 static void stop_the_line(struct sim_world *w, uint64_t seed)
 {
 	stop_for_one(w, seed);
@@ -131,16 +131,16 @@ static void three_machines_that_fail_alike_are_enough(void **state)
 		assert_string_equal(w.servers[3].claim, "");
 	}
 	assert_int_equal(failed(&w, "JoinTimeout"), 3);
-	assert_int_equal(claims(&w), 0); /* the three have ended, and none came */
+	assert_int_equal(claims(&w), 0); /* the three have ended, and no new one was created */
 	assert_true(told(&w.tenants[1], "LineStopped", "JoinTimeout on 3 machines"));
 	assert_true(told(&w.tenants[1], "LineStopped", w.image_digest));
 	assert_string_equal(line_of(&w), "True JoinTimeout");
-	/* One goes, and no other while it is on its way. */
+	/* One trial claim is allowed, and no other while it is in progress. */
 	kubelets(&w, true);
 	world_run(&w, 80 * 1000);
 	assert_int_equal(claims(&w), 1);
 	assert_string_equal(line_of(&w), "True JoinTimeout");
-	/* It serves: the line is open. */
+	/* The trial serves: the circuit breaker closes. */
 	world_wait(&w, one_serves, &w, 1800, "the one serves");
 	world_run(&w, 10000);
 	assert_int_equal(claims(&w), 4);
@@ -154,8 +154,8 @@ static bool four_timed_out(void *arg)
 	return failed(arg, "JoinTimeout") == 4;
 }
 
-/* The one that was let through was of the same tenant and failed, too: that tenant waits twice as
- * long, nobody else does. */
+/* The trial claim was of the same tenant and failed, too: the back-off doubles for that tenant
+ * only. */
 static void a_newcomer_is_let_through_before_those_who_failed(void **state)
 {
 	struct sim_world w;
@@ -222,7 +222,7 @@ static void a_changed_pool_is_tried_at_once(void **state)
 	world_stop(&w);
 }
 
-/* Who leads next comes to the same answer. */
+/* The next leader comes to the same result. */
 static void a_stopped_line_stays_stopped_under_another_leader(void **state)
 {
 	struct sim_world w;
@@ -275,12 +275,12 @@ static void three_claims_in_a_row_wear_a_machine_out_whatever_its_wipes_say(void
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "JoinTimeout"));
 	assert_true(server_is_blank(b));
 	b->no_kubelet = false;
-	world_wait_running(&w, &w.tenants[0], "train", 4 * 3600); /* by itself */
+	world_wait_running(&w, &w.tenants[0], "train", 4 * 3600); /* without an operator */
 	assert_int_equal(failures_of(b), 0);
 	world_stop(&w);
 }
 
-/* A pool that comes first, with a wrong image: its line stops, and the other pool serves. */
+/* The preferred pool has a wrong image: its circuit breaker opens, and the other pool serves. */
 static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 {
 	struct sim_world w;
@@ -302,7 +302,7 @@ static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait(&w, a_mismatch, &w, 3600, "the image is refused");
 	world_wait_running(&w, &w.tenants[0], "train", 300);
-	/* One is tried there when it is time, for a pod that comes then. */
+	/* After the back-off one trial is allowed there, for a pod created then. */
 	world_run(&w, 11 * 60 * 1000);
 	assert_int_equal(claims(&w), 1);
 	world_stop(&w);

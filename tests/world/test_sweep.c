@@ -1,9 +1,9 @@
 /*
- * The whole trip, with each external effect going wrong in each way once: to the first tenant, back
- * by the deletion of its claim, to the other tenant, back by a drain.
+ * The whole cycle, in which each external effect fails once in each way: to the first tenant, back
+ * by deletion of its claim, to the other tenant, back by a Drain.
  *
- * `make test` takes one effect in ten, `make test-long` each (WORLD_EVERY=1). The moves of ports
- * are effects too.
+ * `make test` tries one effect in ten, `make test-long` each (WORLD_EVERY=1). Moves of ports are
+ * effects too.
  */
 #include "tests/unit/testing.h"
 
@@ -13,7 +13,7 @@
 #include "tests/world/sweep.h"
 
 #define LIMIT_S 7200
-/* Sanitizers make a trip five times as long. */
+/* With sanitizers a run takes five times as long. */
 #ifdef __SANITIZE_ADDRESS__
 #define EVERY 100
 #else

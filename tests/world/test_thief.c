@@ -1,4 +1,4 @@
-/* Somebody who got hold of a boot medium, or of its address, and what that is worth. */
+/* What somebody can do who stole a boot medium or its URL. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct theft {
 	bool done;
 	int status;
-	/* NULL: none in what was served */
+	/* NULL: the reply contained no boot block. */
 	char *block;
 };
 
@@ -40,7 +40,7 @@ static bool is_done(void *arg)
 	return ((struct theft *)arg)->done;
 }
 
-/* GET the medium from that address. */
+/* Fetches the medium, as a client at `address`. */
 static struct theft steal(struct sim_world *w, const char *url, const char *address)
 {
 	const char *path = strchr(strstr(url, "://") + 3, '/');
@@ -126,7 +126,7 @@ static void a_proxy_before_the_bmcs_is_named_in_the_provider(void **state)
 	world_stop(&w);
 }
 
-/* Firmware fetches it: not before power came, and the first that does is the machine. */
+/* Firmware fetches this URL: it is served only after power-on, and only to the first client. */
 static void an_address_for_http_boot_is_served_once_power_came_and_to_one(void **state)
 {
 	struct sim_world w;
@@ -150,9 +150,9 @@ static void an_address_for_http_boot_is_served_once_power_came_and_to_one(void *
 	world_stop(&w);
 }
 
-/* --- the secret ------------------------------------------------------------------------------- */
+/* --- the boot secret -------------------------------------------------------------------------- */
 
-/* He has the boot block while the machine is off, and swears that all is wiped. */
+/* The thief has the boot block while the machine is off, and reports that everything is wiped. */
 static void a_caller_before_power_wipes_nothing(void **state)
 {
 	struct sim_world w;
@@ -166,7 +166,7 @@ static void a_caller_before_power_wipes_nothing(void **state)
 	w.refused = RESET;
 	world_replica(&w);
 	world_wait(&w, has_medium, b, 120, "the medium is in");
-	t = steal(&w, b->bmc.image, "10.0.8.1:555"); /* the BMC's own, say */
+	t = steal(&w, b->bmc.image, "10.0.8.1:555"); /* for example through the BMC's own address */
 	assert_non_null(t.block);
 	thief = bootagent_thief(b, t.block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");
 	world_wait_state(b, "quarantined", 60);
@@ -183,8 +183,8 @@ static void a_caller_before_power_wipes_nothing(void **state)
 	world_stop(&w);
 }
 
-/* He is there when a tenant's machine is booted for its image, and asks for what the config drive
- * gets. */
+/* The thief calls while the machine boots its agent for a tenant's image, and requests the order
+ * with the config drive. */
 static void a_caller_at_the_claim_gets_no_bootstrap_token(void **state)
 {
 	struct sim_world w;
@@ -204,7 +204,7 @@ static void a_caller_at_the_claim_gets_no_bootstrap_token(void **state)
 	thief = bootagent_thief(b, t.block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");
 	world_wait_reason(b, "SecondCaller", 60);
 	w.refused = NULL;
-	world_wait_running(&w, &w.tenants[0], "train", 3600); /* with another secret */
+	world_wait_running(&w, &w.tenants[0], "train", 3600); /* with a new boot secret */
 	assert_int_equal(bootagent_seen(thief).orders, 0);
 	assert_int_equal(bootagent_seen(thief).tokens, 0);
 	bootagent_free(thief);
@@ -221,8 +221,8 @@ static bool is_starting(void *arg)
 	       str_eq(world_at(b, "status.power.state"), "On");
 }
 
-/* Power has come, the firmware is still busy: he is first, and the agent shows that he is a second
- * one. */
+/* After power-on, while the firmware still runs, the thief calls first; the agent's call then
+ * proves that there are two callers. */
 static void a_caller_who_comes_before_the_agent_is_shown_by_it(void **state)
 {
 	struct sim_world w;
@@ -238,7 +238,8 @@ static void a_caller_who_comes_before_the_agent_is_shown_by_it(void **state)
 	world_wait(&w, has_medium, b, 120, "the medium is in");
 	t = steal(&w, b->bmc.image, "10.0.8.1:555");
 	world_wait(&w, is_starting, b, 120, "it starts");
-	/* One who knows nothing of its drives gets no further than a wipe that takes its time. */
+	/* A thief that does not know the drives gets no further than a wipe, which takes its
+	 * time. */
 	b->wipe_ms = 60000;
 	thief = bootagent_thief(b, t.block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");
 	world_wait_state(b, "quarantined", 300);
@@ -255,8 +256,8 @@ static bool is_dismissed(void *arg)
 		json_at(((struct server *)arg)->object, "status", "agent", "dismissed"));
 }
 
-/* All is wiped and verified, and its agent was told to go: what he shows now voids it all the
- * same. */
+/* Everything is wiped and verified, and the agent was sent its last order: a second caller now
+ * invalidates the wipe anyway. */
 static void a_caller_after_the_agents_last_order_counts_too(void **state)
 {
 	(void)state;
@@ -271,7 +272,7 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 		world_wait_state(b, "verifying", 300);
 		block = mem_strndup(b->block, PROTO_BOOT_BLOCK);
 		world_wait(&w, is_dismissed, b, 120, "its agent is dismissed");
-		if (kill) { /* the next leader knows it from the journal */
+		if (kill) { /* the next leader knows from the journal */
 			b->port_stuck = true;
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
 			world_kill(&w.replicas[0]);
@@ -291,7 +292,7 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 	}
 }
 
-/* The agent works and reports: nobody rebooted. */
+/* The agent works and reports, so the machine did not reboot. */
 static void another_boot_while_the_agent_reports_is_a_second_caller(void **state)
 {
 	struct sim_world w;
@@ -313,7 +314,7 @@ static void another_boot_while_the_agent_reports_is_a_second_caller(void **state
 	world_stop(&w);
 }
 
-/* --- what is none ----------------------------------------------------------------------------- */
+/* --- calls that are legitimate ---------------------------------------------------------------- */
 
 static bool is_about_to_call(void *arg)
 {
@@ -322,8 +323,8 @@ static bool is_about_to_call(void *arg)
 	return b->doing == SERVER_AGENT && !world_at(b, "status.agent.bootID")[0];
 }
 
-/* The leader dies between power and hello: the next one goes by the journal, and boots nothing
- * again. */
+/* The leader dies between power-on and hello: the next one accepts the boot in the journal, and
+ * boots nothing again. */
 static void an_agent_that_calls_under_the_next_leader_is_heard(void **state)
 {
 	struct sim_world w;
@@ -341,8 +342,8 @@ static void an_agent_that_calls_under_the_next_leader_is_heard(void **state)
 	world_stop(&w);
 }
 
-/* Somebody pressed the button when the medium was in: what runs is the agent, but off was not seen
- * before. */
+/* An operator pressed the power button while the medium was inserted: the agent runs, but drover
+ * had not observed the machine off before. */
 static void a_machine_that_a_person_switched_on_is_booted_again(void **state)
 {
 	struct sim_world w;

@@ -1,5 +1,5 @@
-/* The main job: GPU pods of two tenants, on machines that were off; and what follows when they are
- * done. */
+/* The main use case: GPU pods of two tenants on machines that were off, and what follows when the
+ * pods end. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -55,7 +55,8 @@ static void a_released_machine_is_wiped_and_serves_the_other_tenant(void **state
 	world_stop(&w);
 }
 
-/* With one machine the second pod waits, is told why, and is served when the first has gone. */
+/* With one machine the second pod waits, gets the reason as an event, and is served after the first
+ * is deleted. */
 static void a_pod_waits_for_the_machine_that_another_tenant_has(void **state)
 {
 	struct sim_world w;
@@ -75,8 +76,8 @@ static void a_pod_waits_for_the_machine_that_another_tenant_has(void **state)
 	world_stop(&w);
 }
 
-/* The node controller takes its taint off a while after Ready: until then the machine is not full,
- * it is on its way, and the pod that waits for it gets no second one. */
+/* The node controller removes its taint some time after Ready: until then the Node counts as in
+ * progress, not as full, and the pod that waits for it gets no second machine. */
 static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 {
 	struct sim_world w;
@@ -104,8 +105,8 @@ static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 	world_stop(&w);
 }
 
-/* Its CNI taints a Node that just joined until it runs there: the pod gets no second machine, and
- * the first is not taken back as empty. */
+/* The CNI taints a Node that just joined until its agent runs there: the pod gets no second
+ * machine, and the first is not released as empty. */
 static void a_node_that_an_agent_taints_keeps_its_pod(void **state)
 {
 	struct sim_world w;

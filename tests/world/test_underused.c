@@ -1,6 +1,6 @@
 /*
- * test_underused: a Node whose pods have room on another Node of their tenant is given back, by a
- * pool that says so; when it is not, and who keeps it.
+ * test_underused: a Node whose pods fit on another Node of their tenant is released, if the pool
+ * requests that; also when it is not released, and what prevents it.
  */
 #include "tests/unit/testing.h"
 
@@ -8,7 +8,8 @@
 #include "controller/core/lookup.h"
 #include "tests/world/leaving.h"
 
-/* A pod of a ReplicaSet with a GPU, bound to that machine's Node; notes: its annotations. */
+/* Creates a pod of a ReplicaSet with a GPU, bound to the machine's Node; notes: the pod's
+ * annotations. */
 static void put_web(struct server *b, const char *name, json_t *notes)
 {
 	json_t *pod = json_pack(
@@ -24,7 +25,8 @@ static void put_web(struct server *b, const char *name, json_t *notes)
 	world_do(b->world, &b->world->tenants[0], "POST", "/api/v1/namespaces/default/pods", pod);
 }
 
-/* Quiet for a minute, which is no less than what is measured here, and pods have five to go. */
+/* Sets a consolidation time of one minute (the shortest interval measured) and a termination grace
+ * period of five minutes. */
 static void ask_for(struct sim_world *w, const char *policy)
 {
 	leaving_set_pool(w, json_pack("{s:{s:s,s:s,s:[{s:s}]},s:{s:{s:s}}}", "disruption",
@@ -34,11 +36,12 @@ static void ask_for(struct sim_world *w, const char *policy)
 }
 
 struct two {
-	/* one pod, two pods */
+	/* The machine with one pod, and the machine with two. */
 	struct server *light, *heavy;
 };
 
-/* Two machines of team-a with small pods on them; what they came for is gone. */
+/* Starts two machines of team-a with small pods; the pods for which they were claimed are
+ * deleted. */
 static struct two start(struct sim_world *w, uint64_t seed, const char *policy, json_t *notes)
 {
 	struct two t;
@@ -103,15 +106,15 @@ static void a_pod_that_may_not_be_disrupted_keeps_its_node_for_as_long_as_it_say
 
 	(void)state;
 	assert_string_equal(condition_of(&w, a, t.light), "False PodKeepsNode");
-	/* The other one goes in its place. */
+	/* The other machine leaves instead. */
 	world_wait_state(t.heavy, "draining", 100);
 	world_run(&w, 200 * 1000);
 	assert_string_equal(t.light->state, "serving");
 	world_stop(&w);
 }
 
-/* While a pod waits, what is given back would be taken anew. Then a budget of the tenant's stops
- * the eviction: what was begun is undone, and not begun again soon. */
+/* While a pod waits, a released machine would be claimed again at once. Then a disruption budget
+ * stops the eviction: the drain is undone, and not begun again soon. */
 static void what_its_tenant_needs_or_keeps_serves_on(void **state)
 {
 	static const char *const large[] = {"large-1", "large-2"};

@@ -1,4 +1,4 @@
-/* What operators ask for: drains, quarantine, release, retry, retirement, adoption. */
+/* Requests of operators: drain, quarantine, release, retry, retire, adopt. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-/* --- what the tests do and look at ------------------------------------------------------------ */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 static const char *const pods[] = {"p-1", "p-2", "p-3", "p-4"};
 
@@ -26,7 +26,7 @@ static bool verbs_all_serve(void *arg)
 	return true;
 }
 
-/* Every machine serves a pod of team-a. */
+/* Starts a world in which every machine serves a pod of team-a. */
 static void verbs_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	world_start(w, seed, servers);
@@ -38,7 +38,7 @@ static void verbs_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 	world_wait(w, verbs_all_serve, w, 300, "all of them serve");
 }
 
-/* names: "\"gpu-1\", ..."; more: further members of spec, each after a comma. */
+/* names: list of machine names in YAML; more: further members of spec, each after a comma. */
 static void verbs_drain(struct sim_world *w, const char *name, const char *names, const char *more)
 {
 	char text[600];
@@ -67,7 +67,7 @@ static void verbs_annotate(struct server *b, const char *key, const char *value)
 		 json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
 }
 
-/* The phase of the Drain, or of its nth target. */
+/* Returns the phase of the Drain (nth < 0) or of its nth target. */
 static const char *verbs_phase(struct sim_world *w, const char *name, int nth)
 {
 	static char text[40];
@@ -133,7 +133,7 @@ static void a_rack_is_drained_two_machines_at_a_time(void **state)
 	world_wait(&w, verbs_ended_watched, &v, 3600, "the rack is drained");
 	assert_int_equal(v.most, 2);
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
-	world_run(&w, 5000); /* what is over is written away after it is free */
+	world_run(&w, 5000); /* the finished request is cleared after the machine is free */
 	for (unsigned i = 0; i < 4; i++) {
 		assert_string_equal(w.servers[i].state, "free");
 		assert_string_equal(world_at(&w.servers[i], "status.leave.reason"), "");
@@ -202,7 +202,7 @@ static void a_drain_to_quarantine_ends_there_wiped_until_it_is_released(void **s
 	assert_string_equal(world_at(b, "status.quarantine.message"), "PSU swap");
 	assert_string_equal(world_at(b, "status.leave.then"), "");
 	world_pod(&w, &w.tenants[1], "next");
-	world_run(&w, 7 * 3600 * 1000); /* longer than any waits that ends by itself */
+	world_run(&w, 7 * 3600 * 1000); /* longer than any quarantine with exit auto */
 	assert_string_equal(b->state, "quarantined");
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
 	verbs_annotate(b, REQUEST_RELEASE, "1");
@@ -239,7 +239,8 @@ static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 	world_start(&w, 122, 1);
 	world_replica(&w);
 	world_wait_state(b, "free", 600);
-	verbs_annotate(b, REQUEST_RELEASE, "from before"); /* ends nothing that comes later */
+	/* an older release request does not end a later quarantine */
+	verbs_annotate(b, REQUEST_RELEASE, "from before");
 	verbs_annotate(b, REQUEST_QUARANTINE, "GPU 3 falls off the bus");
 	world_wait_state(b, "quarantined", 10);
 	assert_string_equal(world_at(b, "status.quarantine.message"), "GPU 3 falls off the bus");
@@ -247,12 +248,13 @@ static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
 	verbs_annotate(b, REQUEST_QUARANTINE, NULL);
-	world_wait_state(b, "wiping", 300); /* whoever repaired it may have left something */
+	/* whoever repaired the machine may have left data on it */
+	world_wait_state(b, "wiping", 300);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	world_stop(&w);
 }
 
-/* It is marked while a tenant is on it. */
+/* The quarantine is requested while a tenant uses the machine. */
 static void a_mark_waits_until_the_tenant_has_left(void **state)
 {
 	struct sim_world w;
@@ -287,7 +289,7 @@ static void a_person_ends_the_wait_of_a_quarantine(void **state)
 	world_wait_state(b, "stopping", 5);
 	assert_string_equal(world_at(b, "status.requests.retry"), "one");
 	world_wait_state(b, "free", 900);
-	/* The same value is no new request. */
+	/* An annotation with the same value is no new request. */
 	world_media(&w, false);
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
@@ -346,7 +348,7 @@ static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 	world_stop(&w);
 }
 
-/* Of what nobody ever saw nobody would say later that it is missing. */
+/* Storage that no inspection ever saw could not be reported as missing later. */
 static void storage_without_a_driver_is_a_persons_decision(void **state)
 {
 	struct sim_world w;
@@ -373,8 +375,8 @@ static void storage_without_a_driver_is_a_persons_decision(void **state)
 	world_stop(&w);
 }
 
-/* A controller that dies takes its drive with it; what the first inspection saw is not
- * forgotten. */
+/* A controller that fails makes its drive disappear; the drive is still known from the first
+ * inspection. */
 static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_machine(void **state)
 {
 	(void)state;
@@ -404,7 +406,8 @@ static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_mac
 	}
 }
 
-/* A tenant's work runs on it, and nothing of that is known: its Machine was lost. */
+/* A tenant's workload runs on the machine, but its Machine object was lost, and with it all
+ * records. */
 static void verbs_lost(struct sim_world *w, uint64_t seed, char claim[static 128])
 {
 	struct server *b = &w->servers[0];
@@ -425,8 +428,8 @@ static void verbs_adopt(struct server *b, const char *id, const char *claim)
 					 id, "claim", claim));
 }
 
-/* Its claim named the Machine that was lost; somebody makes one for the new object, by the name of
- * the Node. */
+/* The claim names the lost Machine; an operator creates a claim for the new object, named like the
+ * Node. */
 static void verbs_claim_again(struct sim_world *w, const char *name)
 {
 	struct server *b = &w->servers[0];
@@ -475,7 +478,8 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-a");
 	verbs_adopt(b, "03",
-		    claim); /* it has the UID of the Machine that was lost: the Node proves it */
+		    /* the claim has the UID of the lost Machine: the Node proves the identity */
+		    claim);
 	world_wait_state(b, "serving", 300);
 	assert_int_equal(b->tenancy, tenancy + 1);
 	assert_string_equal(b->claim, claim);
@@ -485,7 +489,7 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	assert_false(json_true_at(b->object, "status", "clean"));
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	w.restored = false;
-	world_delete_pod(&w, &w.tenants[0], "p-1"); /* and it leaves as any other */
+	world_delete_pod(&w, &w.tenants[0], "p-1"); /* then it leaves like any other machine */
 	world_release(b);
 	world_wait_state(b, "free", 1800);
 	assert_true(server_is_blank(b));
@@ -505,7 +509,7 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 		 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
 			   "ffffffff-0035-3410-8050-c6c04f314733"));
 	verbs_claim_again(&w, claim);
-	world_run(&w, 300 * 1000); /* the claim is made first, and waits for the approval */
+	world_run(&w, 300 * 1000); /* the claim exists first, and waits for the approval */
 	verbs_adopt(b, "01", claim);
 	world_wait_reason(b, "NodeIdentityMismatch", 300);
 	world_run(&w, 600 * 1000);
@@ -515,12 +519,12 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 	{
 		OWN_JSON o = cluster_get(&w.host, path);
 
-		assert_non_null(o); /* it is waited for, however long it takes */
+		assert_non_null(o); /* the claim waits for the machine without a time limit */
 	}
 	world_stop(&w);
 }
 
-/* --- two Machines for one --------------------------------------------------------------------- */
+/* --- two Machines for one machine ------------------------------------------------------------- */
 
 static void a_twin_that_comes_in_the_middle_stops_both(void **state)
 {

@@ -1,4 +1,4 @@
-/* A pod with a volume gets a machine where its volume is, once there is one. */
+/* A pod with a volume gets a machine in the volume's zone, once the volume exists. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void add_pod(struct sim_world *w, const char *name, const char *claim)
 			   "limits", "nvidia.com/gpu", "8"));
 }
 
-/* Bound to the volume of its name, which is in this zone. */
+/* Creates a PersistentVolumeClaim bound to the volume of the same name, which is in this zone. */
 static void add_claim(struct sim_world *w, const char *name, const char *key, const char *value)
 {
 	struct cluster *p = &w->tenants[0];
@@ -81,7 +81,7 @@ static void a_pod_gets_a_machine_where_its_volume_is(void **state)
 	add_pod(&w, "train", "data");
 	world_run(&w, 30000);
 	assert_true(is_told(&w, "train", "persistentVolumeClaim data does not exist"));
-	world_wait_all(&w, "free", 10); /* nothing was brought for it */
+	world_wait_all(&w, "free", 10); /* no machine was claimed for it */
 	add_claim(&w, "data", ZONE, "b");
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "train"), &w.servers[1]);
@@ -106,7 +106,7 @@ static void a_volume_on_a_node_that_is_gone_brings_no_machine(void **state)
 	world_stop(&w);
 }
 
-/* The tenant's other pods are not kept by what keeps those with claims. */
+/* If drover may not read CSINodes, pods with volumes wait, but the tenant's other pods do not. */
 static void who_may_not_read_volumes_serves_the_other_pods(void **state)
 {
 	struct sim_world w;

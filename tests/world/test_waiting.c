@@ -1,4 +1,4 @@
-/* What a waiting pod hears is one thing at a time, and what is read of it is so now. */
+/* A waiting pod gets one reason at a time, and the reason that is shown is the current one. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 struct heard {
 	const char *pod;
-	/* events of drover on it */
+	/* Number of drover's events on the pod. */
 	size_t n;
-	/* "REASON MESSAGE"; of its eventTime */
+	/* Newest event as "REASON MESSAGE", and its eventTime below. */
 	const char *newest;
 	const char *at;
 	struct arena *a;
@@ -44,7 +44,7 @@ static struct heard heard_of(const struct cluster *p, const char *pod, struct ar
 	return h;
 }
 
-/* The row of a pod, in the arena as text; NULL: there is none. */
+/* Returns the pod's row in status.waiting; the caller owns it. NULL: no row. */
 static json_t *row_of(const struct sim_world *w, const char *pod)
 {
 	OWN_JSON vc = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
@@ -71,7 +71,7 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 	g->answer = json_deep_copy(answer);
 }
 
-/* As drover why; gives. */
+/* Returns the answer of `drover why`; the caller owns it. */
 static json_t *why(struct sim_world *w, const char *target)
 {
 	struct context *c = controller_context(w->replicas[0].controller);
@@ -89,7 +89,7 @@ static json_t *why(struct sim_world *w, const char *target)
 	return g.answer;
 }
 
-/* Five pods for two machines. */
+/* Starts two machines and creates five pods. */
 static void begin(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 2);

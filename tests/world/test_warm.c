@@ -1,5 +1,5 @@
-/* Machines that are kept on for the next claim: as many as wanted, what happens to them, what is
- * left alone. */
+/* Warm machines: kept on for the next claim. Their number, faults, and machines that must not be
+ * warmed. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/world/invariants.h"
 #include "tests/world/warming.h"
 
-/* The reason of the pool's condition WarmReady; "": it has none. */
+/* Returns the reason of the pool's condition WarmReady; "": no such condition. */
 static const char *warm_reason(struct sim_world *w)
 {
 	static char reason[64];
@@ -48,7 +48,7 @@ static void as_many_as_the_pool_wants_are_on_with_their_agents(void **state)
 	world_stop(&w);
 }
 
-/* A part of what the pool has, rounded up; where the count is more, that. */
+/* Percentage of the pool's machines, rounded up; the absolute count applies if it is higher. */
 static void a_pool_that_grows_keeps_its_part_warm(void **state)
 {
 	struct sim_world w;
@@ -166,7 +166,7 @@ static void a_machine_that_reboots_while_warm_is_booted_with_a_new_secret(void *
 	server_power(b, true);
 	world_run(&w, 60000);
 	warming_wait(&w, 1, 600);
-	assert_int_equal(b->boots, 4); /* wipe, warm, by itself, warm */
+	assert_int_equal(b->boots, 4); /* wipe, warm, reboot on its own, warm */
 	assert_false(str_eq(block, b->block));
 	free(block);
 	world_stop(&w);
@@ -266,14 +266,15 @@ static void nothing_is_switched_while_the_provider_is_paused(void **state)
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 3600000);
-	assert_true(warming_is_warm(b)); /* its agent is answered by the next leader, too */
+	assert_true(warming_is_warm(b)); /* the next leader answers its agent, too */
 	pause_provider(&w, false);
 	warming_wait_off(&w, 1, 300);
 	assert_int_equal(b->boots, 2);
 	world_stop(&w);
 }
 
-/* A person took the medium out while it came up: it is on, and nobody knows what for. */
+/* An operator ejected the medium while the machine powered on to become warm: it is on for an
+ * unknown reason. */
 static bool one_boots(void *arg)
 {
 	struct sim_world *w = arg;
@@ -306,7 +307,8 @@ static void one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed(voi
 	world_stop(&w);
 }
 
-/* A backup that was made while it was warm: it serves somebody by now, of whom nothing is known. */
+/* Status restored from a backup of a time when the machine was warm; now it serves a tenant that is
+ * not recorded. */
 static void a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing(void **state)
 {
 	struct sim_world w;
@@ -333,13 +335,13 @@ static void a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing(v
 		world_run(&w, 4 * 3600 * 1000);
 		assert_int_equal(b->doing, SERVER_NOTHING);
 		assert_string_equal(b->segment, "tenant/team-b");
-		/* A person sees to it, and it can be taken out of use. */
+		/* An operator has to decide; the machine can be taken out of use. */
 		world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
 		world_stop(&w);
 	}
 }
 
-/* Its BMC's address leads to another machine by now. */
+/* The BMC's address belongs to another machine now. */
 static void what_is_another_machine_is_not_switched_off(void **state)
 {
 	struct sim_world w;
@@ -386,7 +388,7 @@ static void a_second_caller_with_its_secret_takes_it_out_of_use(void **state)
 	world_stop(&w);
 }
 
-/* What happened long ago is not counted. */
+/* Failures long ago do not count. */
 static void an_agent_that_dies_now_and_then_is_always_booted_again(void **state)
 {
 	struct sim_world w;
@@ -487,7 +489,8 @@ static void the_pool_says_how_many_are_warm_and_why_not_more(void **state)
 	world_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
 		 json_pack("{s:{s:b}}", "spec", "paused", 1));
 	world_run(&w, 600000);
-	assert_int_equal(warming_count(&w), 2); /* it keeps what it has */
+	/* a paused pool keeps the warm machines that it has */
+	assert_int_equal(warming_count(&w), 2);
 	assert_string_equal(warm_reason(&w), "PoolPaused");
 	warming_want(&w, "gpus", 0);
 	warming_wait_off(&w, 2, 300);
@@ -496,7 +499,7 @@ static void the_pool_says_how_many_are_warm_and_why_not_more(void **state)
 	world_stop(&w);
 }
 
-/* One machine in another rack: it is among the two. */
+/* One machine is in another rack: it must be among the two. */
 static void warm_machines_are_spread_over_racks(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,4 @@
-/* A claim of a machine that is kept on. */
+/* Claims of warm machines. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void 
 	world_start(&w, 802, 3);
 	world_replica(&w);
 	world_wait_all(&w, "free", 900);
-	/* Not the first by name, which would be taken anyway. */
+	/* Not the first by name, which would be claimed in any case. */
 	world_patch_machine(&w.servers[0], json_pack("{s:s}", "managementPolicy", "Observe"));
 	warming_want(&w, "gpus", 1);
 	warming_wait(&w, 1, 900);
@@ -49,7 +49,7 @@ static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void 
 	world_stop(&w);
 }
 
-/* Dead a moment before the claim comes. */
+/* The agent dies just before the claim. */
 static void a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual(void **state)
 {
 	struct sim_world w;
@@ -85,8 +85,8 @@ static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
 	world_stop(&w);
 }
 
-/* Nothing was written for it: its pool keeps it, and the next claim has it as if there had been no
- * other. */
+/* Nothing was written for the claim: the machine stays warm, and the next claim gets it as if there
+ * had been no claim before. */
 static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 {
 	struct sim_world w;
@@ -126,7 +126,7 @@ static bool checked(void *arg)
 	       str_eq(world_at(b, "status.operation.step"), "order check");
 }
 
-/* What its agent saw for a claim that was withdrawn is not what the next one gets. */
+/* What the agent read for a withdrawn claim must not count for the next claim. */
 static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **state)
 {
 	struct sim_world w;
@@ -151,7 +151,8 @@ static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **
 	world_stop(&w);
 }
 
-/* Whoever leads next finds it between the two. */
+/* The leader dies while the claim is being withdrawn; the next leader finds the state in
+ * between. */
 static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void **state)
 {
 	(void)state;
@@ -178,8 +179,8 @@ static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void *
 	}
 }
 
-/* The BMC's session was lost on the way, or somebody pulled the plug: it is found in free, as
- * ever. */
+/* The machine goes off during the withdrawal, for example because it lost power: drover notices in
+ * state free, as usual. */
 static void one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off(void **state)
 {
 	struct sim_world w;
@@ -201,7 +202,7 @@ static void one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off(void 
 	world_stop(&w);
 }
 
-/* It is kept for a pool that serves nobody here, and is the best all the same. */
+/* The machine is warm for another pool, but still the best choice. */
 static void a_claim_of_another_pool_takes_a_warm_machine_too(void **state)
 {
 	OWN(arena) a = arena_new();

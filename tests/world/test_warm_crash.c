@@ -1,4 +1,4 @@
-/* Machines that are kept on, while leaders die and requests are lost. */
+/* Warm machines, while leaders die and requests are lost. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 	world_stop(&w);
 }
 
-/* State and act as the journal shows them, and whose warmth. */
+/* Each new combination in the journal: state, step, and the pool for which the machine is warm. */
 struct way {
 	struct sim_world *w;
 	char met[48][160];
@@ -57,7 +57,7 @@ static bool is_new_or_there(void *arg)
 	return true;
 }
 
-/* True when it was killed at as many moments as one world has replicas for. */
+/* True if leaders were killed at as many entries as one world has replicas for. */
 static bool killed_on_the_way(struct way *m, bool (*there)(const struct server *b))
 {
 	m->there = there;
@@ -124,7 +124,7 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 	assert_true(skip > 8);
 }
 
-/* There and back by way of warm, with one request that meets its fate. */
+/* Runs the whole cycle by way of a warm machine; one request meets a fault. */
 static void warm_circle(struct sim_world *w)
 {
 	struct server *b = &w->servers[0];

@@ -1,4 +1,4 @@
-/* The way from a tenant's machines to its API server, over Netris. */
+/* The path from a tenant's machines to its API server, over Netris (condition APIServerWay). */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void balance(struct sim_world *w)
 	set_way(w, "team-a", balanced(NULL));
 }
 
-/* "STATUS REASON MESSAGE" of team-a's condition. */
+/* Returns "STATUS REASON MESSAGE" of team-a's condition APIServerWay. */
 static const char *said(struct sim_world *w, struct arena *a)
 {
 	OWN_JSON o = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
@@ -79,8 +79,8 @@ static bool none_is_left(void *arg)
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 0;
 }
 
-/* A lost answer makes no second one; the machine proves the way by itself, and all of it goes with
- * the tenant. */
+/* A lost answer must not create a second load balancer. The machine proves the path by its probe,
+ * and everything is deleted with the tenant. */
 static void machines_join_by_a_load_balancer_that_drover_makes(void **state)
 {
 	struct sim_world w;
@@ -113,7 +113,7 @@ static void machines_join_by_a_load_balancer_that_drover_makes(void **state)
 	world_netris_stop(&n);
 }
 
-/* Fail closed: the pod and the tenant are told why, and no machine is spent. */
+/* The check fails closed: pod and tenant get the reason, and no machine is claimed. */
 static void no_machine_joins_while_no_backend_is_healthy(void **state)
 {
 	struct sim_world w;
@@ -137,7 +137,7 @@ static void no_machine_joins_while_no_backend_is_healthy(void **state)
 	assert_int_equal(b->tenancy, tenancy);
 	sim_netris_well(n.sim);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
-	/* Who is there stays, whatever becomes of the way. */
+	/* Machines that already serve stay, whatever happens to the path. */
 	sim_netris_fault(n.sim, "BackendDown", NULL, "10.20.0.11", 0, 0);
 	wait_said(&w, "False BackendUnhealthy", 120);
 	world_run(&w, 300000);
@@ -145,7 +145,7 @@ static void no_machine_joins_while_no_backend_is_healthy(void **state)
 	world_netris_stop(&n);
 }
 
-/* One backend is enough: the load balancer leads to it, and the machine proves that it does. */
+/* One healthy backend is enough: the load balancer forwards to it, and the machine proves that. */
 static void a_machine_joins_while_one_backend_of_two_is_healthy(void **state)
 {
 	struct sim_world w;
@@ -196,7 +196,8 @@ static void a_machine_on_its_way_waits_for_the_way(void **state)
 	world_netris_stop(&n);
 }
 
-/* A network that is silent for a moment changes nothing; for longer, nothing is known. */
+/* A short failure to read the network changes nothing; after a longer one, the path counts as
+ * unknown. */
 static void what_was_seen_of_a_way_holds_for_a_while(void **state)
 {
 	struct sim_world w;
@@ -238,7 +239,7 @@ static void never_serves(uint64_t seed, bool old_image)
 	world_netris_stop(&n);
 }
 
-/* Whatever the load balancer is said to be: the machine's own packets decide. */
+/* Whatever state the load balancer reports, the machine's own packets decide. */
 static void a_machine_that_the_way_does_not_answer_never_serves(void **state)
 {
 	(void)state;
@@ -251,7 +252,7 @@ static void an_image_that_does_not_ask_never_serves(void **state)
 	never_serves(405, true);
 }
 
-/* Nobody named an address: the ways of the tenants are enough. */
+/* No probe address is configured: the API server endpoints of the tenants are enough. */
 static void a_machine_that_reaches_another_tenant_s_way_never_serves(void **state)
 {
 	struct sim_world w;
@@ -304,7 +305,7 @@ static void another_way_takes_the_load_balancer_away(void **state)
 	world_netris_stop(&n);
 }
 
-/* The leader dies while its load balancer is being made, again and again. */
+/* The leader dies while it creates the load balancer, again and again. */
 static void leaders_that_die_make_one(void **state)
 {
 	struct sim_world w;
@@ -328,8 +329,8 @@ static void leaders_that_die_make_one(void **state)
 	world_netris_stop(&n);
 }
 
-/* Its program moves ports, and knows nothing of ways: a VIP is left to the packets of the machine
- * itself. */
+/* The Provider's program moves ports only and knows no load balancers: a VIP is checked only by the
+ * machine's own packets. */
 static void another_network_makes_no_load_balancer(void **state)
 {
 	struct sim_world w;
@@ -361,8 +362,8 @@ static bool one_is_made(void *arg)
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 1;
 }
 
-/* Nobody who lives heard that it was made, and it is not wanted any more: it was written down
- * before. */
+/* The leader that created the load balancer died before the reply, and the load balancer is no
+ * longer wanted: the intent was recorded before. */
 static void one_that_only_a_dead_leader_asked_for_is_removed(void **state)
 {
 	struct sim_world w;
@@ -404,7 +405,7 @@ static void a_controller_that_is_gone_keeps_no_tenant(void **state)
 	world_netris_stop(&n);
 }
 
-/* team-a as it was at first, under another UID. */
+/* Creates team-a again with its original spec and a new UID. */
 static void make_again(struct sim_world *w, const json_t *was)
 {
 	OWN_JSON spec = json_deep_copy(json_at(was, "spec"));
@@ -414,8 +415,8 @@ static void make_again(struct sim_world *w, const json_t *was)
 	world_do(w, &w->host, "POST", GROUP "/virtualclusters", json_incref(o));
 }
 
-/* The second of that name owes for itself: what is given up with the first is said again of the
- * second. */
+/* The second tenant of that name has its own pending cleanups: what was given up with the first is
+ * reported again for the second. */
 static void one_made_again_under_its_name_begins_anew(void **state)
 {
 	struct sim_world w;
@@ -447,8 +448,8 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 	world_netris_stop(&n);
 }
 
-/* Its finalizer was taken off by hand while its network was asked: the answer comes to nobody, and
- * the next of its name waits for that. */
+/* The finalizer was removed by hand while a request to the network was in flight: the answer is
+ * dropped, and the next tenant of that name waits for that request. */
 static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
 {
 	struct sim_world w;
