@@ -7,7 +7,7 @@
 #include "tests/unit/testing.h"
 
 /*
- * pages: rows of tables in docs/, for tests that hold a page and the code together.
+ * pages: rows of tables in docs/, for tests that compare a page with the code.
  */
 
 /* Returns the first line of the page that begins with this text, in the arena; fails the test if

@@ -2,7 +2,7 @@
 #define TESTS_UNIT_TESTING_H
 
 /*
- * testing: CMocka with its includes in the order that it needs.
+ * testing: CMocka with its includes in the required order.
  *
  * assert_in_range() of CMocka 1.1.5 is unsigned only.
  */
@@ -21,8 +21,8 @@
 			fail_msg("%s: %s", #call, (e)->text);                                      \
 	} while (0)
 
-/* The end of a child that a test forked: nothing of the parent's runs or is written again, but that
- * `make cover` counts what the child did. */
+/* Ends a child process forked by a test, without running the parent's exit handlers or flushing its
+ * streams. `make cover` still counts what the child did. */
 void __gcov_dump(void) __attribute__((weak));
 static inline void test_exit(int status) __attribute__((noreturn));
 static inline void test_exit(int status)

@@ -104,7 +104,7 @@ static void a_network_holds_its_addresses_alone(void **state)
 	assert_false(address_in("192.0.2.6", nets, 5));
 	assert_false(address_in("nonsense", nets, 5));
 	assert_true(address_in("203.0.113.9", all, 1));
-	assert_false(address_in("fd00::1", all, 1)); /* IPv4 alone */
+	assert_false(address_in("fd00::1", all, 1)); /* all is the IPv4 network 0.0.0.0/0 only */
 	assert_false(address_in("10.1.0.1", nets, 0));
 }
 
@@ -133,7 +133,7 @@ static unsigned draw(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* Every prefix of IPv4, with numbers instead of bytes. */
+/* Random IPv4 networks, compared with integer arithmetic. */
 static void networks_agree_with_arithmetic(void **state)
 {
 	(void)state;

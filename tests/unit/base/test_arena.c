@@ -51,7 +51,7 @@ static void it_starts_small_and_grows_with_measure(void **state)
 	for (int i = 0; i < 1000; i++)
 		arena_alloc(a, 150);
 	assert_true(arena_size(a) >= 150000);
-	assert_true(arena_size(a) < 350000); /* blocks grow, but not without measure */
+	assert_true(arena_size(a) < 350000); /* blocks grow, but within bounds */
 }
 
 static void a_large_piece_leaves_the_current_block_in_use(void **state)
@@ -80,7 +80,7 @@ static void texts_are_copied(void **state)
 	assert_int_equal(strlen(arena_printf(a, "%5000d", 1)), 5000);
 }
 
-/* Lengths around the alignment: the end of one text must not be the start of the next. */
+/* Lengths around the alignment: the end of one text must not overlap the start of the next. */
 static void texts_end_before_what_comes_after_them(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -119,7 +119,7 @@ static void digests_have_one_text(void **state)
 	assert_false(crypto_digest_parse(bad, back));
 }
 
-/* PKCS#8 of a raw private key: RFC 8410 section 7. */
+/* Returns a PEM in PKCS#8 form for a raw private key: RFC 8410 section 7. */
 static struct secret *pem_of_raw(const char *hex)
 {
 	unsigned char der[48];
@@ -238,7 +238,7 @@ static void wrong_keys_are_refused(void **state)
 	assert_null(crypto_key_from_pem(nonsense, &e));
 	assert_null(crypto_key_from_pem(empty, &e));
 	assert_ok(crypto_ca_new("x", 0, 1, &cert, &ec, &e), &e);
-	assert_null(crypto_key_from_pem(ec, &e)); /* a key, but of another kind */
+	assert_null(crypto_key_from_pem(ec, &e)); /* a key, but not of type Ed25519 */
 	assert_non_null(strstr(e.text, "Ed25519"));
 	free(cert);
 	assert_int_equal(ERR_peek_error(), 0);
@@ -303,7 +303,8 @@ static void base64_refuses_every_other_text_for_a_value(void **state)
 	free(back);
 }
 
-/* By openssl x509 -pubkey, openssl pkey -pubin -outform der and sha256sum; and of the whole DER. */
+/* Values computed by openssl x509 -pubkey, openssl pkey -pubin -outform der and sha256sum; and the
+ * digest of the whole DER. */
 static void pins_agree_with_the_openssl_program(void **state)
 {
 	static const char pem[] =
@@ -343,7 +344,7 @@ static X509 *cert_of(const char *pem)
 	return x;
 }
 
-/* OpenSSL's chain building is the judge, for a server as a client sees it. */
+/* Verifies with OpenSSL's chain building, as a client would verify a server. */
 static int verify(X509 *ca, X509 *cert, int64_t at_s, const char *host, const char *ip)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -401,8 +402,8 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 			 X509_V_ERR_CERT_HAS_EXPIRED);
 	assert_int_not_equal(verify(other, cert, now_s, NULL, NULL), X509_V_OK);
 
-	/* The leaf can issue nothing, another's key is not the CA's, and a certificate has
-	 * names. */
+	/* The leaf cannot issue certificates; a different key is not the CA's; a certificate must
+	 * have names. */
 	assert_int_equal(X509_check_ca(cert), 0);
 	assert_int_equal(crypto_cert_issue(ca_pem, other_key, "x", names, 0, 1, &none, &unused, &e),
 			 -1);
@@ -421,7 +422,7 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 	free(pem);
 }
 
-/* A name is a value, never OpenSSL's configuration syntax. */
+/* A name is only a value, never parsed as OpenSSL configuration syntax. */
 static void a_name_cannot_smuggle_in_another(void **state)
 {
 	static const char *const names[] = {"a.example,DNS:evil.example", NULL};
@@ -442,7 +443,7 @@ static void a_name_cannot_smuggle_in_another(void **state)
 	free(pem);
 }
 
-/* OpenSSL reads it again; what is signed for it belongs to its key. */
+/* OpenSSL parses the request; the certificate signed for it belongs to its key. */
 static void a_request_names_its_subject_and_proves_its_key(void **state)
 {
 	OWN(secret) key = crypto_ec_key_new();

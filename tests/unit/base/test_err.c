@@ -61,7 +61,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	struct err e;
 
 	(void)state;
-	/* "é" takes 2 bytes: 255 bytes hold 127 of them, and half of one more. */
+	/* "é" has 2 bytes: 255 bytes hold 127 of them and half of one more. */
 	for (size_t i = 0; i + 1 < sizeof(text); i += 2)
 		memcpy(text + i, "\xc3\xa9", 2);
 	text[sizeof(text) - 2] = '\0';
@@ -73,7 +73,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	assert_int_equal(strlen(e.text), 255); /* 254 and ":" */
 }
 
-/* Each length of character, at each place relative to the end of the buffer. */
+/* Each character length, at each position relative to the end of the buffer. */
 static void a_cut_never_leaves_part_of_a_character(void **state)
 {
 	static const char *const characters[] = {"x", "\xc3\xa9", "\xe2\x82\xac", "\xe0\xa0\x80",
@@ -94,7 +94,7 @@ static void a_cut_never_leaves_part_of_a_character(void **state)
 			assert_int_equal(strlen(e.text), want);
 			assert_memory_equal(e.text, text, want);
 
-			/* The same through a clause of one letter and ": ". */
+			/* The same with a prefix of one letter and ": ". */
 			assert_int_equal(err_set(&e, ERR_INVALID, 0, "%s", text + 3), -1);
 			assert_int_equal(err_wrap(&e, "a"), -1);
 			assert_int_equal(strlen(e.text), want);

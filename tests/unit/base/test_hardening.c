@@ -1,5 +1,4 @@
-/* What the compiler was told for all sources alike: tests/tools/hardened looks at the linked
- * programs. */
+/* Compiler switches that apply to all sources; tests/tools/hardened checks the linked programs. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -25,7 +24,7 @@ static void overflow(size_t n)
 	char *p = malloc(n);
 	volatile size_t more = n + 1;
 
-	memset(p, 0, more); /* only level 3 knows how large p is */
+	memset(p, 0, more); /* only level 3 of _FORTIFY_SOURCE knows the size of p */
 	_exit(p[0]);
 }
 static void sizes_that_are_known_at_run_time_are_checked(void **state)
@@ -50,7 +49,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_flow_is_protected),
-#ifdef OPTIMISED /* sanitizers look at sizes themselves */
+#ifdef OPTIMISED /* sanitizers check sizes themselves */
 		cmocka_unit_test(sizes_that_are_known_at_run_time_are_checked),
 #endif
 	};

@@ -111,8 +111,8 @@ static void foreign_bytes_cannot_forge_a_line(void **state)
 		{"tab\tcr\r", "\"tab\\tcr\\r\""},
 		{"\x1b[2J", "\"\\u001b[2J\""},
 		{"\x7f", "\"\\u007f\""},
-		{"\xc2\x9b", "\"\\u009b\""},	 /* a C1 control */
-		{"\xe2\x80\xae", "\"\\u202e\""}, /* turns the text around */
+		{"\xc2\x9b", "\"\\u009b\""},	 /* a C1 control character */
+		{"\xe2\x80\xae", "\"\\u202e\""}, /* right-to-left override */
 		{"\xe2\x80\xa8", "\"\\u2028\""}, /* a line separator */
 		{"\xff\xfe", "\"\\ufffd\\ufffd\""},
 		{"cut\xc3", "\"cut\\ufffd\""},
@@ -142,7 +142,7 @@ static bool is_hidden(unsigned c)
 	return c == '"' || c == '\\';
 }
 
-/* Controls, line separators and what turns text around are escaped; nothing else is. */
+/* Control characters, line separators and bidirectional overrides are escaped; nothing else is. */
 static void every_character_is_shown_or_escaped(void **state)
 {
 	char value[4] = "", want[16];
@@ -198,7 +198,7 @@ static void a_long_value_is_cut_and_a_long_line_says_so(void **state)
 
 	(void)state;
 	memset(huge, 'x', sizeof(huge) - 1);
-	memcpy(huge + 4095, "\xc3\xa9", 2); /* across the cut */
+	memcpy(huge + 4095, "\xc3\xa9", 2); /* across the truncation limit */
 	log_config(LOG_INFO, LOG_JSON);
 	log_info("m", LOG_S("a", huge), LOG_S("b", "after"));
 	j = json_loads(lines.data, 0, NULL);
@@ -224,7 +224,7 @@ static void a_long_value_is_cut_and_a_long_line_says_so(void **state)
 	log_info("m", LOG_S("a", huge), LOG_S("b", huge), LOG_S("c", huge), LOG_S("d", huge));
 	assert_string_equal(lines.data + lines.len - 16, " truncated=true\n");
 
-	/* A value of exactly the limit is whole. */
+	/* A value of exactly the limit is not truncated. */
 	memset(huge, 'x', 4096);
 	huge[4096] = '\0';
 	buf_clear(&lines);
@@ -232,7 +232,7 @@ static void a_long_value_is_cut_and_a_long_line_says_so(void **state)
 	assert_null(strstr(lines.data, "..."));
 	assert_int_equal(lines.len, strlen(STAMP "level=info msg=m a=\n") + 4096);
 
-	/* What grows on escaping fills the line no further than its end. */
+	/* A value that becomes longer by escaping is dropped if it does not fit in the line. */
 	memset(huge, 1, sizeof(huge) - 1);
 	buf_clear(&lines);
 	log_info("m", LOG_S("a", huge), LOG_S("b", "small"));
@@ -269,7 +269,7 @@ static void *shout(void *arg)
 	return NULL;
 }
 
-/* To a pipe in place of standard error, as in production. */
+/* Writes to a pipe in place of standard error, as in production. */
 static void lines_of_threads_never_mix(void **state)
 {
 	static char text[300000], a[] = "aaaaaaaaaaaaaaaaaaaa", b[] = "bbbbbbbbbbbbbbbbbbbb";

@@ -30,7 +30,7 @@ static void what_was_put_is_found(void **state)
 	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		snprintf(key, sizeof(key), "key-%d", i);
-		map_put(m, key, &values[i]); /* the key is copied: the buffer is used again */
+		map_put(m, key, &values[i]); /* the key is copied, so the buffer can be reused */
 	}
 	assert_int_equal(map_size(m), 3000);
 	for (int i = 0; i < 3000; i++) {
@@ -74,7 +74,7 @@ static void the_order_is_that_of_insertion(void **state)
 		snprintf(key, sizeof(key), "%d", k * 7919 % 500);
 		map_put(m, key, m);
 	}
-	map_put(m, "0", NULL); /* replacing moves nothing */
+	map_put(m, "0", NULL); /* replacing a value does not change the order */
 	map_for_each (i, m) {
 		snprintf(key, sizeof(key), "%d", n++ * 7919 % 500);
 		assert_string_equal(i.key, key);
@@ -115,7 +115,7 @@ static void values_are_freed_once(void **state)
 	map_put(m, "a", number(1));
 	map_put(m, "a", p);
 	assert_int_equal(freed, 1);
-	map_put(m, "a", p); /* the same value again replaces nothing */
+	map_put(m, "a", p); /* putting the same pointer again frees nothing */
 	assert_int_equal(freed, 1);
 	taken = map_take(m, "a");
 	assert_ptr_equal(taken, p);
@@ -167,7 +167,8 @@ static void the_order_outlives_removal_and_growth(void **state)
 	assert_int_equal(want, 1001);
 }
 
-/* Keys leave and come again at random, at every load: what is behind a gap is found. */
+/* Keys are removed and added again at random, at every load factor: entries behind a gap are still
+ * found. */
 static void who_stays_is_found_whoever_leaves(void **state)
 {
 	enum { KEYS = 300 };

@@ -85,7 +85,8 @@ static void ask_jansson_for_too_much(void)
 	release(allocate(huge));
 }
 
-/* Under a sanitizer its allocator ends the program first, in its own way. */
+/* True if fn did not end the child process. Under a sanitizer, its allocator ends the program
+ * first. */
 static bool survives(void (*fn)(void))
 {
 	struct rlimit core = {0, 0};

@@ -92,7 +92,7 @@ static void declaring_again_gives_the_same_family(void **state)
 	assert_ptr_equal(metrics_counter(m, "a_total", "Another text.", LABELS("x")), a);
 	assert_true(metric_get(a, LABELS("1")) == 5);
 	assert_true(metric_get(a, LABELS("2")) == 0);
-	assert_int_equal(count_lines(m, "x=\"2\""), 0); /* asking makes no series */
+	assert_int_equal(count_lines(m, "x=\"2\""), 0); /* metric_get() creates no series */
 }
 
 static void values_are_escaped(void **state)
@@ -103,7 +103,7 @@ static void values_are_escaped(void **state)
 	(void)state;
 	metric_set(a, LABELS("q\"u\\o\nte", "\xc3\xa9\xff"), 1);
 	metric_set(a, LABELS("", ""), 2);
-	/* Two splits of one text are two series. */
+	/* Values that give the same text when joined are two series. */
 	metric_set(a, LABELS("a\",y=\"b", "c"), 3);
 	metric_set(a, LABELS("a", "b\",y=\"c"), 4);
 	written(m, "# HELP a Back\\\\slash and\\nline.\n# TYPE a gauge\n"
@@ -129,7 +129,7 @@ static void the_number_of_series_is_bounded(void **state)
 	assert_true(metric_get(a, LABELS("n999", "z")) == 1);
 	assert_true(metric_get(a, LABELS("n1000", "z")) == 0);
 	assert_true(metric_get(a, LABELS("other", "other")) == 4000);
-	metric_add(a, LABELS("n999", "z"), 1); /* known ones go on */
+	metric_add(a, LABELS("n999", "z"), 1); /* existing series still count */
 	assert_true(metric_get(a, LABELS("n999", "z")) == 2);
 }
 

@@ -48,7 +48,7 @@ static void what_is_handed_on_is_the_next_one_s_to_free(void **state)
 	nulls = 0;
 	assert_ptr_equal(hand_on(&c, false), &c);
 	assert_int_equal(c.freed, 0);
-	assert_int_equal(nulls, 1); /* a destructor takes NULL */
+	assert_int_equal(nulls, 1); /* a destructor accepts NULL */
 }
 
 int main(void)

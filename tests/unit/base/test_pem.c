@@ -17,7 +17,7 @@ static void certificates_are_written_anew(void **state)
 	assert_non_null(pem);
 	assert_string_equal(pem, PEMS_CA);
 	free(pem);
-	/* What stands between the blocks, and blocks of other types, do not come back. */
+	/* Text between the blocks and blocks of other types are dropped. */
 	pem = pem_certs("a: b\n" PEMS_CERT "text\n" PEMS_KEY PEMS_CA "end",
 			strlen("a: b\n" PEMS_CERT "text\n" PEMS_KEY PEMS_CA "end"), 2, &e);
 	assert_non_null(pem);

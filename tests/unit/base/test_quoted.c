@@ -7,7 +7,7 @@ struct says {
 	const char *text, *left;
 };
 
-/* A peer quotes the password that it was given, in whatever way. */
+/* A peer quotes the password that it was sent, in some encoding. */
 static void a_known_secret_is_struck_out_however_it_is_written(void **state)
 {
 	static const struct says cases[] = {
@@ -17,9 +17,11 @@ static void a_known_secret_is_struck_out_however_it_is_written(void **state)
 		{"\\\"Pa55\\\" \\\"w/rd%\\\"", "\\\"**************\\\""},
 		{"{'Pa' 'ss': 'Pa5' '5 w/r' 'd%'}", "{'Pa' 'ss': '****************'}"},
 		{"Pa55\\u0020w\\/rd&#x25;", "*********************"},
-		{"Basic YWRtaW46UGE1NSB3L3JkJQ==", "Basic YWRtaW46*************Q=="}, /* admin: */
-		{"Basic cm9vdDpQYTU1IHcvcmQl", "Basic cm9vdDp*************"},	      /* root: */
-		{"Basic dTpQYTU1IHcvcmQl", "Basic dTp*************"},		      /* u: */
+		/* base64 of admin:PASSWORD */
+		{"Basic YWRtaW46UGE1NSB3L3JkJQ==", "Basic YWRtaW46*************Q=="},
+		/* base64 of root:PASSWORD */
+		{"Basic cm9vdDpQYTU1IHcvcmQl", "Basic cm9vdDp*************"},
+		{"Basic dTpQYTU1IHcvcmQl", "Basic dTp*************"}, /* base64 of u:PASSWORD */
 		{"hex 5061353520772F726425", "hex ********************"},
 		{"cut: Pa55 w", "cut: ******"},
 		{"Pa55", "****"},

@@ -24,12 +24,12 @@ static void what_opens_something_is_struck_out(void **state)
 		{"HTTP:\\/\\/D\\/BOOT\\/ABCDEF12", "HTTP:\\/\\/D\\/BOOT\\/********"},
 		{"&#x2f;boot&#47;abc1&#x2f;x", "&#x2f;boot&#47;****&#x2f;x"},
 		{"\\u002fboot\\u002Fabc1 x", "\\u002fboot\\u002F**** x"},
-		{"/bo%6ft/%61bc", "/bo%6ft/*****"}, /* the digits too */
+		{"/bo%6ft/%61bc", "/bo%6ft/*****"}, /* escaped hex digits count, too */
 		{TOKEN, STARS32 STARS32},
 		{"'" T32 "%61"
 		 "'",
 		 "'" STARS32 "***'"},
-		{"/boot/abc", "/boot/***"}, /* cut short */
+		{"/boot/abc", "/boot/***"}, /* truncated */
 		{"https://user:word@host/a?X-Sig=1&b=2 is gone",
 		 "https://*********@host/a?*********** is gone"},
 		{"https%3a//u%40x%40host", "https%3a//*****%40host"},
@@ -84,7 +84,7 @@ static void no_error_holds_it(void **state)
 	(void)state;
 	(void)!err_set(&e, ERR_INVALID, 0, "the BMC says: %s", TOKEN);
 	assert_null(strstr(e.text, T32));
-	str_copy(e.text, sizeof(e.text), TOKEN); /* by hand */
+	str_copy(e.text, sizeof(e.text), TOKEN); /* set without err_set() */
 	(void)!err_wrap(&e, "/boot/%s", "abc123");
 	assert_string_equal(e.text, "/boot/******: " STARS32 STARS32);
 }

@@ -63,7 +63,7 @@ static void a_bucket_gives_its_burst_and_then_its_rate(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(bucket_take(&b, now), 0);
 	assert_int_equal(bucket_take(&b, now), 250);
-	assert_int_equal(bucket_take(&b, now), 250); /* nothing was taken */
+	assert_int_equal(bucket_take(&b, now), 250); /* the failed take removed no token */
 	assert_int_equal(bucket_take(&b, now + 100), 150);
 	assert_int_equal(bucket_take(&b, now + 249), 1);
 	assert_int_equal(bucket_take(&b, now + 250), 0);
@@ -109,7 +109,7 @@ static void a_bucket_without_rate_gives_its_burst_only(void **state)
 	struct bucket b;
 
 	(void)state;
-	bucket_init(&b, 0, 0.5, 0); /* less than one token would give nothing ever */
+	bucket_init(&b, 0, 0.5, 0); /* a burst below one token would never allow anything */
 	assert_int_equal(bucket_take(&b, 0), 0);
 	assert_true(bucket_take(&b, 1000000) == INT64_MAX);
 	bucket_init(&b, 1e-300, 1, 0);

@@ -28,7 +28,7 @@ static void a_window_lasts_from_its_time_for_its_duration(void **state)
 	assert_int_equal(schedule_window("@daily", 60000, at("2026-11-28T00:00:30Z")), 1);
 }
 
-/* Minutes of one week, by robfig/cron's Next(). */
+/* Windows of one minute, compared with the result of robfig/cron's Next(), which CronJobs use. */
 static void what_people_type_means_what_cronjobs_take_it_for(void **state)
 {
 	static const struct {
@@ -42,11 +42,13 @@ static void what_people_type_means_what_cronjobs_take_it_for(void **state)
 		{"0 0 ? * sat", "2026-11-28T00:00:00Z", 1},
 		{"0 0 ? * sat", "2026-11-27T00:00:00Z", 0},
 		{"0 0 * * 7", "2026-11-29T00:00:00Z", 1},
-		{"0 0 * * 5/1", "2026-11-29T00:00:00Z", 0}, /* friday and saturday */
-		{"0 0 * * 1/2", "2026-11-29T00:00:00Z", 0}, /* monday, wednesday, friday */
-		{"0 0 1 * */1", "2026-11-28T00:00:00Z", 0}, /* as *: the day alone decides */
+		{"0 0 * * 5/1", "2026-11-29T00:00:00Z", 0}, /* Friday and Saturday */
+		{"0 0 * * 1/2", "2026-11-29T00:00:00Z", 0}, /* Monday, Wednesday, Friday */
+		/* equals *: the day of the month alone decides */
+		{"0 0 1 * */1", "2026-11-28T00:00:00Z", 0},
 		{"0 0 1 * 3,*", "2026-11-28T00:00:00Z", 0},
-		{"0 0 */1 * sun", "2026-11-28T00:00:00Z", 0}, /* as *: the weekday alone decides */
+		/* equals *: the weekday alone decides */
+		{"0 0 */1 * sun", "2026-11-28T00:00:00Z", 0},
 		{"00 08 * * *", "2026-11-28T08:00:00Z", 1},
 	};
 
@@ -113,7 +115,7 @@ static void what_never_comes_is_said(void **state)
 	}
 }
 
-/* --- against a straightforward reading -------------------------------------------------------- */
+/* --- against a simple implementation ---------------------------------------------------------- */
 
 static uint64_t seed = 88172645463325252;
 
@@ -127,7 +129,7 @@ static unsigned draw(unsigned n)
 
 struct bounds {
 	int min, max;
-	/* four bytes each */
+	/* Names with a separator, four bytes each. */
 	const char *names;
 };
 static const struct bounds bounds[] = {
@@ -138,7 +140,7 @@ static const struct bounds bounds[] = {
 	{0, 6, "sun mon tue wed thu fri sat"},
 };
 
-/* A number or a name, as number; -1: neither. */
+/* Returns the number for a number or name; -1: invalid. */
 static int word(const struct bounds *b, const char *s)
 {
 	char lower[16] = "";
@@ -152,7 +154,7 @@ static int word(const struct bounds *b, const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s) ? atoi(s) : -1;
 }
 
-/* Is v among FROM-TO/STEP?  -1: it cannot be read. */
+/* Returns 1 if v matches FROM-TO/STEP, else 0; -1: invalid. */
 static int in_range(const struct bounds *b, char *text, int v, bool *star)
 {
 	char *step_text = strchr(text, '/'), *to_text;
@@ -181,7 +183,7 @@ static int in_range(const struct bounds *b, char *text, int v, bool *star)
 	return 0;
 }
 
-/* Is v in this field?  -1: it cannot be read. */
+/* Returns 1 if v matches this field, else 0; -1: invalid. */
 static int in_field(const struct bounds *b, const char *text, int v, bool *star)
 {
 	int found = 0;
@@ -203,7 +205,7 @@ static int in_field(const struct bounds *b, const char *text, int v, bool *star)
 	}
 }
 
-/* 1: it is one of its minutes, 0: not, -1: it cannot be read. */
+/* Returns 1 if the schedule matches this minute, else 0; -1: invalid. */
 static int comes(char fields[5][64], int64_t now)
 {
 	time_t t = (time_t)(now / 1000);

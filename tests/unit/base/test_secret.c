@@ -36,13 +36,13 @@ static void a_freed_secret_leaves_nothing_behind(void **state)
 
 	(void)state;
 	secret_free(s);
-	/* The slot stays mapped: beyond its link in the free list it must be clear. */
+	/* The slot stays mapped: it must be zero except for its link in the free list. */
 	for (size_t i = sizeof(void *); i < 64; i++)
 		assert_int_equal(where[i], 0);
 	assert_memory_not_equal(where, "correct ", 8);
 }
 
-/* "dd" among the VmFlags of the mapping that holds p. */
+/* True if the mapping that contains p has "dd" (excluded from core dumps) in its VmFlags. */
 static bool left_out_of_core(const void *p)
 {
 	FILE *f = fopen("/proc/self/smaps", "re");
@@ -120,8 +120,8 @@ static void wiping_clears(void **state)
 	secret_wipe(NULL, 8);
 }
 
-/* A program opens it by the name that /proc gives it, from its beginning and as often as it
- * likes. */
+/* A program opens the file by its name in /proc and can read it from the beginning any number of
+ * times. */
 static void a_secret_in_a_file_is_read_by_name_and_stays_as_it_is(void **state)
 {
 	OWN(secret) s = secret_from_str("hunter2");

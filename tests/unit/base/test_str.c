@@ -159,7 +159,7 @@ static void times_are_read(void **state)
 	assert_int_equal(ms, 77);
 }
 
-/* The judge is the C library's calendar. */
+/* Compared with the C library's calendar. */
 static void every_day_of_four_centuries_agrees_with_the_library(void **state)
 {
 	char text[STR_TIME_SIZE], want[64];
@@ -283,7 +283,8 @@ static unsigned draw(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* The sum of up to three terms, written in nanoseconds beside the text; Go's units. */
+/* Sums of up to three terms in Go's units; the expected value in nanoseconds is computed beside the
+ * text. */
 static void random_durations_are_the_sums_of_their_terms(void **state)
 {
 	static const struct {
@@ -336,7 +337,7 @@ static void assert_names_agree(const char *pattern, bool (*valid)(const char *),
 	regfree(&re);
 }
 
-/* The patterns are those of apimachinery's validation.go. */
+/* Compared with the patterns in apimachinery's validation.go. */
 static void random_names_agree_with_the_patterns_of_kubernetes(void **state)
 {
 #define LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -497,7 +498,7 @@ static void hex_goes_both_ways(void **state)
 	assert_false(str_unhex(back, "abcde", 2));
 	assert_false(str_unhex(back, "abcg", 2));
 	assert_false(str_unhex(back, NULL, 0));
-	assert_int_equal(back[0], 1); /* untouched when refused */
+	assert_int_equal(back[0], 1); /* unchanged if refused */
 	assert_true(str_unhex(back, "", 0));
 }
 

@@ -29,7 +29,7 @@ static void the_first_three_groups_may_be_turned_round(void **state)
 	assert_int_equal(uuid_compare(SWAPPED, SMBIOS), UUID_SWAPPED);
 	assert_int_equal(uuid_compare("44454C4C350010348050C6C04F314733", SMBIOS), UUID_SWAPPED);
 	assert_true(uuid_same(SMBIOS, SWAPPED));
-	/* All three, and the last two never. */
+	/* All three first groups are swapped, and never the last two. */
 	assert_false(uuid_same(SMBIOS, "44454c4c-0035-3410-8050-c6c04f314733"));
 	assert_false(uuid_same(SMBIOS, "4c4c4544-3500-1034-8050-c6c04f314733"));
 	assert_false(uuid_same(SMBIOS, "44454c4c-3500-1034-5080-c6c04f314733"));
@@ -102,7 +102,7 @@ static void a_makers_default_is_no_identity_in_either_order(void **state)
 	}
 }
 
-/* Supermicro's end in the MAC of the first NIC, and are the machine's own. */
+/* UUIDs of Supermicro that end in the MAC address of the first NIC; they identify the machine. */
 static void many_zeros_before_a_mac_are_an_identity(void **state)
 {
 	(void)state;

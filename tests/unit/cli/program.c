@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "tests/unit/cli/program.h"
 
-#define LIMIT_MS 60000 /* under sanitizers on a busy machine */
+#define LIMIT_MS 60000 /* for sanitizers on a busy machine */
 
 char program_text[1 << 20];
 
@@ -77,7 +77,7 @@ int program_exec(const char *name, char **argv)
 	return 127;
 }
 
-/* False: it has closed its streams. */
+/* Reads more output. False: the program has closed its streams. */
 static bool read_more(struct program *p)
 {
 	struct pollfd f = {.fd = p->out, .events = POLLIN};

@@ -2,19 +2,19 @@
 #define TESTS_UNIT_CLI_VERB_H
 
 /*
- * verb: run a verb of the command line in a process of its own, since it may exit.
+ * verb: runs a command of the command line in a process of its own, since it may exit.
  */
-/* What the last one wrote to both streams. */
+/* Output of the last command on both streams. */
 extern char verb_said[1 << 20];
 
-/* args end with NULL and begin after the name. input: on standard input; NULL: nothing. Gives its
- * exit status. */
+/* Runs the command and returns its exit status. args: arguments after its name, ending with NULL.
+ * input: standard input; NULL: empty. */
 int verb_run(const char *name, int (*fn)(int argc, char **argv), const char *input,
 	     const char *const *args);
 void verb_assert_said(const char *what);
 
-/* What is written to standard error from here until the second, which asserts that this is in it;
- * NULL: nothing is. */
+/* Everything written to standard error between the two calls is checked: it must contain `what`;
+ * NULL: nothing may be written. */
 void verb_errors_begin(void);
 void verb_errors_end(const char *what);
 

@@ -6,8 +6,8 @@
 #include "base/data/scan.h"
 
 /*
- * scan_reference: what scan.h promises, said in another way: jansson parses, then what is not
- * wanted is left out.
+ * scan_reference: a second implementation of what scan.h promises: parses with jansson, then
+ * removes the members that are not wanted.
  */
 static inline void reference_charge(size_t *left, size_t bytes)
 {
@@ -15,13 +15,14 @@ static inline void reference_charge(size_t *left, size_t bytes)
 		*left -= bytes < *left ? bytes : *left;
 }
 
-/* jansson overlooks a NUL that follows a number ("[0<NUL>]"). */
+/* Also refuses a NUL after a number ("[0<NUL>]"), which jansson ignores. */
 static inline json_t *reference_parse(const char *text, size_t len, struct err *e)
 {
 	return len && memchr(text, '\0', len) ? NULL : json_parse(text, len, e);
 }
 
-/* What is kept of v, a member or element; left: of the bound that it stands within, NULL: none. */
+/* Returns the wanted part of v, a member or element. left: remaining bytes of the bound that
+ * applies around v; NULL: no bound. */
 static inline json_t *reference_value(const json_t *v, const struct scan_want *some, size_t most,
 				      size_t *left, size_t name_len)
 {
@@ -66,7 +67,7 @@ static inline json_t *reference_trim(const json_t *v, const struct scan_want *wa
 	return v ? reference_value(v, want, 0, NULL, 0) : NULL;
 }
 
-/* The same trees, members in the same order. */
+/* True if both trees are equal, with members in the same order. */
 static inline bool reference_same(const json_t *a, const json_t *b)
 {
 	char *x = a ? json_dumps(a, JSON_ENCODE_ANY) : NULL,
@@ -78,8 +79,7 @@ static inline bool reference_same(const json_t *a, const json_t *b)
 	return same;
 }
 
-/* What a scan gives that is fed by chunks of so many bytes, each with nothing behind it that could
- * be read. */
+/* on_each() and on_value() of the scan under test: appends the value to the array arg. */
 static inline int reference_keep(json_t *value, void *arg, struct err *e)
 {
 	(void)e;
@@ -87,7 +87,8 @@ static inline int reference_keep(json_t *value, void *arg, struct err *e)
 	return 0;
 }
 
-/* So each line that can be is read twice. */
+/* is_known() of the scan under test: never known, so each line that is complete within one chunk is
+ * parsed twice. */
 static inline bool reference_news(const struct scan_line *line, void *arg)
 {
 	(void)line;
@@ -95,7 +96,8 @@ static inline bool reference_news(const struct scan_line *line, void *arg)
 	return false;
 }
 
-/* An array of the values given out; NULL on error. */
+/* Feeds text to a scan in chunks of `chunk` bytes, each ending at the end of its memory block.
+ * Returns an array of the values that the scan reported; NULL on error. */
 static inline json_t *reference_scan(const struct scan_want *want, bool lines, size_t max,
 				     const char *text, size_t len, size_t chunk, struct err *e)
 {

@@ -208,7 +208,9 @@ static void absent_and_null_leave_the_default_or_zero(void **state)
 		assert_int_equal(w.color, -1);
 		assert_int_equal(w.shade, 2);
 		assert_int_equal(w.forever, -1);
-		assert_string_equal(w.in.a, "x"); /* inside an absent object, and b is not missed */
+		/* default inside an absent object, whose required member b is not reported as
+		 * missing */
+		assert_string_equal(w.in.a, "x");
 		assert_null(w.ptr);
 		assert_int_equal(w.parts.n, 0);
 
@@ -488,7 +490,7 @@ static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
 	buf_done(&b);
 }
 
-/* --- what nothing acts on --------------------------------------------------------------------- */
+/* --- values that nothing acts on -------------------------------------------------------------- */
 
 struct some {
 	const char *kept;

@@ -88,7 +88,8 @@ static void a_byte_order_mark_before_the_value_is_ignored(void **state)
 
 	(void)state;
 	assert_int_equal(json_int_at(j, "a"), 1);
-	assert_null(json_parse("\xef\xbb\xbf\xef\xbb\xbf{}", 8, &e)); /* one, and no more */
+	/* one byte order mark is ignored, but only one */
+	assert_null(json_parse("\xef\xbb\xbf\xef\xbb\xbf{}", 8, &e));
 	assert_null(json_parse("\xef\xbb", 2, &e));
 	assert_null(json_parse("{\xef\xbb\xbf}", 5, &e));
 }
@@ -115,7 +116,7 @@ static void depth_is_bounded_at_64_and_brackets_in_strings_do_not_count(void **s
 	assert_int_equal(json_string_length(s), 103);
 }
 
-/* Each value has three bytes of text and would use 220 bytes of memory. */
+/* Each value has three bytes of text but would use 220 bytes of memory. */
 static void very_many_values_are_refused_before_they_are_built(void **state)
 {
 	const size_t n = JSON_VALUES_MAX + 1;

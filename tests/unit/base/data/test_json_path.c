@@ -6,7 +6,7 @@
 static void a_path_finds_members_elements_and_names_with_dots(void **state)
 {
 	static const struct {
-		/* NULL: nothing */
+		/* found NULL: the path finds nothing. */
 		const char *path, *found;
 	} paths[] = {
 		{".a.b", "1"},

@@ -18,7 +18,7 @@ static void a_label_is_found_wherever_it_stands(void **state)
 		}
 		l.n = n;
 		if (n % 7 == 0)
-			continue; /* the keys would repeat */
+			continue; /* for these n the keys would repeat */
 		labels_sort(&l);
 		for (size_t i = 0; i < n; i++)
 			assert_ptr_equal(labels_get(&l, v[i].key), v[i].value);

@@ -8,7 +8,7 @@
 #define GIGA ((__int128)1000000000)
 #define MAX_NANO (INT64_MAX * GIGA)
 
-/* Every suffix, as billionths: num / den. */
+/* Each suffix and its factor in billionths. */
 static const struct {
 	const char *suffix;
 	__int128 nano;
@@ -50,7 +50,7 @@ static void refused(const char *s)
 	if (quantity_parse(s, &q, &e) == 0)
 		fail_msg("\"%s\" was read as %s", s, quantity_format(q, text));
 	assert_int_equal(e.kind, ERR_INVALID);
-	assert_true(q.nano == -7); /* untouched */
+	assert_true(q.nano == -7); /* unchanged */
 }
 
 static void same(const char *s, __int128 want)
@@ -84,7 +84,7 @@ static void every_suffix_with_every_small_number(void **state)
 	}
 }
 
-/* n.fff with three digits behind the point, against whole arithmetic. */
+/* Compares n.fff, with three digits after the point, with integer arithmetic. */
 static void every_suffix_with_fractions_rounds_away_from_zero_below_n(void **state)
 {
 	char text[64];
@@ -133,7 +133,7 @@ static void exponents_move_the_point(void **state)
 		{"9.223372036854775807e18", MAX_NANO},
 		{"0.000000000000000000000000000009223372036854775807e48", MAX_NANO},
 		{"9223372036854775807000000000000000000000e-21", MAX_NANO},
-		{"1E", GIGA * GIGA * GIGA}, /* the suffix, not an exponent without digits */
+		{"1E", GIGA * GIGA * GIGA}, /* E is the suffix, not an exponent without digits */
 	};
 
 	(void)state;
@@ -158,7 +158,7 @@ static void the_smallest_step_is_rounded_up_to(void **state)
 	same("0.0000000009765625Ki", 1000); /* exactly 1000n */
 	same("0.00000000097656250000000000000000000000000000000001Ki", 1001);
 	same("0.00000000097656249999999999999999999999999999999999Ki", 1000);
-	/* One part in 2^60 of an exa is one whole unit: all of its 60 digits count. */
+	/* 2^-60 of one Ei is one whole unit: all 60 digits after the point count. */
 	same("0.000000000000000000867361737988403547205962240695953369140625Ei", GIGA);
 	same("0.000000000000000000867361737988403547205962240695953369140624Ei", GIGA);
 	same("0.0000000000000000008673617379884035472059622406959533691406250000001Ei", GIGA + 1);

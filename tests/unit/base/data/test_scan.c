@@ -21,7 +21,7 @@ static const struct scan_want mixed[] = {SCAN_SOME("a", deep),	SCAN_SOME("b", re
 static const struct scan_want *const tables[] = {scan_all, deep, rest, bound, none, mixed};
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* --- texts by chance -------------------------------------------------------------------------- */
+/* --- random texts ----------------------------------------------------------------------------- */
 
 static uint64_t dice_state;
 
@@ -181,7 +181,7 @@ static void put_value(struct buf *b, unsigned depth)
 	put_space(b);
 }
 
-/* A byte more, less or another. */
+/* Damages the text: one byte more, one byte less or one byte changed. */
 static void damage(struct buf *b)
 {
 	size_t at = dice(b->len);
@@ -237,7 +237,7 @@ static void it_keeps_and_refuses_what_jansson_and_a_trim_do(void **state)
 		assert_like_jansson(b.data, b.len, tables[i % TABLES]);
 		buf_done(&b);
 	}
-	/* Neither all good nor all bad, or little was compared. */
+	/* If nearly all were valid or nearly all invalid, little would have been compared. */
 	assert_true(good > ROUNDS / 3 && good < ROUNDS * 9 / 10);
 }
 
@@ -282,7 +282,7 @@ static void every_sequence_of_utf_8_is_judged_as_jansson_does(void **state)
 			}
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- selection of members --------------------------------------------------------------------- */
 
 static json_t *scan_text(const char *text, const struct scan_want *want)
 {
@@ -309,13 +309,13 @@ static void only_what_is_wanted_is_kept(void **state)
 	assert_kept(
 		"{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},\"b\":{\"a\":1,\"q\":2}}",
 		mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
-	/* Of each object in an array, however deep. */
+	/* Applies to each object in an array, at every depth. */
 	assert_kept("{\"a\":[{\"a\":1,\"x\":2},7,[{\"a\":3,\"y\":4}]]}", mixed,
 		    "{\"a\":[{\"a\":1},7,[{\"a\":3}]]}");
-	/* Something else in the place of a plain value. */
+	/* An array or object where a plain value is wanted is emptied. */
 	assert_kept("{\"a\":[1,{}],\"b\":2}", deep, "{\"a\":[],\"b\":2}");
 	assert_kept("{\"a\":{\"a\":1}}", deep, "{\"a\":{}}");
-	/* However a name is written. */
+	/* Escapes in a name make no difference. */
 	assert_kept("{\"\\u0061\":1,\"\\u00e9\":{\"a\":1}}", mixed, "{\"a\":1,\"\xc3\xa9\":{}}");
 	assert_kept("[1,\"a\",{\"a\":2,\"d\":3}]", deep, "[1,\"a\",{\"a\":2}]");
 	assert_kept("7", deep, "7");
@@ -356,8 +356,8 @@ static void the_same_name_in_two_objects_is_no_duplicate(void **state)
 		       "byte 31: a name twice in one object");
 }
 
-/* With n names, in an object within one that has many as well; again: one of them at the end, -1:
- * none. */
+/* Returns true if an object with n names, nested in another one with n names, is accepted. again:
+ * number of a name that is repeated at the end, -1: no repetition. */
 static bool is_accepted(int n, int again)
 {
 	struct err e;
@@ -438,7 +438,8 @@ static void a_member_is_kept_up_to_its_bound_and_then_weighs_as_much(void **stat
 static void a_bound_ends_with_its_member(void **state)
 {
 	(void)state;
-	/* 32 for itself, 3 * (32 + 1) more, then nothing; and again for the next one. */
+	/* 32 for the array itself and 3 * (32 + 1) more; the rest is dropped. The next array has a
+	 * bound of its own. */
 	assert_kept("[{\"b\":[1,2,3,4,5]},{\"b\":[1,2,3,4,5]}]", bound,
 		    "[{\"b\":[1,2,3,4]},{\"b\":[1,2,3,4]}]");
 }
@@ -491,7 +492,7 @@ static void a_million_names_cost_time_in_proportion(void **state)
 	OWN_JSON j = scan_parse(b.data, b.len, deep, &e);
 
 	assert_int_equal(json_object_size(j), 2);
-	b.data[b.len - 5] = 'f'; /* that one is there */
+	b.data[b.len - 5] = 'f'; /* repeats an existing name */
 	assert_null(scan_parse(b.data, b.len, deep, &e));
 	buf_done(&b);
 }
@@ -543,10 +544,10 @@ static void a_list_is_given_out_item_by_item(void **state)
 	assert_given(list, false, "{\"a\":1,\"items\":null,\"b\":2}", "[{}]");
 	assert_given(list, false, "{}", "[{}]");
 	assert_given(list, false, "{\"items\":[1,\"a,]\",[2],null]}", "[1,\"a,]\",[2],null,{}]");
-	/* Only those of the top object. */
+	/* Only `items` of the top object. */
 	assert_given(list, false, "{\"x\":{\"items\":[1]},\"items\":[{\"items\":[{\"i\":1}]}]}",
 		     "[{\"items\":[{\"i\":1}]},{}]");
-	/* Every item has names of its own. */
+	/* Each item has its own set of names. */
 	assert_given(list, false, "{\"items\":[{\"b\":1},{\"b\":1}],\"b\":1}",
 		     "[{\"b\":1},{\"b\":1},{}]");
 }
@@ -683,12 +684,12 @@ static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
 		     "{\"type\":\"ADDED\"}\n\n \r\n{\"type\":\"\\n\"}\r\n7\n null \n{\"cut\":",
 		     "[{\"type\":\"ADDED\"},{\"type\":\"\\n\"},7,null]");
 	assert_given(scan_all, true, "", "[]");
-	/* Whole, but it may go on. */
+	/* Complete, but without a newline, so it may continue. */
 	assert_given(scan_all, true, "{}\n{}", "[{}]");
 	assert_given(scan_all, true, "1\n12", "[1]");
 }
 
-/* Wherever a chunk ends, and though the rest never comes. */
+/* An escape cut off by the end of its line, for every chunk size, even if nothing follows. */
 static void an_escape_that_its_line_cuts_is_refused(void **state)
 {
 	static const char *const bad[] = {"\"\\\n", "\"\\u\n", "\"\\ud\n", "\"\\ud83d\\u\n",
@@ -704,7 +705,7 @@ static void an_escape_that_its_line_cuts_is_refused(void **state)
 		}
 }
 
-/* Lines whose digest was seen are known, by their first note. */
+/* Remembers the digest of the first line; a line with that digest is known. */
 struct memory {
 	char note[64];
 	unsigned asked, known, told;
@@ -737,7 +738,7 @@ static const struct scan_want noted_in[] = {SCAN_NOTED("rv", 1), SCAN_PLAIN("nam
 static const struct scan_want noted[] = {SCAN_SOME("m", noted_in), SCAN_ALL("l", 200),
 					 SCAN_SOME("a", deep), SCAN_END};
 
-/* Is the second line known after the first? */
+/* True if the second line is known after the first. */
 static bool is_the_same(const char *first, const char *second, struct memory *m)
 {
 	static const struct scan_ops ops = {.is_known = was_seen, .on_value = count_told};
@@ -805,7 +806,7 @@ static void a_line_that_says_the_same_is_known_before_it_is_built(void **state)
 		if (is_the_same(is, other, &m) != cases[i].same)
 			fail_msg("%s -> %s", cases[i].from, cases[i].to);
 	}
-	/* Scalars, and lines one after the other that are all known. */
+	/* Scalars, and several known lines in a row. */
 	assert_true(is_the_same("17", "17", &m));
 	assert_false(is_the_same("17", "18", &m));
 	assert_false(is_the_same("17", "\"17\"", &m));
@@ -820,7 +821,7 @@ static void what_is_noted_of_a_line_is_told_with_it(void **state)
 	assert_string_equal(m.note, "77");
 	(void)is_the_same("{}", "{\"m\":{\"rv\":\"\"}}", &m);
 	assert_string_equal(m.note, "");
-	/* Another type, or one that had to be decoded. */
+	/* A note that is no string or that contains an escape is not reported. */
 	(void)is_the_same("{}", "{\"m\":{\"rv\":77}}", &m);
 	assert_string_equal(m.note, "none");
 	(void)is_the_same("{}", "{\"m\":{\"rv\":\"\\u0037\"}}", &m);

@@ -6,7 +6,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* "a=1,b=2", sorted already. */
+/* Returns labels for "a=1,b=2"; the text must be sorted. */
 static struct labels labels_of(struct arena *a, const char *text)
 {
 	struct labels l = {0};
@@ -22,7 +22,7 @@ static struct labels labels_of(struct arena *a, const char *text)
 	return l;
 }
 
-/* The semantics of labels.Requirement.Matches, operator by operator. */
+/* Semantics of labels.Requirement.Matches, operator by operator. */
 static void operators_match_as_in_kubernetes(void **state)
 {
 	static const struct {
@@ -41,14 +41,14 @@ static void operators_match_as_in_kubernetes(void **state)
 		{SELECTOR_IN, {NULL}, "k=1", false},
 		{SELECTOR_NOT_IN, {"1", "2"}, "k=1", false},
 		{SELECTOR_NOT_IN, {"1", "2"}, "k=3", true},
-		{SELECTOR_NOT_IN, {"1", "2"}, "x=1", true}, /* absent matches */
+		{SELECTOR_NOT_IN, {"1", "2"}, "x=1", true}, /* an absent label matches */
 		{SELECTOR_NOT_IN, {"1"}, "", true},
 		{SELECTOR_NOT_IN, {""}, "k=", false},
 		{SELECTOR_EXISTS, {NULL}, "k=", true},
 		{SELECTOR_EXISTS, {NULL}, "j=1,l=1", false},
 		{SELECTOR_DOES_NOT_EXIST, {NULL}, "k=1", false},
 		{SELECTOR_DOES_NOT_EXIST, {NULL}, "j=1", true},
-		{SELECTOR_GT, {"9"}, "k=10", true}, /* numbers, not texts */
+		{SELECTOR_GT, {"9"}, "k=10", true}, /* compared as numbers, not as text */
 		{SELECTOR_GT, {"9"}, "k=9", false},
 		{SELECTOR_GT, {"9"}, "k=8", false},
 		{SELECTOR_GT, {"-1"}, "k=0", true},
@@ -60,7 +60,7 @@ static void operators_match_as_in_kubernetes(void **state)
 		{SELECTOR_GT, {"9", "8"}, "k=10", false},
 		{SELECTOR_GT, {NULL}, "k=10", false},
 		{SELECTOR_GT, {"9"}, "k=9223372036854775807", true},
-		{SELECTOR_GT, {"9"}, "k=9223372036854775808", false}, /* does not parse */
+		{SELECTOR_GT, {"9"}, "k=9223372036854775808", false}, /* beyond int64 */
 		{SELECTOR_GT, {"+9"}, "k=010", true},
 		{SELECTOR_LT, {"10"}, "k=9", true},
 		{SELECTOR_LT, {"10"}, "k=10", false},

@@ -210,7 +210,8 @@ static void printed_yaml_reads_well_and_back_to_the_same_value(void **state)
 		"kind: A\nspec:\n  count: 1\n  list:\n  - x\n  - a: 1\n    b:\n    - true\n  -\n    - 1\n    -\n      - 2\n"
 		"  - {}\n  none: []\nz: null\n");
 	assert_printed("\"a\"", "a\n");
-	/* NEL, line separator, DEL and the byte order mark are line breaks or nothing to YAML. */
+	/* YAML treats NEL, line separator, DEL and the byte order mark as line breaks or drops
+	 * them. */
 	assert_printed("\"\xc2\x85U\xe2\x80\xa8\x7f\xef\xbb\xbf\"",
 		       "\"\\u0085U\\u2028\\u007f\\ufeff\"\n");
 	assert_printed("[]", "[]\n");

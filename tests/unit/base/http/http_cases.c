@@ -122,9 +122,9 @@ void a_reply_over_the_limit_ends_early(struct rig *r)
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_PROTOCOL);
 	rig_until(r, rig_gone, r);
-	assert_true(r->bytes_read < 16 << 20); /* sockets hold some */
+	assert_true(r->bytes_read < 16 << 20); /* socket buffers contain some of it */
 	assert_int_equal(r->readers_done, 1);
-	/* Streaming does not lift a limit that was asked for. */
+	/* A limit set by the caller applies to streaming, too. */
 	rig_call(r, &g,
 		 (struct http_call){.path = "/zeros", .on_data = got_data, .max_body = 100000});
 	rig_done(r, &g);
@@ -143,7 +143,8 @@ void a_server_that_does_not_answer_runs_into_the_timeout(struct rig *r)
 	assert_int_equal(g.err.kind, ERR_TIMEOUT);
 	assert_true(loop_now(r->loop) - from >= 60);
 	rig_run_ms(r, 5);
-	assert_true(r->real || r->served); /* a busy machine may not have come so far */
+	/* on a busy machine the request may not have been served yet */
+	assert_true(r->real || r->served);
 	if (r->served)
 		rig_until(r, rig_gone, r);
 	assert_int_equal(r->gone, r->served);
@@ -185,7 +186,7 @@ void retry_after_is_understood(struct rig *r)
 	rig_get(r, &g, "/busy?when=soon");
 	assert_int_equal(g.retry_after_ms, 0);
 
-	str_time(time, loop_wall(r->loop) + 20000); /* 2026-11-21T18:42:29Z */
+	str_time(time, loop_wall(r->loop) + 20000); /* for example 2026-11-21T18:42:29Z */
 	str_format(path, sizeof(path), "/busy?when=Sat,+%.2s+%s+%.4s+%.8s+GMT", time + 8,
 		   months[atoi(time + 5) - 1], time, time + 11);
 	rig_get(r, &g, path);
@@ -212,21 +213,24 @@ void a_paced_stream_waits_for_its_reader(struct rig *r)
 		 (struct http_call){
 			 .path = "/zeros",
 			 .no_timeout = true,
-			 .idle_ms = r->real ? 0 : 30, /* a busy machine may be slower */
+			 /* on a busy machine even the server may be slower */
+			 .idle_ms = r->real ? 0 : 30,
 			 .on_data = got_data,
 			 .paced = true,
 		 });
 	rig_until(r, got_piece, &g);
 	rig_run_ms(r, 60);
 	assert_int_equal(g.pieces, 1);
-	assert_int_equal(g.done, 0); /* nor is it idle: we are the slow ones */
-	do {			     /* all the way back to the server, once the sockets are full */
+	/* a paused stream is not idle: the client itself is the slow side */
+	assert_int_equal(g.done, 0);
+	do { /* back-pressure reaches the server once the sockets are full */
 		before = r->bytes_read;
 		rig_run_ms(r, 20);
 	} while (r->bytes_read != before && r->bytes_read < 64 << 20);
 	assert_true(r->bytes_read < 64 << 20);
 	http_want(g.req);
-	assert_int_equal(g.pieces, 1); /* never from inside */
+	/* data arrives in a later loop turn, never inside http_want() */
+	assert_int_equal(g.pieces, 1);
 	rig_until(r, has_100_pieces, &g);
 	http_cancel(g.req);
 	rig_until(r, rig_gone, r);
@@ -263,7 +267,7 @@ void a_waiting_handler_hears_that_the_client_went_away(struct rig *r)
 	http_cancel(g.req);
 	rig_until(r, rig_gone, r);
 	assert_int_equal(r->gone, 1);
-	rig_get(r, &g, "/hello/x"); /* the server goes on */
+	rig_get(r, &g, "/hello/x"); /* the server still works */
 	assert_int_equal(g.status, 200);
 }
 
@@ -302,7 +306,7 @@ void a_sleeping_stream_goes_on_when_woken(struct rig *r)
 	rig_until(r, rig_served, r);
 	rig_run_ms(r, 10);
 	assert_int_equal(g.done, 0);
-	httpd_wake(r->waiting); /* for nothing: it sleeps again */
+	httpd_wake(r->waiting); /* without data: the reader waits again */
 	rig_run_ms(r, 10);
 	r->inside = 77;
 	httpd_wake(r->waiting);
@@ -352,7 +356,7 @@ void control_characters_cannot_make_headers(struct rig *r)
 	}
 	secret_free(token);
 	assert_string_equal(r->seen, "");
-	rig_get(r, &g, "/headers"); /* and the other way */
+	rig_get(r, &g, "/headers"); /* reply headers are cleaned as well */
 	assert_string_equal(g.header, "one??X-Test: two");
 }
 
@@ -371,7 +375,7 @@ void secrets_arrive_as_headers(struct rig *r)
 	rig_call(r, &g,
 		 (struct http_call){
 			 .path = "/headers", .secret_header = "X-Auth-Token", .secret_value = s});
-	secret_free(s); /* it was copied */
+	secret_free(s); /* the request has a copy */
 	rig_done(r, &g);
 	assert_string_equal(r->seen, "|t0p|");
 }
@@ -437,7 +441,7 @@ void head_has_headers_and_no_body(struct rig *r)
 	assert_int_equal(g.status, 200);
 	assert_int_equal(g.heads, 1);
 	assert_int_equal(g.len, 0);
-	rig_get(r, &g, "/hello/x"); /* and the connection is in step */
+	rig_get(r, &g, "/hello/x"); /* the connection is still usable */
 	assert_int_equal(g.status, 200);
 }
 

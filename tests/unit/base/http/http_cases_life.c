@@ -67,7 +67,7 @@ void done_may_free_the_client(struct rig *r)
 	rig_done(r, g);
 	rig_run_ms(r, 10);
 	assert_int_equal(g[1].done, 0);
-	assert_int_equal(g[2].done, 1); /* ended before */
+	assert_int_equal(g[2].done, 1); /* had ended before */
 	assert_int_equal(g[3].done, 0);
 }
 
@@ -212,7 +212,7 @@ void a_wrong_pin_is_refused(struct rig *r)
 	char wrong[65];
 	struct got g;
 
-	/* A connection that someone else may use is no way in either. */
+	/* A request with a different trust setting must not use the open connection. */
 	rig_get(r, &g, "/hello/x");
 	assert_int_equal(r->served, 1);
 	spec.ca_pem = NULL;

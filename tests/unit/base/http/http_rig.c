@@ -28,7 +28,7 @@ static bool check(void *arg)
 	return r->late || (r->until && r->until(r->until_arg));
 }
 
-/* The loops have no common "run until": a timer looks every millisecond. */
+/* The loops have no common "run until", so a timer checks the condition every millisecond. */
 struct look {
 	struct rig *r;
 	struct loop_timer timer;
@@ -115,7 +115,7 @@ void rig_done(struct rig *r, struct got *g)
 	assert_int_equal(g->done, 1);
 }
 
-/* --- what the client hears -------------------------------------------------------------------- */
+/* --- results at the client -------------------------------------------------------------------- */
 
 void got_done(const struct http_reply *reply, const struct err *e, void *arg)
 {
@@ -242,7 +242,7 @@ static int64_t read_once(char *out, size_t max, uint64_t pos, void *arg)
 		r->bytes_read += 5;
 		return 5;
 	}
-	if (pos == 5 && r->inside == 77) { /* woken */
+	if (pos == 5 && r->inside == 77) { /* httpd_wake() was called */
 		memcpy(out, "second", 6);
 		return 6;
 	}
@@ -317,12 +317,13 @@ static void on_slow(void *arg)
 	struct slow *s = arg;
 
 	s->r->inside--;
-	httpd_on_gone(s->q, NULL, NULL); /* it could still go while the reply is on its way */
+	/* removes the callback, since the client may disconnect while the reply is sent */
+	httpd_on_gone(s->q, NULL, NULL);
 	httpd_reply(s->q, 200, "text/plain", "slow", 4);
 	free(s);
 }
 
-/* The client went first: there is nobody to answer any more. */
+/* The client disconnected first, so no reply is needed. */
 static void on_slow_gone(void *arg)
 {
 	struct slow *s = arg;

@@ -8,10 +8,9 @@
 #include "base/loop/loop.h"
 
 /*
- * http_rig: one client and one server, so that the same cases run in process on
- * the simulated loop and over TLS through libcurl and libmicrohttpd on the real
- * one.  A case starts calls, runs until what it waits for has happened, and
- * looks at what it got.
+ * http_rig: one client and one server, so that the same cases run in process on the simulated loop,
+ * and over TLS through libcurl and libmicrohttpd on the real loop. A case starts calls, runs the
+ * loop until a condition holds, and checks the results.
  */
 struct rig {
 	bool real;
@@ -25,17 +24,17 @@ struct rig {
 	struct httpd *d;
 	struct http *h;
 	struct http_peer *p;
-	/* not real */
+	/* Only if not real. */
 	struct http_mem_net *net;
-	/* real, like all below */
+	/* Only if real, like all members up to url. */
 	struct httpd_mhd *mhd;
 	char *ca_pem, *cert_pem, *client_pem;
 	struct secret *ca_key, *key, *client_key;
-	/* of the server's certificate */
+	/* SHA-256 pin of the server's certificate. */
 	char pin[65];
 	char url[64];
 
-	/* What the server has seen. */
+	/* Statistics of the server. */
 	unsigned served, gone, readers_done, inside, most_inside;
 	uint64_t bytes_read;
 	struct httpd_req *waiting;
@@ -51,35 +50,35 @@ struct got {
 	char body[8192];
 	size_t len, streamed;
 	uint32_t retry_after_ms;
-	/* X-Test of the reply */
+	/* Header X-Test of the reply. */
 	char header[256];
 	struct http_req *req;
 };
 
 void rig_start(struct rig *r, bool real);
 void rig_stop(struct rig *r);
-/* A client of its own identity; with max_in_flight for all. */
+/* Returns a client with its own certificate; max_in_flight applies to all its requests. */
 struct http *rig_client(struct rig *r, unsigned max_in_flight);
 struct http_peer_spec rig_spec(const struct rig *r);
 
-/* Run until cond(arg); fails the test when that takes more than 20 seconds. */
+/* Runs the loop until cond(arg) holds; fails the test after 20 seconds. */
 void rig_until(struct rig *r, bool (*cond)(void *arg), void *arg);
 void rig_run_ms(struct rig *r, int64_t ms);
-/* Conditions: on a struct rig, on a struct got. */
+/* Conditions for rig_until(): the first two take a struct rig, the third a struct got. */
 bool rig_served(void *arg);
 bool rig_gone(void *arg);
 bool got_piece(void *arg);
-/* until g is done */
+/* Runs until g is done. */
 void rig_done(struct rig *r, struct got *g);
 
-/* on_done into *g. */
+/* Starts call c; its result is stored in *g. */
 struct http_req *rig_call(struct rig *r, struct got *g, struct http_call c);
-/* and wait */
+/* Starts a GET and runs until g is done. */
 void rig_get(struct rig *r, struct got *g, const char *path);
 void got_done(const struct http_reply *reply, const struct err *e, void *arg);
 int got_data(const char *data, size_t len, void *arg, struct err *e);
 
-/* The cases, each with a rig of its own. */
+/* The test cases; each gets a rig of its own. */
 #define HTTP_CASES(X)                                                                              \
 	X(a_request_reaches_its_handler_and_the_reply_comes_back)                                  \
 	X(a_body_travels_both_ways)                                                                \

@@ -127,7 +127,7 @@ static void a_bad_peer_spec_is_refused(void **state)
 	}
 }
 
-/* Whoever says so has read them, and they are not looked at. */
+/* With pem_read, the caller has validated the PEM, and it is not parsed again. */
 static void what_pem_gave_is_not_read_once_more(void **state)
 {
 	const struct http_peer_spec s = {
@@ -188,7 +188,7 @@ static void an_error_takes_its_text_from_the_body(void **state)
 		struct err e;
 
 		assert_int_equal(http_err(&r, &e), -1);
-		/* err_set() chooses what stands for a control character */
+		/* err_set() replaces control characters by one of its choice */
 		for (char *s = e.text; (s = strchr(s, '?'));)
 			*s = ' ';
 		assert_string_equal(e.text, cases[i].text);
@@ -205,7 +205,7 @@ static void success_is_no_error(void **state)
 
 	(void)state;
 	assert_int_equal(http_err(&r, &e), 0);
-	r.status = 302; /* nobody follows it */
+	r.status = 302; /* redirects are not followed */
 	assert_int_equal(http_err(&r, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 	r.headers = (const struct http_header[]){{"Location", "https://u:p@other/x"}};
@@ -240,13 +240,13 @@ static void peers_take_turns_for_the_places(void **state)
 		for (int k = 0; k < 100; k++)
 			http_start(p[i], &(struct http_call){
 						 .path = "/", .done = on_done, .arg = &who[i]});
-	loop_sim_run_until(w->loop, 100); /* nobody is there: each takes a few ms to fail */
+	loop_sim_run_until(w->loop, 100); /* no server: each call takes a few ms to fail */
 	assert_true(told[0] + told[1] > 10);
 	assert_in_range(told[0], told[1], told[1] + 1);
 	assert_int_equal(http_stats(h).waiting + http_stats(h).in_flight + told[0] + told[1], 200);
 	http_peer_free(p[0]);
 	http_free(h);
-	http_peer_free(p[1]); /* either order */
+	http_peer_free(p[1]); /* works before and after http_free() */
 }
 
 int main(void)

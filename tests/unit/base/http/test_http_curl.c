@@ -58,7 +58,7 @@ static void a_server_of_another_ca_is_refused(void **state)
 	try(&r, &spec, &g);
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_DENIED);
-	spec.ca_pem = NULL; /* the system's */
+	spec.ca_pem = NULL; /* the system's CAs */
 	try(&r, &spec, &g);
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_DENIED);
@@ -74,7 +74,7 @@ static void the_address_behind_a_name_is_told_with_the_first_reply(void **state)
 	struct got g;
 
 	(void)state;
-	rig_start(&r, true); /* https://localhost */
+	rig_start(&r, true); /* its URL is https://localhost */
 	assert_null(http_peer_reached(r.p));
 	rig_get(&r, &g, "/hello/x");
 	assert_int_equal(g.status, 200);
@@ -206,7 +206,7 @@ static void a_client_certificate_of_another_ca_is_no_identity(void **state)
 
 /* --- servers that misbehave ------------------------------------------------------------------- */
 
-/* Answers every connection with the same bytes, or with nothing. */
+/* A server that sends the same bytes on every connection, or nothing. */
 struct raw {
 	struct loop_group *g;
 	struct loop_fd *listener;
@@ -278,7 +278,7 @@ static void ask_raw(struct rig *r, struct got *g, const char *answer, bool shut,
 	raw_stop(&s);
 }
 
-/* The answer of a server to one call: what became of it. */
+/* Makes one call to a server that sends this answer; *g gets the result. */
 static void ask_answer(struct rig *r, struct got *g, const char *answer, size_t len,
 		       struct http_call call)
 {
@@ -299,7 +299,7 @@ static void ask_answer(struct rig *r, struct got *g, const char *answer, size_t 
 	raw_stop(&s);
 }
 
-/* {"a": "a, a hundred times"}, sent compressed although nobody asked for that. */
+/* {"a": "a, a hundred times"}, compressed although the client did not accept compression. */
 static const char compressed[] =
 	"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 31"
 	"\r\n\r\n"
@@ -327,7 +327,7 @@ static void what_is_compressed_unasked_is_read_within_its_bound(void **state)
 	assert_true(g.failed);
 	ask_answer(&r, &g, compressed, sizeof(compressed) - 1, (struct http_call){0});
 	assert_false(g.failed);
-	assert_int_equal(g.len, 31); /* as the bytes came: images are so */
+	assert_int_equal(g.len, 31); /* not decompressed: images may be compressed files */
 	rig_stop(&r);
 }
 
@@ -398,12 +398,12 @@ static void too_many_headers_are_refused(void **state)
 	free(answer);
 }
 
-/* --- names that lead to this machine ---------------------------------------------------------- */
+/* --- names that resolve to this machine ------------------------------------------------------- */
 
 static unsigned lookups;
 
-/* libcurl asks this one: each name below rebound.example is at 127.0.0.1, as its owner's DNS server
- * may say at any moment. */
+/* Replaces getaddrinfo() for libcurl: each name below rebound.example resolves to 127.0.0.1, as its
+ * owner's DNS server may answer at any moment (DNS rebinding). */
 __attribute__((visibility("default"))) int getaddrinfo(const char *node, const char *service,
 						       const struct addrinfo *hints,
 						       struct addrinfo **res)
@@ -438,7 +438,7 @@ static void a_name_does_not_lead_to_this_machine(void **state)
 	assert_non_null(strstr(g.err.text, "leads to a loopback or link-local address"));
 	assert_int_equal(r.served, 0);
 
-	/* Not one packet goes there, or this would be told as refused by nobody's port. */
+	/* No packet is sent: to this closed port it would be reported as refused. */
 	spec.base_url = "https://a.rebound.example:1";
 	try(&r, &spec, &g);
 	assert_int_equal(g.err.kind, ERR_DENIED);
@@ -450,7 +450,7 @@ static void a_name_does_not_lead_to_this_machine(void **state)
 	assert_int_equal(g.status, 200);
 	assert_int_equal(lookups, 2);
 
-	/* That connection is kept, and is not for who may not have opened it. */
+	/* The connection stays open, but a peer that may not open it must not use it. */
 	spec.local_ok = false;
 	try(&r, &spec, &g);
 	assert_true(g.failed);
@@ -467,8 +467,8 @@ static bool but_not_its_port(const char *address, int port, void *arg)
 	return !(str_eq(address, "127.0.0.1") && port == (int)httpd_mhd_port(r->mhd));
 }
 
-/* Asked with what is connected to, whatever the name; and of a connection that another one
- * opened. */
+/* may_reach() is called with the address that is connected to, whatever the name; also for a
+ * connection opened by another peer. */
 static void an_owner_says_where_its_peer_may_not_go(void **state)
 {
 	struct http_peer_spec spec;
@@ -534,7 +534,7 @@ static void proxies_of_the_environment_are_ignored(void **state)
 		unsetenv(names[i]);
 }
 
-/* A kept connection that breaks after the request has left: the server may have acted. */
+/* A reused connection that breaks after the request was sent: the server may have acted on it. */
 struct flaky {
 	struct raw raw;
 	struct loop_fd *conn;
@@ -605,8 +605,8 @@ static void only_what_changes_nothing_is_sent_twice(void **state)
 	rig_stop(&r);
 }
 
-/* What nobody waits for is looked at once: neither the loop nor the next request suffers from
- * it. */
+/* An idle connection is checked at once: neither the loop nor the next request suffers when the
+ * server closes it. */
 static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy(void **state)
 {
 	struct http_peer *old;
@@ -626,7 +626,7 @@ static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy
 	shutdown(s.conn, SHUT_WR);
 	turns = loop_stats(r.loop).turns;
 	rig_run_ms(&r, 300);
-	/* rig_run_ms() itself looks each millisecond. */
+	/* rig_run_ms() itself checks each millisecond. */
 	assert_in_range(loop_stats(r.loop).turns - turns, 1, 600);
 	rig_get(&r, &g, "/");
 	assert_string_equal(g.body, "ok");
@@ -637,8 +637,8 @@ static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy
 	rig_stop(&r);
 }
 
-/* Nobody answers the connection: a machine without power, a network that drops. libcurl closes such
- * a socket unseen. */
+/* The connection is never established: a machine without power, or a network that drops packets.
+ * libcurl closes such a socket without notice. */
 static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -654,7 +654,7 @@ static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
 	rig_start(&r, true);
 	old = r.p;
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(listen(fd, 0), 0); /* and nobody accepts */
+	assert_int_equal(listen(fd, 0), 0); /* and nothing accepts */
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
 	for (size_t i = 0; i < 4; i++) {
 		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -670,7 +670,7 @@ static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
 		rig_done(&r, &g);
 		assert_true(g.failed);
 		assert_int_equal(g.err.kind, ERR_TIMEOUT);
-		/* Its number is somebody else's now. */
+		/* The same file descriptor number now belongs to another watch. */
 		for (size_t k = 0; k < 8; k++) {
 			assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[k]), 0);
 			watched[k] = loop_fd(others, pair[k][0], on_raw, NULL);

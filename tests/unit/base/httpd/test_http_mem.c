@@ -18,7 +18,7 @@
 	}
 HTTP_CASES(IN_PROCESS)
 
-/* --- what only the simulated net can do ------------------------------------------------------- */
+/* --- faults of the simulated network ---------------------------------------------------------- */
 
 static void a_hanging_origin_never_answers(void **state)
 {

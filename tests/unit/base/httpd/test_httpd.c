@@ -112,7 +112,7 @@ static void a_query_is_split_and_decoded(void **state)
 	arena_free(a);
 }
 
-/* --- a listener of our own -------------------------------------------------------------------- */
+/* --- a listener of the test ------------------------------------------------------------------- */
 
 struct fake {
 	int status;
@@ -154,7 +154,7 @@ static void fake_abort(void *conn)
 
 static const struct httpd_listener_ops fake_ops = {fake_respond, fake_wake, fake_abort};
 
-/* what the next caller's address is */
+/* True: the next caller's address is exhausted. */
 static bool exhausted;
 
 static int64_t ask(struct httpd *d, struct fake *f, const char *method, const char *target,
@@ -346,7 +346,7 @@ static void greedy_respond(void *conn, int status, const struct http_header *h, 
 	char out[16];
 
 	(void)conn, (void)status, (void)h, (void)n;
-	assert_int_equal(body->read(out, 2, 10, body->arg), -1); /* past its size */
+	assert_int_equal(body->read(out, 2, 10, body->arg), -1); /* past the end of the body */
 	last_read = body->read(out, sizeof(out), 3, body->arg);
 }
 
@@ -383,7 +383,7 @@ static void a_reader_that_ends_before_its_size_breaks_the_connection(void **stat
 	loop_free(l);
 }
 
-/* --- what callers may hold -------------------------------------------------------------------- */
+/* --- memory limits of callers ----------------------------------------------------------------- */
 
 static bool knows_it(struct httpd_req *q, void *arg)
 {
@@ -419,7 +419,7 @@ static void a_route_may_ask_who_it_is_before_the_body(void **state)
 	assert_int_equal(f.status, 200);
 	assert_int_equal(asked, 102);
 	httpd_finished(q);
-	/* Too long for anybody. */
+	/* Too long for every caller. */
 	assert_int_equal(ask(d, &f, "POST", "/known", "700", &q), -1);
 	assert_int_equal(f.status, 413);
 	assert_int_equal(asked, 102);
@@ -464,8 +464,8 @@ static void bodies_share_one_budget(void **state)
 	assert_false(httpd_body_data(b, bytes, 1));
 	assert_int_equal(fb.status, 503);
 	assert_non_null(strstr(fb.headers, "Retry-After: 1"));
-	assert_false(httpd_body_data(b, bytes, 1)); /* it sends on */
-	/* What it had sent is free again. */
+	assert_false(httpd_body_data(b, bytes, 1)); /* the client sends on anyway */
+	/* The memory of its partial body is free again. */
 	c = sending(d, &fc);
 	assert_true(httpd_body_data(c, bytes, 40));
 	httpd_dispatch(a);

@@ -39,7 +39,7 @@ static void an_address_holds_so_many_connections(void **state)
 		who[i] = httpd_callers_enter(c, &a.sa, 1000);
 	}
 	assert_false(httpd_callers_admit(c, &a.sa, 1000));
-	assert_false(httpd_callers_admit(c, &a.sa, 9000)); /* whatever tokens it has */
+	assert_false(httpd_callers_admit(c, &a.sa, 9000)); /* whatever its number of tokens */
 	assert_true(httpd_callers_admit(c, &b.sa, 1000));
 	httpd_callers_leave(who[1]);
 	assert_true(httpd_callers_admit(c, &a.sa, 9000));
@@ -77,9 +77,9 @@ static void refusals_cost_and_time_gives_back(void **state)
 		httpd_caller_refused(who, 0);
 	}
 	assert_true(httpd_caller_exhausted(who, 0));
-	httpd_caller_refused(who, 0); /* no debts */
+	httpd_caller_refused(who, 0); /* tokens do not become negative */
 	assert_false(httpd_caller_exhausted(who, 500));
-	/* A year gives no more than the most. */
+	/* A year adds no more than the maximum. */
 	for (int i = 0; i < 8; i++)
 		httpd_caller_refused(who, 31536000000);
 	assert_true(httpd_caller_exhausted(who, 31536000000));
@@ -109,7 +109,7 @@ static void an_ipv6_host_is_its_network(void **state)
 	httpd_callers_free(c);
 }
 
-/* Those that came once do not fill the memory, and those that lack tokens stay known. */
+/* Addresses that appear once do not fill the memory; addresses that lack tokens stay recorded. */
 static void addresses_are_forgotten_when_they_are_as_good_as_new(void **state)
 {
 	struct httpd_callers *c = httpd_callers_new(1);
@@ -127,7 +127,8 @@ static void addresses_are_forgotten_when_they_are_as_good_as_new(void **state)
 		x = at(text);
 		httpd_callers_leave(httpd_callers_enter(c, &x.sa, i));
 	}
-	assert_true(mallinfo2().uordblks < before + (2u << 20)); /* 50,000 would take 8 MB */
+	/* 50,000 records would take 8 MB */
+	assert_true(mallinfo2().uordblks < before + (2u << 20));
 	for (int i = 0; i < 4; i++)
 		httpd_callers_leave(httpd_callers_enter(c, &a.sa, 50000));
 	for (int i = 0; i < 900; i++) {

@@ -1,4 +1,4 @@
-/* A certificate that follows its CA and its time, over real TLS. */
+/* A server certificate that is renewed by age and with its CA, over real TLS. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct rig {
 	struct httpd_cert *c;
 	struct http *h;
 	struct issuer first, second;
-	/* NULL: none */
+	/* NULL: no CA. */
 	const struct issuer *now;
-	/* a key that does not fit, in place of its own */
+	/* A key that does not match, in place of the CA's own. */
 	const char *key_of;
 	unsigned port;
 	struct http_req *q;
@@ -184,7 +184,7 @@ static bool is_done(struct rig *r)
 	return r->done;
 }
 
-/* GET over a connection of its own; ca NULL: its certificate is learnt, into r->pin. */
+/* Sends a GET over a new connection; ca NULL: the certificate's pin is stored in r->pin. */
 static int get(struct rig *r, const struct issuer *ca)
 {
 	char url[64];
@@ -245,7 +245,7 @@ static void a_certificate_is_renewed_before_its_end(void **state)
 	struct err e;
 
 	assert_non_null(serve(r, 1, &e));
-	/* A renewal ends what is open, and there is one at each look: a GET may meet it. */
+	/* A renewal closes open connections, and here every check renews, so a GET may fail. */
 	do
 		(void)get(r, NULL);
 	while (r->status != 200);
@@ -268,7 +268,7 @@ static void a_ca_that_cannot_issue_changes_nothing(void **state)
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(get(r, NULL), 200);
 	assert_string_equal(r->pin, first);
-	r->now = NULL; /* its Secret cannot be read */
+	r->now = NULL; /* the CA's Secret cannot be read */
 	r->key_of = NULL;
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(get(r, NULL), 200);

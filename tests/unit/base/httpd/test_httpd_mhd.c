@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/str.h"
 
-/* What a client other than ours may send, over plain TCP beside the rig's listener. */
+/* A client other than drover's own, over plain TCP to a second listener of the rig. */
 struct plain {
 	struct rig r;
 	struct httpd_mhd *mhd;
@@ -323,13 +323,13 @@ static void connections_are_limited(void **state)
 	take(p);
 	assert_int_equal(p->len, 0);
 	close(first);
-	expect(p, "[2]"); /* it waited for its place */
+	expect(p, "[2]"); /* it waited for a free connection slot */
 	stop(p);
 }
 
 /* --- slow clients ----------------------------------------------------------------------------- */
 
-/* A byte each time it looks, until the server has closed. */
+/* Sends one byte at each check; true once the server has closed the connection. */
 static bool is_closed_on_a_drip(void *arg)
 {
 	struct plain *p = arg;
@@ -360,7 +360,7 @@ static void a_client_that_stalls_in_its_handshake_is_closed(void **state)
 	struct plain *p = start_with(50, 0, true);
 
 	(void)state;
-	say(p, "\x16\x03\x01\x02"); /* the beginning of a record */
+	say(p, "\x16\x03\x01\x02"); /* the beginning of a TLS record */
 	rig_until(&p->r, is_closed, p);
 	assert_int_equal(p->r.served, 0);
 	stop(p);
@@ -374,7 +374,7 @@ static void a_head_that_drips_has_a_limit(void **state)
 	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-Long: ");
 	rig_until(&p->r, is_closed_on_a_drip, p);
 	assert_int_equal(p->r.served, 0);
-	assert_int_equal(p->len, 0); /* long before 431 */
+	assert_int_equal(p->len, 0); /* long before a 431 */
 	stop(p);
 }
 
@@ -387,7 +387,7 @@ static void the_head_of_the_next_request_has_a_limit_too(void **state)
 	expect(p, "[1]");
 	rig_until(&p->r, is_closed_on_a_drip, p);
 	assert_int_equal(p->r.served, 1);
-	assert_null(strstr(p->got, "HTTP/1.1 4")); /* long before it is too long */
+	assert_null(strstr(p->got, "HTTP/1.1 4")); /* long before the head is too large */
 	stop(p);
 }
 
@@ -395,7 +395,7 @@ static void a_body_that_drips_has_a_limit(void **state)
 {
 	static const char *const heads[] = {
 		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
-		/* Refused, and read for the sender's sake. */
+		/* Refused, but its body is read so that the client can receive the reply. */
 		"PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n",
 	};
 
@@ -413,8 +413,8 @@ static void a_body_that_drips_has_a_limit(void **state)
 static void who_waits_for_an_answer_has_all_the_time(void **state)
 {
 	static const char *const paths[] = {
-		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",  /* no answer yet */
-		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n", /* the beginning of one */
+		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",  /* no reply yet */
+		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n", /* the beginning of a reply */
 	};
 
 	(void)state;
@@ -424,7 +424,7 @@ static void who_waits_for_an_answer_has_all_the_time(void **state)
 
 		say(p, paths[i]);
 		rig_until(&p->r, rig_served, &p->r);
-		/* One that came after it has reached its limit: so would it have. */
+		/* A later connection has reached its limit, so the first one would have, too. */
 		dial(p);
 		rig_until(&p->r, is_closed, p);
 		close(p->fd);

@@ -6,7 +6,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 
-/* Every case here runs on both loops. */
+/* Every case runs on both loops. */
 
 struct fixture {
 	struct loop *l;
@@ -36,7 +36,8 @@ static int setup_uv(void **state)
 	return 0;
 }
 
-/* Two programs: one says again what it is told and ends at end of file, one ends when started. */
+/* Two programs: cat repeats each line that it reads and exits at end of file; the other one exits
+ * when started. */
 static void cat_line(struct loop_child *c, const char *line, size_t len, void *state)
 {
 	(void)state;
@@ -76,12 +77,12 @@ struct step {
 	const char *name;
 	struct loop_timer t;
 	struct loop_defer d;
-	/* its timer, with no delay */
+	/* Its timer starts this step's timer, with no delay. */
 	struct step *starts;
-	/* its timer */
+	/* Its timer stops this step's timer. */
 	struct step *stops;
 	struct step *defers;
-	/* its deferral */
+	/* Its deferral cancels this step's deferral. */
 	struct step *cancels;
 	struct loop_group *drops;
 	bool ends;
@@ -113,8 +114,8 @@ static void step_init(struct step *s, struct fixture *f, struct loop_group *g, c
 	loop_defer_init(&s->d, g, on_step, s);
 }
 
-/* Timers to be started at one time: within a turn the clock stands still, outside it runs on
- * between two starts. */
+/* Timers to be started at the same time: the clock stands still within a loop turn, but advances
+ * between two starts outside. */
 struct start {
 	struct step *steps;
 	const int64_t *delays;
@@ -180,7 +181,7 @@ static void start_many(void *arg)
 {
 	struct step *s = arg;
 
-	/* A permutation of 0..299, so that the heap is worked in every place. */
+	/* A permutation of 0..299, so that every position of the heap is used. */
 	for (int i = 0; i < MANY; i++)
 		loop_timer_start(&s[i].t, (i * 7) % MANY / 30);
 	for (int i = 0; i < MANY; i++)
@@ -232,7 +233,7 @@ static void a_timer_without_delay_waits_for_the_next_turn(void **state)
 	struct fixture *f = *state;
 	struct step again, other, end;
 
-	/* again starts itself for ever; the others still get their turn. */
+	/* again restarts itself forever; the other steps still get their turn. */
 	step_init(&again, f, f->g, "again");
 	step_init(&other, f, f->g, "other");
 	step_init(&end, f, f->g, "end");
@@ -242,7 +243,7 @@ static void a_timer_without_delay_waits_for_the_next_turn(void **state)
 	loop_timer_start(&again.t, 0);
 	loop_timer_start(&other.t, 0);
 	loop_run(f->l);
-	/* Where the machine took the processor away, what was due went over two turns. */
+	/* If the process was preempted, the due steps take two turns. */
 	if (strcmp(f->log, "again other again again end ") != 0)
 		assert_string_equal(f->log, "again other again end ");
 	loop_timer_stop(&again.t);
@@ -310,7 +311,7 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	step_init(&c, f, doomed, "c");
 	step_init(&end, f, f->g, "end");
 	a.drops = doomed;
-	a.defers = &c; /* asked for before the drop */
+	a.defers = &c; /* requested before the drop */
 	end.ends = true;
 	loop_timer_start(&a.t, 0);
 	loop_timer_start(&b.t, 0);
@@ -319,7 +320,8 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	assert_string_equal(f->log, "a end ");
 	assert_true(loop_group_dropped(doomed));
 
-	/* Nothing starts in it either, and a deferral may drop another of the same turn. */
+	/* Nothing starts in a dropped group, and a deferral may drop a group that has another one
+	 * in the same turn. */
 	loop_timer_start(&b.t, 0);
 	loop_defer(&c.d);
 	assert_false(loop_timer_active(&b.t));
@@ -441,7 +443,7 @@ static void freeing_the_loop_waits_for_abandoned_work(void **state)
 	loop_group_free(f->g);
 	loop_free(f->l);
 	assert_string_equal(f->log, "drop ");
-	f->l = loop_sim_new(1, 0); /* for teardown */
+	f->l = loop_sim_new(1, 0); /* for the teardown */
 	f->g = loop_group_new(f->l, "test");
 }
 
@@ -454,7 +456,7 @@ struct talk {
 	int status;
 	enum err_kind kind;
 	bool free_on_line, drop_on_line;
-	/* the line at which the loop stops */
+	/* The line at which the loop stops. */
 	const char *stop_at;
 };
 
@@ -531,7 +533,7 @@ static void a_child_gets_lines_and_answers_until_it_is_freed(void **state)
 	loop_timer_start(&end.t, 100);
 	loop_run(t.f->l);
 	assert_string_equal(t.f->log, "end ");
-	assert_string_equal(t.said.data, "one;two;;three;"); /* not even of its end */
+	assert_string_equal(t.said.data, "one;two;;three;"); /* not even its end is reported */
 	talk_end(&t);
 }
 

@@ -88,7 +88,7 @@ static void it_stops_at_the_callback_that_makes_the_condition_true(void **state)
 	loop_free(l);
 }
 
-/* A run with work, random delays and a child leaves the same trace for the same seed. */
+/* Runs with work, random delays and a child have the same trace for the same seed. */
 struct world {
 	struct loop *l;
 	struct loop_group *g;
@@ -168,7 +168,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 	buf_done(&c);
 }
 
-/* --- what a crash does to work and children --------------------------------------------------- */
+/* --- crashes with work and children ----------------------------------------------------------- */
 
 static void work_that_a_crash_interrupts_has_no_effect(void **state)
 {
@@ -346,7 +346,7 @@ static void a_program_outlives_the_crash_of_its_owner_until_end_of_file(void **s
 	loop_group_drop(x->g);
 	loop_run(x->l);
 	assert_string_equal(x->o.heard.data, "");
-	assert_int_equal(x->p.lines, 2); /* they were in the pipe */
+	assert_int_equal(x->p.lines, 2); /* both lines were in the pipe */
 	assert_int_equal(x->p.eofs, 1);
 	assert_int_equal(x->p.frees, 1);
 }

@@ -133,20 +133,21 @@ static void a_child_has_no_other_descriptors(void **state)
 	struct loop_child *c = spawn(f, argv, NULL, 0);
 
 	loop_run(f->l);
-	/* 3 is the directory that ls reads. */
+	/* 3 is the directory that ls reads */
 	assert_string_equal(f->out.data, "0;1;2;3;");
 	loop_child_free(c);
 	close(leak);
 }
 
-/* It is where the child was told, and nowhere that others see. */
+/* The child reads the secret at the path it was given; it appears nowhere that other processes can
+ * read. */
 static void a_child_reads_its_secret_by_a_file_and_shows_it_nowhere(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const argv[] = {
 		"/bin/sh", "-c",
 		"cat " LOOP_SECRET_FILE "; echo; cat " LOOP_SECRET_FILE
-		/* no pipe: the shell would have its ends open for a moment */
+		/* no pipe here: the shell would have its ends open for a moment */
 		"; echo; ls /proc/$$/fd; "
 		"cat /proc/$$/environ /proc/$$/cmdline | grep -c 'hunte[r]2'",
 		NULL};
@@ -170,7 +171,7 @@ static void a_child_reads_its_secret_by_a_file_and_shows_it_nowhere(void **state
 	loop_child_free(c);
 }
 
-/* What it was for is not left open with the parent, also when the program is not there. */
+/* The parent closes its end of the secret file, even if the program does not exist. */
 static void a_secret_file_is_closed_once_the_child_has_it(void **state)
 {
 	struct fixture *f = *state;
@@ -278,7 +279,7 @@ static void a_child_that_is_freed_ends_at_end_of_file(void **state)
 	from = loop_now(f->l);
 	while (kill(pid, 0) == 0)
 		run_for(f, 5);
-	assert_true(loop_now(f->l) - from < 4000); /* SIGKILL comes after 5 s */
+	assert_true(loop_now(f->l) - from < 4000); /* SIGKILL would come after 5 s */
 	assert_int_equal(f->status, -1);
 }
 
@@ -288,7 +289,7 @@ static void freeing_the_loop_kills_a_child_that_stays(void **state)
 	static const char *const argv[] = {"/bin/sleep", "60", NULL};
 
 	loop_child_free(spawn(f, argv, NULL, 0));
-	run_for(f, 5); /* teardown waits for the child: the test would take a minute */
+	run_for(f, 5); /* the teardown would wait a minute for the child */
 }
 
 /* --- descriptors and signals ------------------------------------------------------------------ */
@@ -323,7 +324,7 @@ static void a_descriptor_tells_what_was_wanted(void **state)
 	assert_int_equal(f->events, LOOP_READ);
 
 	f->events = f->calls = 0;
-	run_for(f, 5); /* nothing wanted: nothing told */
+	run_for(f, 5); /* no event is requested, so none is reported */
 	assert_int_equal(f->calls, 0);
 	loop_fd_want(f->fd, LOOP_HANGUP);
 	close(s[1]);
@@ -412,7 +413,7 @@ struct spinner {
 	unsigned spun, spun_before_timer;
 };
 
-/* Holds the loop for some milliseconds, whatever else the machine does. */
+/* Blocks the loop for some milliseconds, whatever else the machine does. */
 static void spin(void *arg)
 {
 	struct spinner *s = arg;

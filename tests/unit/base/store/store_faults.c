@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* What of a file would outlive a power cut. */
+/* The content of a file that would survive a power cut. */
 struct image {
 	char *path, *data;
 	size_t len;
@@ -16,9 +16,9 @@ struct image {
 
 struct faulty_file {
 	sqlite3_file base;
-	/* NULL: a temporary file */
+	/* NULL: a temporary file. */
 	struct image *image;
-	/* behind it, in the same piece of memory */
+	/* The real file, stored behind this struct in the same allocation. */
 	sqlite3_file *real;
 };
 
@@ -77,7 +77,7 @@ static int f_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
 	if (!fails())
 		return real_of(f)->pMethods->xWrite(real_of(f), from, n, at);
-	/* As a real one: the first half may have reached the disk. */
+	/* Like a real disk: the first half may have been written. */
 	(void)real_of(f)->pMethods->xWrite(real_of(f), from, n / 2, at);
 	return code;
 }
@@ -101,7 +101,7 @@ static int take_image(sqlite3_file *f)
 	return size ? real_of(f)->pMethods->xRead(real_of(f), i->data, (int)size, 0) : SQLITE_OK;
 }
 
-/* Nothing is synced for real, or the tests would take as long as the disk is slow. */
+/* Nothing is synced for real, because the tests would depend on the speed of the disk. */
 static int f_sync(sqlite3_file *f, int flags)
 {
 	(void)flags;
@@ -145,7 +145,7 @@ static int f_character(sqlite3_file *f)
 }
 
 static const sqlite3_io_methods methods = {
-	.iVersion = 1, /* without shared memory: the store must not need it */
+	.iVersion = 1, /* without shared memory, which the store must not need */
 	.xClose = f_close,
 	.xRead = f_read,
 	.xWrite = f_write,

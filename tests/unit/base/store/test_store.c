@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "tests/unit/base/store/store_rig.h"
 
-/* What every store does: each case runs on the one in memory and on the one on disk. */
+/* Behaviour of every store: each case runs on the store in memory and on the one on disk. */
 struct fixture {
 	char *folder;
 	struct loop *l;
@@ -268,7 +268,7 @@ static void a_watch_tells_later_changes_under_its_prefix_in_a_turn_of_its_own(vo
 	struct store_change c = change("p/c", "3", -1);
 	struct err e;
 
-	put(f, "p/old", "0"); /* 2 */
+	put(f, "p/old", "0"); /* gets revision 2 */
 	watch(f, "p/", store_rev(f->s));
 	put(f, "p/a", "1");
 	put(f, "q/b", "2");

@@ -12,7 +12,7 @@
 #include "tests/unit/base/store/store_faults.h"
 #include "tests/unit/base/store/store_rig.h"
 
-/* The store on a disk that fails, fills up, or loses its power. */
+/* The store on a disk that fails, is full, or loses power. */
 struct fixture {
 	struct loop *l;
 	struct loop_group *g;
@@ -145,7 +145,8 @@ static void a_file_that_may_not_grow_ends_it_with_the_systems_words(void **state
 	free(big);
 }
 
-/* 60 transactions of two changes each; the number that was acknowledged, -1: it did not open. */
+/* Commits 60 transactions of two changes each. Returns the number that was acknowledged; -1: the
+ * store did not open. */
 static int scenario(struct fixture *f)
 {
 	struct err e;
@@ -180,7 +181,7 @@ static void check_scenario(struct fixture *f, int acknowledged)
 	int newest = (int)(store_rev(f->s) - 1) / 2;
 
 	assert_int_equal((store_rev(f->s) - 1) % 2, 0);
-	/* The one whose fate nobody was told may be there. */
+	/* The transaction after the last acknowledged one may or may not be there. */
 	assert_true(newest == acknowledged || newest == acknowledged + 1);
 	for (int i = newest > 9 ? newest - 8 : 1; i <= newest; i++) {
 		char a[32], b[32], value[32];

@@ -16,33 +16,33 @@
 
 /*
  * A writer on the real loop is killed with SIGKILL at random moments and started again on the same
- * folder: 100 times, or DROVER_KILLS times.
+ * directory: 100 times, or DROVER_KILLS times.
  *
- * What the change with revision r does follows from r and from what was there before, so the whole
- * content of the store follows from its revision, and the parent can check all of it and not only
- * what was acknowledged. A transaction is three changes; the keys of one are of three kinds, so
- * that it never has a key twice.
+ * The change with revision r is a function of r and of the earlier content. So the whole content of
+ * the store follows from its revision, and the parent can check all of it, not only what was
+ * acknowledged. A transaction has three changes; their keys are of three kinds, so that no key
+ * occurs twice.
  */
 enum { KEYS = 48, PER_COMMIT = 3, HISTORY = 150, MAX_VALUE = 40000 };
 
 struct past {
-	/* revision of what was there; 0: nothing */
+	/* Revision of the previous value; 0: none. */
 	uint64_t before;
 	bool del;
 };
 
 struct model {
 	uint64_t rev;
-	/* 0: not there */
+	/* 0: the key does not exist. */
 	uint64_t key_rev[KEYS], create_rev[KEYS];
-	/* by revision */
+	/* Indexed by revision. */
 	struct past *past;
 	size_t cap;
 };
 
 static uint64_t mix(uint64_t z)
 {
-	/* The finaliser of SplitMix64. */
+	/* Final step of SplitMix64. */
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	return z ^ (z >> 31);
@@ -69,7 +69,7 @@ static const char *key_name(unsigned k, char out[static 16])
 	return out;
 }
 
-/* The model goes on by one change; what it was. */
+/* Applies the next change to the model and returns it. */
 static struct past model_next(struct model *m)
 {
 	uint64_t rev = ++m->rev;
@@ -152,10 +152,10 @@ static void writer_run(const char *folder, int acks, int in_flight)
 	for (int i = 0; i < in_flight; i++)
 		write_next(&w);
 	loop_run(l);
-	_exit(6); /* it has no end of its own */
+	_exit(6); /* not reached: the writer runs until it is killed */
 }
 
-/* --- the judge -------------------------------------------------------------------------------- */
+/* --- the checker ------------------------------------------------------------------------------ */
 
 static void model_to(struct model *m, uint64_t rev)
 {
@@ -246,7 +246,8 @@ static void judge_folder(const char *folder, struct model *m, uint64_t acknowled
 	loop_free(l);
 }
 
-/* Half of them from the start, so that opening is hit too, half from the first acknowledgement. */
+/* Kills the writer: half of the time counted from its start, so that opening is interrupted too,
+ * half from the first acknowledgement. */
 static uint64_t kill_one(struct loop *l, const char *folder, uint64_t acknowledged)
 {
 	int ends[2], status;

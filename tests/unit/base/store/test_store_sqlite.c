@@ -118,7 +118,7 @@ static void log_event(const struct store_event *ev, void *arg)
 	log_entry(&ev->entry, arg);
 }
 
-/* All that a store can tell: its keys, its revision, its history. */
+/* Returns everything that a store reports: keys, revision, history. */
 static char *dump(struct fixture *f, struct store *s)
 {
 	struct err e;
@@ -184,7 +184,8 @@ static void a_history_may_be_made_shorter_and_longer(void **state)
 
 		char *before = dump(f, f->s), *after;
 
-		/* The disk drops what is too old in portions, so more may come back. */
+		/* The store on disk deletes old history in portions, so more may come back after a
+		 * restart. */
 		assert_in_range(store_rev(f->s) - store_oldest(f->s), at_least[i], histories[i]);
 		reopen(f);
 		after = dump(f, f->s);
@@ -234,7 +235,7 @@ static void what_was_not_acknowledged_at_a_crash_is_whole_or_absent(void **state
 	loop_run(f->l);
 	store_free(f->s);
 	f->s = NULL;
-	assert_int_equal(done, 1001); /* it was told that the store closed */
+	assert_int_equal(done, 1001); /* it was notified that the store closed */
 	loop_group_free(f->g);
 	f->g = loop_group_new(f->l, "again");
 	reopen(f);
@@ -271,13 +272,13 @@ static void closing_during_a_write_leaves_the_folder_to_the_next(void **state)
 		assert_ok(try_put(s, key, "v", &told, &e), &e);
 		loop_defer(&stop);
 		loop_run(
-			/* the write has begun; where the machine is busy it may have ended */
+			/* the write has begun; on a busy machine it may have ended */
 			real);
 		if (i % 2)
 			usleep((useconds_t)i * 20);
 		store_free(s);
 		assert_true(told == 1000 || told == 1);
-		least += told == 1; /* what was told as written is there */
+		least += told == 1; /* what was acknowledged is stored */
 	}
 	loop_group_free(g);
 	loop_free(real);
@@ -300,14 +301,14 @@ static void commits_that_wait_share_one_transaction(void **state)
 	assert_ok(try_put(f->s, "not there", NULL, &done, &e), &e);
 	loop_run(f->l);
 	assert_int_equal(done, 101);
-	assert_in_range(store_faults_syncs() - before, 1, 2); /* a new log syncs its head too */
+	assert_in_range(store_faults_syncs() - before, 1, 2); /* a new log also syncs its header */
 	assert_ok(try_put(f->s, "not there", NULL, &done, &e), &e);
 	assert_int_equal(done, 101);
 	loop_run(f->l);
 	assert_int_equal(done, 102);
 }
 
-/* --- what is refused -------------------------------------------------------------------------- */
+/* --- refused files ---------------------------------------------------------------------------- */
 
 static void only_its_owner_can_read_it(void **state)
 {
@@ -351,14 +352,14 @@ static void run_sql(struct fixture *f, const char *text)
 	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL),
 			 SQLITE_OK);
-	/* As a crash leaves it: what is new stands in the log only. */
+	/* As after a crash: new content is in the log only. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (sqlite3_exec(db, text, NULL, NULL, &why) != SQLITE_OK)
 		fail_msg("%s: %s", text, why);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* What is not there is empty. */
+/* Returns the content of the file; a missing file counts as empty. */
 static char *read_file(const char *path, size_t *len)
 {
 	FILE *in = fopen(path, "rb");
@@ -379,8 +380,8 @@ static void write_file(const char *path, const char *data, size_t len)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* 120 keys, as many changes of one more, with deletions between them, and a key that is changed
- * at the beginning and at the end. */
+/* Writes 120 keys, as many changes of one more key, with deletions in between, and a key that is
+ * changed at the beginning and at the end. */
 static void fill(struct fixture *f)
 {
 	char key[32], value[3000];
@@ -402,7 +403,7 @@ static void fill(struct fixture *f)
 	f->s = NULL;
 }
 
-/* Refused, and not one byte of it changed. */
+/* Checks that opening is refused and that no byte of the files changes. */
 static void refused_untouched(struct fixture *f, enum err_kind kind, const char *text)
 {
 	char *names[] = {f->file, mem_printf("%s-wal", f->file)}, *before[2];
@@ -465,7 +466,7 @@ static void a_damaged_file_is_refused_and_says_what_to_do(void **state)
 		memset(bad + page * 4096, page % 2 ? 0 : 0xa5, 4096);
 		write_file(f->file, bad, len);
 		f->s = store_sqlite_new(f->g, f->folder, HISTORY, &e);
-		if (f->s) { /* a page in the middle of a long value */
+		if (f->s) { /* the damaged page is in the middle of a long value */
 			store_free(f->s);
 			f->s = NULL;
 			continue;
@@ -480,7 +481,8 @@ static void a_damaged_file_is_refused_and_says_what_to_do(void **state)
 	}
 	assert_true(refusals > 10);
 
-	/* The list of free pages, which loading does not come by (first one: at 32 in the head). */
+	/* The list of free pages, which loading does not read (its first page is at offset 32 of
+	 * the header). */
 	const unsigned char *head = (const unsigned char *)good + 32;
 	size_t page = (size_t)head[2] << 8 | head[3];
 
@@ -530,7 +532,7 @@ static void a_flipped_bit_is_never_taken_for_data(void **state)
 
 		poke(f->file, at, good[at] ^ bit);
 		f->s = store_sqlite_new(f->g, f->folder, HISTORY, &e);
-		if (f->s) { /* a place that is not in use */
+		if (f->s) { /* the damaged place is unused */
 			char *is = dump(f, f->s);
 
 			assert_string_equal(is, want);
@@ -606,7 +608,7 @@ static void a_folder_that_cannot_be_written_is_named(void **state)
 	reopen(f);
 	store_free(f->s);
 	f->s = NULL;
-	if (root) { /* a folder that can be written, files that cannot */
+	if (root) { /* a directory that can be written, with files that cannot */
 		assert_int_equal(chmod(folder, 0777), 0);
 		assert_int_equal(seteuid(65534), 0);
 		refused(f, ERR_DENIED, "Permission denied");
