@@ -13,7 +13,7 @@ struct fake_watch {
 	struct fake_api *f;
 	struct httpd_req *q;
 	struct buf out;
-	/* -1 or -2 once it is over; 0: open */
+	/* -1 or -2 once the stream has ended; 0: open. */
 	int64_t end;
 };
 

@@ -11,10 +11,9 @@
 #include "kube/client.h"
 
 /*
- * fake_api: an API server whose answers the test writes, on the simulated
- * loop.  Every request is noted, then goes to the test's serve(); what that
- * leaves alone goes to a small store: GET, POST, merge PATCH and DELETE of
- * single objects with versions and conflicts.
+ * fake_api: an API server on the simulated loop whose answers the test writes. Every request is
+ * recorded, then passed to serve(). Requests that serve() does not handle go to a small store: GET,
+ * POST, merge PATCH and DELETE of single objects, with versions and conflicts.
  */
 #define FAKE_API_ORIGIN "https://api.test:6443"
 
@@ -28,49 +27,50 @@ struct fake_api {
 	struct httpd *d;
 	struct http *http;
 	struct kube_client *c;
-	/* False: left to the store. */
+	/* Handles a request; false: the store handles it. */
 	bool (*serve)(struct fake_api *f, struct httpd_req *q);
 	void *arg;
 
-	/* What was asked: "GET /api/v1/nodes", in order; the rest is of the last request. */
+	/* Requests as "GET /api/v1/nodes", in order. The members below describe the last
+	 * request. */
 	char log[65536];
 	size_t log_len, requests;
 	char path[512], content_type[128], bearer[128], agent[128];
-	/* NULL: none, or no JSON */
+	/* NULL: no body, or not JSON. */
 	json_t *body;
 
-	/* by path */
+	/* By path. */
 	json_t *objects;
 	int64_t rv;
-	/* the last one that is open */
+	/* The last open watch. */
 	struct fake_watch *watch;
-	/* opened so far */
+	/* Number of watches opened so far. */
 	size_t watches;
 };
 
-/* spec: NULL for a client with defaults; its config may be NULL, too. */
+/* spec NULL: a client with defaults; spec->config may be NULL, too. */
 void fake_api_start(struct fake_api *f, const struct kube_client_spec *spec);
 void fake_api_stop(struct fake_api *f);
 struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *spec);
 void fake_api_run(struct fake_api *f, int64_t ms);
-/* Until cond(arg), at most ms; false: it did not come. */
+/* Runs until cond(arg) holds, at most ms; false: cond did not hold in time. */
 bool fake_api_until(struct fake_api *f, bool (*cond)(void *arg), void *arg, int64_t ms);
-/* how often it was asked exactly so */
+/* Returns how often this exact request was recorded. */
 size_t fake_api_count(const struct fake_api *f, const char *line);
 
 void fake_api_status(struct httpd_req *q, int code, const char *reason, const char *message);
-/* Put an object into the store as it is, with the next version. */
+/* Puts an object into the store with the next version. */
 void fake_api_put(struct fake_api *f, const char *path, const char *json);
-/* borrowed */
+/* Returns a borrowed reference. */
 json_t *fake_api_get(struct fake_api *f, const char *path);
 
-/* Answer q with a stream that stays open. */
+/* Answers q with a stream that stays open. */
 struct fake_watch *fake_api_watch(struct fake_api *f, struct httpd_req *q);
 void fake_watch_send(struct fake_watch *w, const char *text);
-/* after what was sent: a proper end */
+/* Ends the stream properly, after the data sent so far. */
 void fake_watch_end(struct fake_watch *w);
-/* after what was sent: the connection is cut */
+/* Breaks the connection, after the data sent so far. */
 void fake_watch_break(struct fake_watch *w);
 
 #endif

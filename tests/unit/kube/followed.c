@@ -45,7 +45,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	else
 		snprintf(r->changes + at, room, "%c%s=%s ", new_ ? '+' : '-',
 			 (new_ ? new_ : old)->name, value_of(new_ ? new_ : old));
-	/* The store is what the change says, already. */
+	/* During on_change() the cache already contains the new object. */
 	if (new_)
 		assert_ptr_equal(kube_cache_get(r->cache, new_->ns, new_->name), new_);
 	if (learn) {
@@ -104,7 +104,6 @@ static bool accept_loss(const struct kube_loss *loss, void *arg)
 	return r->accept;
 }
 
-/* "name=value@rv" or "name=value@rv/uid"; type NULL: the object alone. */
 void followed_object(struct buf *b, const char *type, const char *spec)
 {
 	char name[64] = "", value[4096] = "", rv[64] = "", uid[64] = "";

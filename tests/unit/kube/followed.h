@@ -6,15 +6,15 @@
 #include "tests/unit/kube/fake_api.h"
 
 /*
- * A cache of Nodes and the server it follows.  `list` is what the server
- * lists ("name=value@rv ..."); the test drives the watch.  Every change is
- * written to `changes`: "+a=1" added, "a=1>2" changed, "-a=2" gone.
+ * followed: a cache of Nodes and the server that it follows. `list` is the server's list
+ * ("name=value@rv ..."); the test drives the watch. Every change is appended to `changes`: "+a=1"
+ * added, "a=1>2" changed, "-a=2" deleted.
  */
 struct followed {
 	struct fake_api f;
 	struct kube_cache *cache;
 	const char *list, *list_rv;
-	/* answer watches with this status; 0: open them */
+	/* Status with which watches are answered; 0: they are opened. */
 	int watch_status;
 	bool watch_hangs, list_fails;
 	char watch_query[256];
@@ -24,15 +24,15 @@ struct followed {
 	char changes[4096];
 	unsigned syncs, bads, ill, well, asked;
 	struct err bad, last_ill;
-	/* of the last two losses */
+	/* Identities (kube_loss.which) of the last two losses. */
 	uint64_t which[2];
 	bool accept;
 	size_t before, gone;
 	json_t *learn_in_change;
-	/* before it begins */
+	/* Limits of the cache; set before followed_begin(). */
 	size_t max_each, max_bytes, max_objects;
 	unsigned overs, fit_again;
-	/* before it begins */
+	/* Set before followed_begin(). */
 	bool same_untold;
 	unsigned projected;
 };
@@ -41,21 +41,22 @@ struct node {
 	const char *value;
 };
 
-/* The cache begins, and ms pass. */
+/* Creates the cache and runs for ms. */
 void followed_begin(struct followed *r, const char *list, int64_t ms);
-/* The cache is synced and watches. */
+/* Creates the cache and waits until it is synced and watches. */
 void followed_start(struct followed *r, const char *list);
 void followed_stop(struct followed *r);
-/* "name=value@rv" */
+/* spec: "name=value@rv". */
 void followed_send_event(struct followed *r, const char *type, const char *spec);
 void followed_send_text(struct followed *r, const char *text);
 /* An ERROR event of a watch. */
 #define FOLLOWED_EXPIRED                                                                           \
 	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
 
-/* since the last call: fails when they differ */
+/* Checks the changes since the last call. */
 void followed_changes(struct followed *r, const char *want);
-/* type NULL: the object alone */
+/* Appends an object, or with type a watch event. spec: "name=value@rv" or "name=value@rv/uid". type
+ * NULL: only the object. */
 void followed_object(struct buf *b, const char *type, const char *spec);
 
 #endif

@@ -61,7 +61,7 @@ static void a_list_then_a_watch_fill_the_cache(void **state)
 	assert_string_equal(VALUE(&r, "a"), "2");
 	assert_null(VALUE(&r, "b"));
 	assert_string_equal(kube_cache_get(r.cache, "", "a")->rv, "102");
-	/* What is wanted no more leaves, and comes back. */
+	/* An object that project() no longer wants is removed, and can come back. */
 	followed_send_event(&r, "MODIFIED", "d=skip@104");
 	followed_send_event(&r, "MODIFIED", "d=3@105");
 	followed_send_event(&r, "DELETED", "zz=1@106");
@@ -107,7 +107,7 @@ static void what_says_the_same_is_not_even_projected_and_its_version_is_kept(voi
 	followed_start(&r, "a=1@90 b=1@91");
 	followed_changes(&r, "+a=1 +b=1 ");
 	before = r.projected;
-	/* Also the first one after a list. */
+	/* Also the first event after a list. */
 	followed_send_event(&r, "MODIFIED", "a=1@101");
 	assert_string_equal(version_of(&r, "a"), "101");
 	followed_send_event(&r, "MODIFIED", "a=1@102");
@@ -115,14 +115,14 @@ static void what_says_the_same_is_not_even_projected_and_its_version_is_kept(voi
 	assert_string_equal(version_of(&r, "b"), "91");
 	followed_changes(&r, "");
 	assert_int_equal(r.projected, before);
-	/* The watch goes on from what was not told, too. */
+	/* The watch resumes from a version that was not reported, too. */
 	fake_watch_end(r.f.watch);
 	fake_api_run(&r.f, 1000);
 	assert_true(str_starts(r.watch_query, "102 "));
-	/* An old one, and one that came before. */
+	/* An event with an old version, which was applied before. */
 	followed_send_event(&r, "MODIFIED", "a=1@100");
 	assert_string_equal(version_of(&r, "a"), "102");
-	/* News, and then the same as before it. */
+	/* A change, and then the earlier value again. */
 	followed_send_event(&r, "MODIFIED", "a=2@110");
 	followed_send_event(&r, "MODIFIED", "a=1@111");
 	followed_changes(&r, "a=1>2 a=2>1 ");
@@ -137,18 +137,18 @@ static void what_only_looks_the_same_is_told(void **state)
 	(void)state;
 	followed_start(&r, "a=1@90 b=1@91");
 	followed_changes(&r, "+a=1 +b=1 ");
-	/* Another object of that name. */
+	/* A different object of that name. */
 	followed_send_event(&r, "MODIFIED", "a=1@101/other");
 	followed_changes(&r, "-a=1 +a=1 ");
 	followed_send_event(&r, "DELETED", "a=1@102/other");
 	followed_changes(&r, "-a=1 ");
 	followed_send_event(&r, "ADDED", "a=1@103/other");
 	followed_changes(&r, "+a=1 ");
-	/* A write of our own came between. */
+	/* A write of the client itself came in between. */
 	learn(&r, "b=2@105");
 	followed_send_event(&r, "MODIFIED", "b=1@106");
 	followed_changes(&r, "b=1>2 b=2>1 ");
-	/* A version without room beside the entry. */
+	/* A version too long for the space beside the entry. */
 	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567890");
 	assert_string_equal(version_of(&r, "b"), "123456789012345678901234567890");
 	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567891");
@@ -171,7 +171,7 @@ static void a_relist_knows_what_was_not_told(void **state)
 	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 5000);
 	assert_int_equal(r.lists, 2);
-	assert_int_equal(r.projected, before + 1); /* b alone */
+	assert_int_equal(r.projected, before + 1); /* only b */
 	followed_changes(&r, "b=1>1 ");
 	followed_send_event(&r, "MODIFIED", "b=1@110");
 	followed_changes(&r, "");
@@ -224,7 +224,7 @@ static void an_object_that_cannot_be_read_keeps_its_last_good_form(void **state)
 	followed_send_event(&r, "MODIFIED", "a=bad@101");
 	assert_int_equal(r.bads, 2);
 	assert_string_equal(VALUE(&r, "a"), "1");
-	/* A list that has it, unreadable, does not take it away. */
+	/* A list that contains the object in unreadable form does not remove it. */
 	r.list = "a=bad@101";
 	r.list_rv = "110";
 	followed_send_text(&r, FOLLOWED_EXPIRED);
@@ -261,10 +261,10 @@ static void a_list_that_lost_much_is_not_believed_unless_accepted(void **state)
 	assert_false(kube_cache_healthy(r.cache));
 	assert_non_null(strstr(r.last_ill.text, "lacks 2 of 3"));
 	assert_int_equal(r.which[0], r.which[1]);
-	r.list = "a=2@120 b=2@121"; /* another loss */
+	r.list = "a=2@120 b=2@121"; /* a different loss */
 	fake_api_run(&r.f, 31000);
 	assert_int_equal(r.gone, 1);
-	r.list = "a=2@120 c=2@121"; /* as large, and of another */
+	r.list = "a=2@120 c=2@121"; /* a loss of the same size, but of a different object */
 	while (r.which[0] == r.which[1])
 		fake_api_run(&r.f, 31000);
 	r.list = "a=2@120";
@@ -302,18 +302,17 @@ static void our_own_writes_are_seen_at_once_and_never_undone(void **state)
 	learn(&r, "a=2@105");
 	learn(&r, "b=1@106");
 	followed_changes(&r, "+a=1 a=1>2 +b=1 ");
-	/* Events of before the write, and the write itself, come later. */
+	/* Events from before the write, and the event of the write itself, arrive later. */
 	followed_send_event(&r, "MODIFIED", "a=1@104");
 	followed_send_event(&r, "MODIFIED", "a=2@105");
 	followed_send_event(&r, "ADDED", "b=1@106");
 	followed_changes(&r, "");
-	/* The watch has passed 107: a reply that old says nothing, least of all about a deleted
-	 * object. */
+	/* The watch has passed 107: older replies are ignored, also for a deleted object. */
 	followed_send_event(&r, "DELETED", "b=1@107");
 	learn(&r, "b=1@106");
 	learn(&r, "a=0@103");
 	followed_changes(&r, "-b=1 ");
-	/* A list that is older than the write does not undo it. */
+	/* A list that is older than the write does not undo the write. */
 	learn(&r, "c=1@140");
 	learn(&r, "a=3@141");
 	r.list = "a=2@105";
@@ -322,7 +321,7 @@ static void our_own_writes_are_seen_at_once_and_never_undone(void **state)
 	fake_api_run(&r.f, 2000);
 	assert_int_equal(r.lists, 2);
 	followed_changes(&r, "+c=1 a=2>3 ");
-	/* The next one is not, and c is not in it. */
+	/* The next list is newer, and c is not in it. */
 	r.list = "a=3@141";
 	r.list_rv = "150";
 	followed_send_text(&r, FOLLOWED_EXPIRED);
@@ -401,15 +400,15 @@ static void what_has_no_room_is_left_out_until_there_is_room(void **state)
 	assert_int_equal(r.syncs, 1);
 	assert_int_equal(r.overs, 1);
 	assert_true(kube_cache_over(r.cache));
-	/* In place of itself there is room, and for one where another went. */
+	/* A cached object may change, and a new one may take the place of a deleted one. */
 	followed_send_event(&r, "MODIFIED", "a=2@101");
 	followed_send_event(&r, "ADDED", "d=1@102");
 	followed_send_event(&r, "DELETED", "b=1@103");
 	followed_send_event(&r, "ADDED", "e=1@104");
 	followed_changes(&r, "a=1>2 -b=1 +e=1 ");
 	assert_int_equal(r.overs, 2);
-	/* All is listed anew from time to time; one changed, one went, one that was left out
-	 * came. */
+	/* Everything is listed again from time to time: one object changed, one was deleted, one
+	 * that did not fit before is added. */
 	r.list = "c=1@92 d=1@102 e=2@110";
 	r.list_rv = "120";
 	fake_api_run(&r.f, 310000);
@@ -445,7 +444,7 @@ static void bytes_are_bounded_of_each_and_of_all(void **state)
 	assert_int_equal(r.overs, 2);
 	followed_send_event(&r, "MODIFIED", "a=2@102");
 	followed_changes(&r, "+a=2 ");
-	/* What a list brings beside what it leaves as it is has the same bound. */
+	/* The bound also applies to new objects in a list, together with the unchanged ones. */
 	r.list = "b=1@91 c=1@92 e=1@103 f=1@104 g=1@105";
 	r.list_rv = "120";
 	fake_api_run(&r.f, 310000);

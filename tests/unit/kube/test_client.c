@@ -192,7 +192,7 @@ static void nonsense_is_a_protocol_error(void **state)
 	fake_api_stop(&f);
 }
 
-/* The first *arg requests are refused with Retry-After 2. */
+/* Refuses the first *arg requests with Retry-After 2. */
 static bool serve_busy(struct fake_api *f, struct httpd_req *q)
 {
 	unsigned *left = f->arg;
@@ -245,7 +245,8 @@ static int64_t written_at(struct fake_api *f, const char *writers)
 	return at;
 }
 
-/* By the newest of its writers; whoever has more of them than are read may be the newest. */
+/* The time of the newest writer in managedFields; 0 (unknown) if there are more writers than are
+ * read. */
 static void when_an_object_was_written_is_read(void **state)
 {
 	struct fake_api f;
@@ -269,7 +270,7 @@ static void when_an_object_was_written_is_read(void **state)
 	fake_api_stop(&f);
 }
 
-/* However few bytes it has: each value costs a hundred. */
+/* The limit counts values, not only bytes: each value costs a hundred bytes. */
 static void a_reply_with_too_much_in_it_is_refused(void **state)
 {
 	struct fake_api f;
@@ -388,7 +389,7 @@ static void patches_say_their_type_and_conflicts_are_told(void **state)
 	assert_int_equal(g.e.kind, ERR_NONE);
 	assert_string_equal(f.content_type, "application/merge-patch+json");
 	assert_int_equal(json_int_at(g.object, "spec", "a"), 2);
-	/* What this program never heard of is still there. */
+	/* Members unknown to drover are still there. */
 	assert_int_equal(
 		json_array_size(json_at(fake_api_get(&f, "/api/v1/nodes/n"), "unheard", "of")), 1);
 
@@ -504,7 +505,7 @@ static void calls_keep_to_the_rate(void **state)
 	fake_api_run(&f, 2000);
 	assert_int_equal(f.requests, 4);
 	fake_api_run(&f, 3000);
-	/* The last one found no token within its five seconds. */
+	/* The last request found no token within its five seconds. */
 	assert_int_equal(f.requests, 5);
 	assert_int_equal(g[4].e.kind, ERR_NOT_FOUND);
 	assert_int_equal(g[5].done, 1);
@@ -512,7 +513,7 @@ static void calls_keep_to_the_rate(void **state)
 	fake_api_stop(&f);
 }
 
-/* A write of a thousand objects keeps to its rate, and the loop turns once for ten of them. */
+/* Writes of a thousand objects keep to the rate limit, with one loop turn for ten of them. */
 static void what_waits_for_the_rate_goes_out_in_bunches(void **state)
 {
 	struct fake_api f;
@@ -552,7 +553,8 @@ static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
 			kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
 	}
 	fake_api_run(&f, 5500);
-	assert_int_equal(g[28].e.kind, ERR_UNAVAILABLE); /* decided on what was known then */
+	/* its limit expired: it was decided on outdated knowledge */
+	assert_int_equal(g[28].e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(g[29].done, 0);
 	fake_api_run(&f, 25000);
 	assert_int_equal(f.requests, 29);
@@ -604,7 +606,7 @@ static void the_line_is_bounded_and_can_be_cleared(void **state)
 	assert_int_equal(refused, 3);
 	assert_int_equal(g[1].done, 0);
 	kube_client_clear_line(f.c);
-	assert_int_equal(g[1].done, 0); /* in a turn of its own */
+	assert_int_equal(g[1].done, 0); /* done() is called in a later loop turn */
 	fake_api_run(&f, 10);
 	assert_int_equal(g[1].e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(g[KUBE_LINE_MAX - 1].e.kind, ERR_UNAVAILABLE);
@@ -628,7 +630,7 @@ static int holds_no_more(void *arg, struct err *e)
 	return err_set(e, ERR_CONFLICT, 7, "the claim was withdrawn");
 }
 
-/* What was decided before the wait is asked about when the wait is over. */
+/* may_change() is called again when a queued request is about to be sent. */
 static void what_changes_something_is_asked_about_when_it_leaves_the_line(void **state)
 {
 	enum { DELETE, CREATE, PATCH, READ, EVENT, HOLDS_NOT, KINDS };
@@ -675,7 +677,8 @@ static void what_changes_something_is_asked_about_when_it_leaves_the_line(void *
 			}
 		assert_int_equal(g[READ].e.kind, ERR_NOT_FOUND);
 		assert_int_equal(g[EVENT].e.kind, ERR_NONE);
-		/* Whatever kind of no it was: nobody may take it for the server's. */
+		/* Whatever the check's own error kind was: it must not look like an answer of the
+		 * server. */
 		assert_int_equal(g[HOLDS_NOT].e.kind, ERR_UNAVAILABLE);
 		assert_string_equal(g[HOLDS_NOT].e.text,
 				    led ? "host: not sent: the claim was withdrawn"
@@ -688,7 +691,7 @@ static void what_changes_something_is_asked_about_when_it_leaves_the_line(void *
 	assert_true(asked > 8);
 }
 
-/* A server that asked for another try gets none from who may not act any more. */
+/* A request that the server asked to retry is not repeated if may_change() refuses by then. */
 static void what_rests_is_asked_about_again(void **state)
 {
 	unsigned asked = 0;
@@ -767,7 +770,7 @@ static void a_cancelled_call_is_not_heard_of(void **state)
 	fake_api_stop(&f);
 }
 
-/* Node m is never answered. */
+/* Never answers requests for Node m. */
 static bool serve_but_m(struct fake_api *f, struct httpd_req *q)
 {
 	(void)q;
@@ -834,7 +837,7 @@ static void a_rotated_token_is_read_again(void **state)
 	fake_api_run(&f, 1000);
 	assert_string_equal(f.bearer, "two");
 
-	/* Refused: the next call looks at once. */
+	/* After a 401 the next call reads the file at once. */
 	write_token(path, "three\n");
 	f.serve = serve_bearer;
 	f.arg = (void *)(uintptr_t) "three";
@@ -845,7 +848,7 @@ static void a_rotated_token_is_read_again(void **state)
 	fake_api_run(&f, 1000);
 	assert_int_equal(g.e.code, 404);
 
-	/* A file that is missing for a moment takes nothing away. */
+	/* A file that is missing for a moment changes nothing. */
 	assert_int_equal(unlink(path), 0);
 	fake_api_run(&f, 61000);
 	kube_get_path(f.c, "/version", on_done, &g);
@@ -871,7 +874,7 @@ static void a_new_config_serves_new_calls_and_old_ones_end(void **state)
 	http_mem_serve(f.net, "https://other.test:6443", f.d);
 	assert_int_equal(kube_client_reload(f.c, &plain, &e), -1);
 	assert_int_equal(kube_client_reload(f.c, &config, &e), 0);
-	/* Twice, with nothing in flight there: nothing is left of it. */
+	/* A second reload, without requests in flight, leaves nothing of the first. */
 	assert_int_equal(kube_client_reload(f.c, &config, &e), 0);
 	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &new_);
 	fake_api_run(&f, 1000);

@@ -10,7 +10,7 @@
 #include "kube/config.h"
 #include "tests/data/pems.h"
 
-/* Stand for the base64 of what is in pems.h; JUNK64 is "hello". */
+/* Placeholders for the base64 of the PEMs in pems.h; JUNK64 is "hello". */
 #define CA64 "$CA"
 #define CERT64 "$CERT"
 #define KEY64 "$KEY"
@@ -31,7 +31,7 @@ static const struct {
 			    "aGVsbG8=\n-----END CERTIFICATE-----\n"},
 };
 
-/* Puts the PEM in for its name; takes the text. */
+/* Replaces the placeholders by base64; frees text and returns a new one. */
 static char *with_pems(char *text)
 {
 	struct buf out;
@@ -60,7 +60,7 @@ static char *with_pems(char *text)
 	return buf_give(&out);
 }
 
-/* A kubeconfig whose cluster and user are given as flow mappings. */
+/* Returns a kubeconfig with cluster and user given as flow mappings. */
 static char *config_text(const char *cluster, const char *user)
 {
 	return with_pems(mem_printf(
@@ -111,7 +111,7 @@ static void a_tenants_config_is_read(void **state)
 	kube_config_free(copy);
 }
 
-/* base64 as a block of YAML; a fold: its lines are joined by spaces. */
+/* Returns base64 as a YAML block; in a folded block the lines are joined by spaces. */
 static char *wrapped(const char *style, const char *pem, size_t width)
 {
 	char *b64 = crypto_base64(pem, strlen(pem));
@@ -125,7 +125,7 @@ static char *wrapped(const char *style, const char *pem, size_t width)
 	return buf_give(&out);
 }
 
-/* What editors, templates and `base64` without -w0 make of a kubeconfig. */
+/* Line breaks as editors, templates and `base64` without -w0 add them to a kubeconfig. */
 static void wrapped_base64_is_read(void **state)
 {
 	static const struct {
@@ -165,7 +165,7 @@ static void wrapped_base64_is_read(void **state)
 struct refusal {
 	const char *cluster, *user;
 	enum err_kind kind;
-	/* the error begins so */
+	/* Beginning of the error text. */
 	const char *text;
 };
 
@@ -282,7 +282,7 @@ static void what_a_tenant_does_not_use_is_checked_too(void **state)
 	free(text);
 }
 
-/* The text of a tenant's file around one part of it, and what is refused there. */
+/* Each case changes one part of a tenant's kubeconfig; pairs of text and error. */
 static void what_a_tenant_names_is_bounded(void **state)
 {
 	static const char rest[] = "contexts: [{name: here, context: {cluster: c, user: u}}]\n"
@@ -566,7 +566,7 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-/* As kubectl: the first that says something counts, whatever is not there is left out. */
+/* As kubectl: the first file that sets a value counts; missing files are skipped. */
 static void several_files_are_merged_and_a_context_is_chosen(void **state)
 {
 	static const char *const names[] = {"one", "two", "sub-ca.pem", "empty", NULL};
@@ -591,14 +591,14 @@ static void several_files_are_merged_and_a_context_is_chosen(void **state)
 		"users: [{name: me, user: {token: t}}]\n");
 	c = kube_config_load(list, NULL, &e);
 	assert_ok(c ? 0 : -1, &e);
-	assert_string_equal(c->server, "https://east.example"); /* a of the first */
-	assert_string_equal(secret_expose(c->token), "t");	/* of the second */
+	assert_string_equal(c->server, "https://east.example"); /* a of the first file */
+	assert_string_equal(secret_expose(c->token), "t");	/* user of the second file */
 	assert_true(c->local_ok);
 	kube_config_free(c);
 	c = kube_config_load(list, "b", &e);
 	assert_ok(c ? 0 : -1, &e);
 	assert_string_equal(c->server, "https://west.example");
-	assert_string_equal(c->ca_pem, PEMS_CA); /* beside the file that names it */
+	assert_string_equal(c->ca_pem, PEMS_CA); /* relative to the file that names it */
 	assert_string_equal(c->namespace_, "x");
 	kube_config_free(c);
 	assert_null(kube_config_load(list, "nowhere", &e));
@@ -613,7 +613,8 @@ static void several_files_are_merged_and_a_context_is_chosen(void **state)
 	free(list);
 	put_file(dir, "two", "[]\n");
 	list = mem_printf("%s/one:%s/two", dir, dir);
-	assert_null(kube_config_load(list, NULL, &e)); /* what is there and wrong is not left out */
+	/* an existing but invalid file is an error */
+	assert_null(kube_config_load(list, NULL, &e));
 	assert_non_null(strstr(e.text, "/two: want a Config object"));
 	free(list);
 	drop_folder(dir, names);

@@ -9,14 +9,14 @@
 #include "kube/event.h"
 #include "kube/lease.h"
 
-/* The client in kube/ against the server in kube/apiserver: two readings of one protocol. */
+/* The client in kube/ against the server in kube/apiserver: two implementations of one protocol. */
 struct rig {
 	struct api api;
 	struct loop_group *g;
 	struct http *h;
 	struct kube_client *c;
 	struct kube_cache *cache;
-	/* name to value, kept from on_change alone */
+	/* Name to value, maintained only by on_change(). */
 	struct map *told;
 
 	unsigned open, lists, watches, started, stopped;
@@ -264,7 +264,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	struct rig *r = arg;
 	const char *name = (old ? old : new_)->name;
 
-	/* What is told is complete: an object is added before it changes or goes. */
+	/* Changes are complete: an object is added before it changes or is deleted. */
 	assert_true(map_has(r->told, name) == !!old);
 	if (new_)
 		map_put(r->told, name,
@@ -283,7 +283,7 @@ static void follow(struct rig *r, const char *labels)
 								  .arg = r});
 }
 
-/* The cache, what was told of it, and the server's own list say the same. */
+/* Checks that the cache, the reported changes and the server's list are equal. */
 static void assert_same(struct rig *r, const char *query)
 {
 	char path[128];
@@ -342,7 +342,8 @@ static void many_objects_come_in_pages_and_the_watch_goes_on(void **state)
 	stop(&r);
 }
 
-/* One random act of somebody else, or of us with its answer learned. */
+/* Makes a random write, either of another writer, or of this client, which passes the answer to
+ * kube_cache_learn(). */
 static void learn_done(json_t *object, const struct err *e, void *arg)
 {
 	struct rig *r = arg;
@@ -392,8 +393,8 @@ static enum http_mem_fate count_lists(const char *origin, const char *method, co
 	return HTTP_MEM_WELL;
 }
 
-/* Writes, pauses and cuts in any order; a short history, so that many watches expire. Gives the
- * number of lists. */
+/* Makes writes, pauses and disconnects in random order, with a short history so that many watches
+ * expire. Returns the number of lists. */
 static unsigned turmoil(uint64_t seed, const char *labels, const char *query)
 {
 	struct rig r;
@@ -431,7 +432,7 @@ static void after_any_turmoil_the_cache_is_what_the_server_has(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++)
 		lists += turmoil(seed, NULL, "");
-	/* Many of them were made because a watch had expired. */
+	/* Many lists were needed because a watch had expired. */
 	assert_true(lists >= 50);
 }
 
@@ -460,8 +461,8 @@ static enum http_mem_fate fail_one(const char *origin, const char *method, const
 	return ++f->seen == f->at ? f->fate : HTTP_MEM_WELL;
 }
 
-/* A cache that is filled, cut off and filled again, with one request that goes wrong; false: it was
- * never made. */
+/* Fills a cache, disconnects it and fills it again, with one faulty request; false: that request
+ * was never sent. */
 static bool survives(struct fault f)
 {
 	struct rig r;
@@ -485,7 +486,7 @@ static bool survives(struct fault f)
 		kube_delete(r.c, &KUBE_NODES, NULL, name, NULL, learn_done, &r);
 		api_run(&r.api, 20000);
 	}
-	/* What happens while nobody can see it is beyond the history when they can. */
+	/* Events during the disconnect are no longer in the history when the client is back. */
 	http_mem_hang(r.api.net, "https://api:6443", true);
 	api_run(&r.api, 700000);
 	http_mem_hang(r.api.net, "https://api:6443", false);

@@ -30,7 +30,7 @@ static void stop(struct rig *r)
 	fake_api_stop(&r->f);
 }
 
-/* The nth event of the store, in order of creation. */
+/* Returns the nth event of the store, in order of creation. */
 static const json_t *nth(struct rig *r, size_t n)
 {
 	const char *key;
@@ -97,7 +97,7 @@ static void the_same_again_only_counts(void **state)
 	assert_string_equal(json_str_at(nth(&r, 0), "message"), "no machine");
 	fake_api_run(&r.f, 100000);
 	assert_in_range(r.f.requests, 5, 6);
-	/* Another note, and the same after ten quiet minutes, are new. */
+	/* A different note, and the same note after ten quiet minutes, make a new event. */
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "two machines");
 	fake_api_run(&r.f, 600000);
 	assert_int_equal(json_object_size(r.f.objects), 2);
@@ -107,7 +107,7 @@ static void the_same_again_only_counts(void **state)
 	stop(&r);
 }
 
-/* The event with this note. */
+/* Returns the event with this note. */
 static const json_t *of_note(struct rig *r, const char *note)
 {
 	const char *key;
@@ -119,7 +119,7 @@ static const json_t *of_note(struct rig *r, const char *note)
 	return NULL;
 }
 
-/* In seconds from the first event with the note a. */
+/* Returns the member's time in seconds since the first event with note "a". */
 static int64_t seconds(struct rig *r, const char *note, const char *member)
 {
 	int64_t t, from;
@@ -150,7 +150,7 @@ static void the_times_and_the_count_are_those_that_kubectl_reads(void **state)
 	assert_int_equal(seconds(&r, "b", "firstTimestamp"), 10);
 	assert_int_equal(seconds(&r, "b", "lastTimestamp"), 10);
 
-	/* Repeated, the older of the two is the one seen last. */
+	/* When it is repeated, the older event is the one seen last. */
 	for (int i = 0; i < 4; i++)
 		kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "a");
 	fake_api_run(&r.f, 31000);
@@ -215,7 +215,7 @@ static void memory_is_bounded_by_forgetting_the_oldest(void **state)
 		fake_api_run(&r.f, 50);
 	}
 	assert_int_equal(json_object_size(r.f.objects), 1100);
-	/* The newest is a series still, the first is not. */
+	/* The newest event still continues its series, the first one no longer does. */
 	kube_event(r.ev, &many, "Normal", "Waiting", "Place", "x");
 	fake_api_run(&r.f, 31000);
 	assert_int_equal(json_object_size(r.f.objects), 1100);
@@ -235,7 +235,7 @@ static void notes_are_cut_between_characters_and_are_text(void **state)
 	(void)state;
 	start(&r);
 	for (int i = 0; i < 500; i++)
-		strcat(note, "\xe2\x82\xac"); /* three bytes; 1024 is not a multiple */
+		strcat(note, "\xe2\x82\xac"); /* three bytes each; 1024 is not a multiple */
 	kube_event(r.ev, &pod, "Normal", "Long", "Say", note);
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(strlen(json_str_at(nth(&r, 0), "message")), 1023);
@@ -267,12 +267,12 @@ static void an_event_that_cannot_be_written_is_dropped(void **state)
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "x");
 	fake_api_run(&r.f, 120000);
 	assert_int_equal(r.f.requests, 1);
-	/* Not remembered as written, either. */
+	/* The refused event does not count as written. */
 	r.f.serve = NULL;
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "x");
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(json_object_size(r.f.objects), 1);
-	/* Expired on the server: the series begins anew. */
+	/* Deleted on the server: a new series begins. */
 	r.f.serve = refuse;
 	r.f.arg = (void *)(uintptr_t) "PATCH";
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "x");

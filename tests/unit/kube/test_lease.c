@@ -10,7 +10,7 @@
 #define PATH "/apis/coordination.k8s.io/v1/namespaces/drover/leases/leader"
 #define SPEC(f, field) json_str_at(fake_api_get((f), PATH), "spec", field)
 
-/* One candidate with a connection of its own to the same server. */
+/* A candidate with its own connection to the server. */
 struct replica {
 	struct fake_api *f;
 	char origin[64];
@@ -109,7 +109,7 @@ static void the_first_candidate_makes_the_lease_and_renews_it(void **state)
 		assert_true(kube_lease_held(a.lease));
 		assert_true(kube_lease_renewed_age(a.lease) <= 2700);
 	}
-	/* Every 2 s with jitter, and no reading in between. */
+	/* Renews every 2 s with jitter, without reads in between. */
 	assert_true(f.requests - n >= 23 && f.requests - n <= 40);
 	assert_int_equal(fake_api_count(&f, "GET " PATH), 1);
 	assert_string_equal(SPEC(&f, "acquireTime"), first);
@@ -145,7 +145,7 @@ static void a_leader_that_is_cut_off_stops_before_another_starts(void **state)
 	assert_int_equal(b.transitions, 2);
 	assert_false(kube_lease_held(a.lease));
 
-	/* Back again, the old leader is one that waits. */
+	/* After it is reconnected, the old leader waits like any candidate. */
 	http_mem_hang(f.net, a.origin, false);
 	fake_api_run(&f, 60000);
 	assert_int_equal(a.started, 1);
@@ -156,8 +156,7 @@ static void a_leader_that_is_cut_off_stops_before_another_starts(void **state)
 	fake_api_stop(&f);
 }
 
-/* After a pause of the process timers may run in any order. */
-/* What it wrote tells the others how long they have to wait. */
+/* The lease duration that the leader wrote tells the others how long to wait. */
 static void a_slower_leader_is_waited_for_by_all(void **state)
 {
 	struct fake_api f;
@@ -197,7 +196,7 @@ static void the_clock_alone_says_whether_it_is_still_held(void **state)
 	http_mem_hang(f.net, a.origin, true);
 	for (int i = 0; i < 200; i++) {
 		fake_api_run(&f, 100);
-		/* The clock alone decides, whichever timer has run. */
+		/* The clock alone decides, in whatever order timers run. */
 		assert_true(kube_lease_held(a.lease) == (kube_lease_renewed_age(a.lease) < 9500));
 		if (a.stopped)
 			assert_int_equal(kube_lease_renewed_age(a.lease), INT64_MAX);
@@ -228,7 +227,7 @@ static void a_short_fault_costs_no_leadership_and_a_long_one_a_new_term(void **s
 	assert_int_equal(a.stopped, 1);
 	http_mem_serve(f.net, a.origin, f.d);
 	fake_api_run(&f, 5000);
-	/* It still stands in our name: nobody else has to be waited for. */
+	/* The Lease still names this candidate, so it does not wait. */
 	assert_int_equal(a.started, 2);
 	assert_int_equal(a.transitions, 2);
 	leave(&a);
@@ -283,7 +282,8 @@ static void a_lease_taken_by_force_is_given_up_at_once(void **state)
 	fake_api_run(&f, 6000);
 	assert_int_equal(a.stopped, 1);
 	assert_true(a.stopped_at < 6000);
-	/* z never renews: its time is counted from when we saw it, whatever its clock says. */
+	/* z never renews: its lease counts from when it was first read here, whatever its clock
+	 * says. */
 	fake_api_run(&f, 8000);
 	assert_int_equal(a.started, 1);
 	fake_api_run(&f, 8000);
@@ -322,7 +322,7 @@ static void a_released_lease_is_free_for_the_next(void **state)
 	fake_api_run(&f, 500);
 	join(&b, &f, "b");
 	fake_api_run(&f, 10000);
-	/* One that does not hold it has nothing to give back. */
+	/* A candidate without the lease has nothing to release. */
 	kube_lease_release(a.lease, on_released, &a);
 	assert_false(kube_lease_held(a.lease));
 	assert_int_equal(a.released, 0);

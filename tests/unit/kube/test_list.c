@@ -7,16 +7,16 @@
 #include "base/str.h"
 #include "tests/unit/kube/fake_api.h"
 
-/* Nodes n0 ... in pages of two, tokens "2", "4" ...; the token expire_at is answered with 410
- * once. */
+/* Serves Nodes n0 ... in pages of two, with tokens "2", "4" ...; the token expire_at is answered
+ * with 410 once. */
 struct pages {
 	struct fake_api f;
 	unsigned total, expire_at, expired;
-	/* answer this instead */
+	/* Body to answer with instead; NULL: the pages. */
 	const char *raw;
 	char query[256];
 
-	/* what the list gave */
+	/* Results of the list. */
 	unsigned items, restarts, done, stop_at;
 	char names[256], rv[32];
 	struct err e;

@@ -17,9 +17,9 @@ static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 	followed_send_text(
 		&r,
 		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
-	/* What it is told on the way counts, not when it was opened. */
+	/* The last contact is the time of the last event, not of the watch's start. */
 	assert_true(kube_client_last_contact(r.f.c) >= opened + 60000);
-	/* An older one does not move it back. */
+	/* A bookmark with an older version does not move the version back. */
 	followed_send_text(
 		&r,
 		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"99\"}}}\n");
@@ -79,7 +79,7 @@ static void an_expired_version_in_a_stream_leads_to_a_new_list(void **state)
 	assert_int_equal(r.gone, 1);
 	assert_int_equal(r.syncs, 1);
 	assert_true(str_starts(r.watch_query, "130 "));
-	assert_int_equal(r.ill, 0); /* expiry is no illness */
+	assert_int_equal(r.ill, 0); /* an expired version is no error */
 	assert_true(kube_cache_healthy(r.cache));
 	followed_stop(&r);
 }
@@ -91,7 +91,7 @@ static void an_expired_version_as_status_leads_to_a_new_list_ever_more_slowly(vo
 	(void)state;
 	followed_start(&r, "a=1@90");
 	fake_api_run(&r.f, 600000);
-	/* 0.5 s doubling to 30 s, halved at most by the jitter. */
+	/* 0.5 s doubling to 30 s, reduced by jitter to half at most. */
 	assert_true(r.lists >= 20 && r.lists <= 50);
 	assert_true(r.list_at[r.lists - 1] - r.list_at[r.lists - 2] >= 15000);
 	followed_changes(&r, "+a=1 ");
@@ -170,7 +170,7 @@ static void a_watch_that_falls_silent_is_opened_again(void **state)
 
 	(void)state;
 	followed_start(&r, "a=1@90");
-	/* Our request says 600 s at most; 30 s after that nobody is there. */
+	/* The request asks for 600 s at most; 30 s after that the server counts as dead. */
 	fake_api_run(&r.f, 629000 + 3000);
 	assert_true(r.f.watches >= 2);
 	assert_int_equal(r.lists, 1);
@@ -184,14 +184,14 @@ static void a_watch_that_falls_silent_is_opened_again(void **state)
 
 #define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n"
 
-/* As a balancer that forgot the connection leaves it: nothing comes, and nothing ends it. */
+/* Like a load balancer that lost the connection: no data arrives, and no end. */
 static void a_watch_that_brings_no_bookmark_any_more_is_opened_again_soon(void **state)
 {
 	struct followed r = {0};
 
 	(void)state;
 	followed_start(&r, "a=1@90");
-	fake_api_run(&r.f, 160 * 1000); /* never one yet: this server may send none */
+	fake_api_run(&r.f, 160 * 1000); /* no bookmark so far: this server may send none */
 	assert_int_equal(r.f.watches, 1);
 	followed_send_text(&r, BOOKMARK);
 	fake_api_run(&r.f, 5 * 1000);
@@ -251,7 +251,7 @@ static void a_list_from_the_past_is_taken_only_when_it_stays_so(void **state)
 	assert_false(kube_cache_healthy(r.cache));
 	assert_string_equal(r.last_ill.text,
 			    "a list of nodes at version 150, but 200 was seen before");
-	/* Ten times the same: the cluster was restored from a backup. */
+	/* The same list ten times: the cluster was restored from a backup. */
 	fake_api_run(&r.f, 300000);
 	followed_changes(&r, "-b=1 a=2>1 ");
 	assert_true(kube_cache_healthy(r.cache));

@@ -11,7 +11,7 @@
 #define ORIGIN "https://netris.example"
 #define PASSWORD "cor\"rect horse"
 
-/* A controller that answers as the test says. */
+/* A controller whose answers the test determines. */
 struct rig {
 	struct loop *loop;
 	struct loop_group *server, *group;
@@ -21,18 +21,18 @@ struct rig {
 	struct secret *password;
 	struct netris *n;
 	unsigned logins, requests, changes;
-	/* the one that holds; a request with another cookie gets 401 */
+	/* Number of the valid session; a request with a different cookie gets 401. */
 	unsigned session;
 	int login_status;
-	/* cookie: NULL: a good one */
+	/* cookie NULL: a valid one. */
 	const char *login_body, *cookie;
 	int status;
 	const char *body, *location;
 	int64_t slow_ms;
-	/* false: every session is refused */
+	/* False: every session is refused. */
 	bool holds;
 	bool allowed;
-	/* answers */
+	/* Results at the client. */
 	unsigned answers, good;
 	struct err err;
 	int64_t id;
@@ -237,7 +237,7 @@ static void the_first_request_logs_in_and_the_rest_use_the_session(void **state)
 	assert_int_equal(r->requests, 2);
 }
 
-/* However slow the answers, and however many met the 401. */
+/* However slow the answers, and however many requests got a 401. */
 static void a_session_that_ends_under_all_is_renewed_once(void **state)
 {
 	struct rig *r = *state;
@@ -248,7 +248,7 @@ static void a_session_that_ends_under_all_is_renewed_once(void **state)
 	for (int i = 0; i < 40; i++)
 		netris_list(r->n, NETRIS_SITE, &c);
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 1000);
-	r->session += 100; /* expires while eight are under way */
+	r->session += 100; /* expires while eight requests are in flight */
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 60000);
 	assert_int_equal(r->good, 41);
 	assert_int_equal(r->logins, 2);
@@ -301,7 +301,8 @@ static void a_refused_login_is_not_tried_again_by_anybody(void **state)
 	assert_int_equal(list(r), ERR_NONE);
 }
 
-/* 200 that says no; a login that answers well and gives no cookie, or one that forges a header. */
+/* Status 200 with a body that refuses; a login that succeeds without a cookie; a cookie that would
+ * forge a header. */
 static void a_login_is_judged_by_what_it_gives(void **state)
 {
 	static const char *const cookies[] = {"sid=1", "connect.sid=", "connect.sid=a b; Path=/"};
@@ -354,7 +355,7 @@ static void both_forms_of_failure_are_errors(void **state)
 	}
 }
 
-/* It quotes what it was sent, and would move the cursor of whoever reads it. */
+/* The error quotes the request, and contains control sequences for a terminal. */
 static void what_it_quotes_is_no_password(void **state)
 {
 	static const struct {
@@ -412,7 +413,7 @@ static void a_create_tells_its_id_in_two_forms_or_not_at_all(void **state)
 	}
 }
 
-/* A login may take long, and the lease be lost meanwhile. */
+/* A login may take long, and the lease may be lost meanwhile. */
 static void what_is_not_allowed_any_more_is_not_sent(void **state)
 {
 	struct rig *r = *state;
@@ -423,14 +424,14 @@ static void what_is_not_allowed_any_more_is_not_sent(void **state)
 	assert_int_equal(make(r), ERR_CONFLICT);
 	assert_int_equal(r->changes, 0);
 	r->allowed = true;
-	r->session++; /* it has to be sent again */
+	r->session++; /* so that the request has to be repeated */
 	r->slow_ms = 1000;
 	netris_change(r->n, "PUT", NETRIS_CLUSTER, 3, json_object(), &c);
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 500);
 	r->allowed = false;
 	assert_int_equal(wait_(r), ERR_CONFLICT);
 	assert_int_equal(r->changes, 1);
-	assert_int_equal(list(r), ERR_NONE); /* reading is always allowed */
+	assert_int_equal(list(r), ERR_NONE); /* reads are always allowed */
 }
 
 static void a_redirect_is_named_and_not_followed(void **state)

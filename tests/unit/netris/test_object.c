@@ -86,7 +86,7 @@ static void a_server_cluster_is_read_in_its_forms(void **state)
 	assert_int_equal(c->servers.v[1].shared, NETRIS_YES);
 	assert_int_equal(c->servers.v[2].shared, NETRIS_UNSAID);
 	assert_int_equal(c->vnets.v[0].id, 71);
-	/* Not said is not empty. */
+	/* Not reported is different from empty. */
 	assert_false(c[1].servers.said || c[1].vnets.said);
 	assert_string_equal(c[1].status, "Provisioning");
 }
@@ -115,7 +115,7 @@ static void what_is_not_said_is_told_from_what_is_zero(void **state)
 	assert_int_equal(o.device[2].last_seen, 0);
 }
 
-/* PKeys and NVLink partitions have servers, and no ports. */
+/* PKeys and NVLink partitions have servers, but no ports. */
 static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -141,7 +141,7 @@ static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
 	refused(NETRIS_VNET, "[{\"id\":1,\"name\":\"ib\",\"servers\":[{\"name\":\"gpu-1\"}]}]");
 }
 
-/* A server that cannot be told is nobody's; a cluster's list that cannot be read whole is not
+/* A server without id or name is skipped; a cluster's list that is not completely readable is never
  * written back. */
 static void half_a_list_is_not_taken_for_the_whole(void **state)
 {

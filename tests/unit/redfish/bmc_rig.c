@@ -116,7 +116,7 @@ bool bmc_is_answered(void *arg)
 
 enum err_kind bmc_wait_answer(struct bmc_rig *f)
 {
-	assert_true(f->answers == 0); /* never inside the call */
+	assert_true(f->answers == 0); /* done() is never called inside the call */
 	loop_sim_run_cond(f->loop, bmc_is_answered, f, loop_now(f->loop) + 120000);
 	assert_true(f->answers == 1);
 	f->answers = 0;

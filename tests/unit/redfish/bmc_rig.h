@@ -8,10 +8,11 @@
 #include "redfish/redfish.h"
 #include "tests/contract/fake_bmc.h"
 
-/* bmc_rig: a client and a fake BMC in one simulated loop.  The operations wait for their answer,
- * check that it comes once and never inside the call, and return its kind. */
+/* bmc_rig: a client and a fake BMC in one simulated loop. Each operation waits for its answer,
+ * checks that done() is called once and never inside the call, and returns the error kind. */
 #define ORIGIN "https://10.0.8.17"
-#define BMC_CA "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n" /* of its server */
+/* CA of the media server */
+#define BMC_CA "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 
 struct bmc_rig {
@@ -23,11 +24,11 @@ struct bmc_rig {
 	struct redfish_spec spec;
 	struct secret *password;
 	struct redfish *r;
-	/* of the client before */
+	/* Session of the previous client. */
 	char session[256];
 	bool allowed;
 
-	/* the last answer */
+	/* Results of the last operation. */
 	unsigned answers;
 	struct err err;
 	enum redfish_power power;
@@ -38,19 +39,19 @@ struct bmc_rig {
 	int64_t read_at;
 };
 
-/* Answers requests whose journal line starts so with a status. */
+/* Answers requests whose journal line begins with `start` with a status. */
 struct bmc_selective {
 	const struct fake_bmc *bmc;
 	const char *start;
 	int status;
-	/* of its message; NULL: no message */
+	/* MessageId of the answer; NULL: no message. */
 	const char *id;
 };
 
 int bmc_setup(void **state);
 int bmc_teardown(void **state);
 struct redfish *bmc_client(struct bmc_rig *f);
-/* The client goes; the next one is of f->spec and knows the session of this one. */
+/* Frees the client; the next one uses f->spec and knows the session of this one. */
 void bmc_drop_client(struct bmc_rig *f);
 void bmc_answered(struct bmc_rig *f, const struct err *e);
 void bmc_on_plain(const struct err *e, void *arg);
@@ -66,9 +67,10 @@ enum err_kind bmc_eject(struct bmc_rig *f);
 enum err_kind bmc_read_media(struct bmc_rig *f);
 /* fake_bmc.tamper for a struct bmc_selective. */
 bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg);
-/* redfish_spec.fits: the one that bmc_read_system() saw last, as far as it says. */
+/* redfish_spec.fits: accepts the System that bmc_read_system() read last, as far as it reports an
+ * identity. */
 int bmc_fits(const struct redfish_system *s, void *arg, struct err *e);
-/* redfish_spec.may_act: f->allowed */
+/* redfish_spec.may_act: returns f->allowed. */
 bool bmc_may(void *arg);
 
 #define assert_done(call) assert_int_equal((call), ERR_NONE)

@@ -1,4 +1,4 @@
-/* Replies as firmware sends them, in whatever encoding. */
+/* Replies in the encodings that firmware sends. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define TYPED "{\"@odata.type\":\"#ComputerSystem.v1_16_0.ComputerSystem\",\"PowerState\":\"On\","
 
 struct body {
-	/* NULL: none */
+	/* NULL: the header or body is missing. */
 	const char *type, *encoding, *text;
 	int status;
 };

@@ -14,9 +14,9 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * Crawls of real BMCs (trees of index.json, packed), served read-only: the client
- * must find its way in each and write what that BMC wants.  They are no part of
- * this repository; whatever lies in the folder is replayed, and what is known of it checked.
+ * Captures of real BMCs (trees of index.json, packed), served read-only: in each the client must
+ * find its resources and send the requests that the BMC needs. The captures are not part of this
+ * repository; whatever is in the directory is replayed, and compared with the known results.
  */
 #define CAPTURES "../shared/captures"
 #define ORIGIN "https://10.0.8.17"
@@ -26,20 +26,20 @@
 struct expected {
 	const char *name;
 	const char *uuid;
-	/* the request that switches off, and so on; journal lines */
+	/* Requests that switch off and on, and so on, as journal lines. */
 	const char *off;
 	const char *on;
-	/* NULL: it has no HTTP boot */
+	/* NULL: no HTTP boot. */
 	const char *http;
 	const char *cd, *cd_tag;
 	const char *clear;
-	/* NULL: there is no slot */
+	/* NULL: no slot. */
 	const char *insert;
-	/* that it lists */
+	/* Number of listed drives. */
 	size_t drives;
-	/* the first one, as on_drives() tells it */
+	/* The first drive as text of on_drives(); NULL: drives are not checked. */
 	const char *drive;
-	/* what makes slots appear; a capture stays as it is */
+	/* Request that makes slots appear; a capture does not change, so they never do. */
 	const char *enable;
 };
 
@@ -275,10 +275,10 @@ static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bm
 		assert_string_equal(bmc->journal[bmc->njournal - 1], x->insert);
 	redfish_read_media(r, on_media, p);
 	assert_int_equal(wait_answer(p), ERR_NONE);
-	assert_false(p->inserted); /* nothing was, when it was captured */
+	assert_false(p->inserted); /* no medium was inserted when it was captured */
 }
 
-/* A client of the captured BMC, which is told that its System is at this path. */
+/* A client of the captured BMC, with a given path of its System. */
 struct replayed {
 	struct replay p;
 	struct loop_group *g;
@@ -326,13 +326,13 @@ static void replay(const char *folder, const struct expected *x)
 
 	begin(&b, folder, "");
 	check(&b.p, b.r, &b.bmc, x);
-	/* Nobody follows every link: a crawl would take minutes. */
+	/* The client must not follow every link: a crawl would take minutes. */
 	assert_true(b.bmc.njournal < 40);
 	check_drives(&b.p, b.r, x);
 	end(&b);
 }
 
-/* The resource at this path, as the address of a Machine. */
+/* Checks the resource at this path as the address of a Machine. */
 static void check_address(const char *folder, const char *path, bool is_system)
 {
 	struct replayed b;
@@ -345,7 +345,7 @@ static void check_address(const char *folder, const char *path, bool is_system)
 	end(&b);
 }
 
-/* Whatever real BMCs call their Systems, Managers and Chassis: a Machine is the first alone. */
+/* Of the Systems, Managers and Chassis of real BMCs, only a System can be a Machine. */
 static void check_addresses(const char *folder)
 {
 	static const char *const kinds[] = {"Systems", "Managers", "Chassis"};

@@ -4,12 +4,12 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* The list of drives, as far as a BMC gives one. */
+/* The reported list of drives. */
 static struct {
 	char text[4096];
 	size_t n;
 	bool more, lacks, simple;
-	/* of lacks */
+	/* HTTP status with which the list was refused, if lacks. */
 	int code;
 } got;
 
@@ -91,7 +91,7 @@ static void models_and_sizes_are_taken_where_there_is_nothing_else(void **state)
 	assert_string_equal(got.text, "-|KCM6|-|NVMe 1|3840;-|KCM6|-|NVMe 2|3840;");
 }
 
-/* Each call ends before its limit, and others go between them. */
+/* Each call ends before its limit, and other calls run in between. */
 static void a_long_list_takes_several_calls(void **state)
 {
 	static struct fake_drive drives[64];
@@ -125,7 +125,7 @@ static void what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_
 	f->bmc.tamper_arg = &s;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S2|-|-|-|0;");
-	assert_false(got.lacks); /* it has gone since it was listed */
+	assert_false(got.lacks); /* deleted since it was listed */
 	s.status = 500;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S2|-|-|-|0;");
@@ -138,13 +138,13 @@ static void what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_
 	assert_string_equal(got.text, "S1|-|-|-|0;S2|-|-|-|0;");
 }
 
-/* Links that lead round and round, or elsewhere, end. */
+/* Links in a circle, or to something else, come to an end. */
 static void a_list_without_an_end_ends(void **state)
 {
 	static struct fake_drive drives[200];
 	struct bmc_rig *f = *state;
 
-	for (int i = 0; i < 200; i++) /* more than can be asked for */
+	for (int i = 0; i < 200; i++) /* more than may be requested */
 		drives[i] = (struct fake_drive){.serial = "S", .volume = "V"};
 	f->bmc.drives = drives;
 	f->bmc.ndrives = 200;
@@ -153,7 +153,7 @@ static void a_list_without_an_end_ends(void **state)
 	assert_true(got.n > 0 && got.n <= 256);
 }
 
-/* Only the volume could say whether the agent sees its drives. */
+/* Only the volume could tell whether the agent sees its drives. */
 static void a_drive_of_a_volume_that_is_not_served_is_left_out(void **state)
 {
 	static const struct fake_drive drives[] = {
@@ -188,7 +188,7 @@ static void a_list_that_is_not_served_is_answered_in_one_call(void **state)
 		assert_int_equal(f->err.code, statuses[i]);
 		assert_int_equal(fake_bmc_count(&f->bmc, s.start), i + 1);
 	}
-	assert_done(bmc_read_system(f)); /* it is not left alone for that */
+	assert_done(bmc_read_system(f)); /* the BMC is not paused because of that */
 }
 
 static void a_list_that_is_not_answered_may_be_answered_later(void **state)
@@ -239,7 +239,8 @@ static void a_firmware_that_is_known_to_list_none_is_not_asked(void **state)
 	assert_int_equal(got.n, 1);
 }
 
-/* By count of a model alone, but that is something. */
+/* The simple list gives only the number of drives of each model, but that is better than
+ * nothing. */
 static void a_simple_list_stands_in_for_one_that_is_not_served(void **state)
 {
 	static const struct fake_drive drive = {.serial = "S1", .model = "KCM6", .bytes = 3840};
@@ -265,7 +266,7 @@ static void a_bmc_that_is_away_is_left_alone(void **state)
 	struct bmc_rig *f = *state;
 
 	assert_done(bmc_read_system(f));
-	f->bmc.unavailable = true; /* 503: all of it is away */
+	f->bmc.unavailable = true; /* 503: the whole BMC is unavailable */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(ask(f), ERR_UNAVAILABLE);
 	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);

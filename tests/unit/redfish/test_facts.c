@@ -1,4 +1,4 @@
-/* What a client knows of its BMC beside what it was asked for. */
+/* Facts that a client learns about its BMC in passing. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -80,7 +80,7 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 	bmc_answered(arg, e);
 }
 
-/* The list of drives is read anew for each tenancy, so that an update is seen. */
+/* The list of drives is read for each tenancy, so that a firmware update is noticed. */
 static void the_firmware_is_read_with_each_list_of_drives(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -119,7 +119,7 @@ static void latency_and_calls_are_those_of_the_answers(void **state)
 	assert_in_range(k.latency_ms, 780, 900);
 	assert_int_equal(k.calls, f->bmc.requests);
 	assert_int_equal(k.calls, slow.answered);
-	/* One of another kind moves it by an eighth. */
+	/* A single different latency changes the average by an eighth of the difference. */
 	slow.ms = 1600;
 	assert_done(bmc_read_system(f));
 	assert_int_equal(redfish_facts(f->r).calls, k.calls + 1);
@@ -172,12 +172,13 @@ static void what_a_bmc_can_do_is_what_it_lists(void **state)
 	assert_true(t.a.on && t.a.off && t.a.boots_cd);
 	assert_false(t.a.forced_off || t.a.boots_http);
 	assert_string_equal(t.tpm, "TPM2_0");
-	/* The pending object lists the disk alone, the System the rest, and takes it. */
+	/* The pending object lists only the disk, the System the other targets, and the System
+	 * accepts them. */
 	f->bmc.no_http_boot = false;
 	f->bmc.pending_short = true;
 	t = able(f);
 	assert_true(t.a.boots_http);
-	/* Nothing was changed for it. */
+	/* Nothing was changed to find that out. */
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 0);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
 }

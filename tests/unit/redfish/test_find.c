@@ -1,4 +1,4 @@
-/* Which System of a BMC is the machine. */
+/* How the client finds the machine among a BMC's Systems. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 
 #define SYSTEMS "/redfish/v1/Systems"
 
-/* Systems beside the fake's own, which is SYSTEMS/1; each listed before it, with a Reset of its
- * own. */
+/* Systems in addition to the fake's SYSTEMS/1; each is listed before it and has its own Reset. */
 struct beside {
 	const char *names[20], *type;
 	unsigned n;
@@ -66,7 +65,7 @@ static struct bmc_rig *rig(void **state, struct beside *s)
 	return f;
 }
 
-/* BlueField cards come as Systems of their own, first in the list as often as not. */
+/* BlueField cards appear as separate Systems, often first in the list. */
 static void a_dpu_is_no_machine(void **state)
 {
 	struct beside s = {.names = {"Bluefield", "DPU2"}, .type = "DPU", .n = 2};
@@ -104,12 +103,13 @@ static void several_hosts_are_listed_and_none_is_guessed(void **state)
 	assert_true(f->bmc.on);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST " SYSTEMS), 0);
 	bmc_drop_client(f);
-	f->spec.system_url = "https://10.0.8.17" SYSTEMS "/1"; /* as it asks for */
+	/* the path that the error asks for */
+	f->spec.system_url = "https://10.0.8.17" SYSTEMS "/1";
 	assert_done(bmc_power(f, false));
 	assert_false(f->bmc.on);
 }
 
-/* Composed of the hosts beside it, which can be switched as well: neither is to be guessed. */
+/* Composed of the hosts beside it, which have power of their own: the client must not guess. */
 static void a_composed_system_is_one_of_several(void **state)
 {
 	struct beside s = {.names = {"Composed"}, .type = "Composed", .n = 1};
@@ -138,7 +138,7 @@ static void more_than_are_looked_at_are_too_many(void **state)
 	assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
 }
 
-/* A Manager has UUID and PowerState too, and they are its own. */
+/* A Manager also has UUID and PowerState, but they are its own. */
 static void assert_is_no_system(struct bmc_rig *f, const char *path, const char *type)
 {
 	OWN(arena) a = arena_new();
@@ -173,7 +173,7 @@ static void an_address_that_names_another_resource_is_believed_nothing(void **st
 	assert_is_no_system(f, manager, "no @odata.type");
 }
 
-/* As with metadata=none.  ComputerSystem.Reset is an action of a System alone. */
+/* As with metadata=none. ComputerSystem.Reset is an action of Systems only. */
 static void a_system_without_a_type_is_known_by_its_reset(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -197,8 +197,8 @@ static bool turned_into_a_manager(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
-/* Found by the list of Systems, and shows something else later: that is the BMC's fault, no address
- * to be corrected. */
+/* Found in the list of Systems, and later something else: that is an error of the BMC, not of the
+ * address. */
 static void a_system_that_turns_into_something_else_is_believed_no_more(void **state)
 {
 	struct bmc_rig *f = *state;

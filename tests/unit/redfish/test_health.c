@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* Each on a look that asks no more than one without it. */
+/* None of these needs an additional request. */
 static void what_is_critical_is_named(void **state)
 {
 	static const struct {
@@ -18,7 +18,7 @@ static void what_is_critical_is_named(void **state)
 		{"{'Status': {'HealthRollup': 'Warning'}, 'MemorySummary': {'Status': {'Health': "
 		 "'Warning'}}}",
 		 "", true},
-		/* Of itself it is well, and a part of it is not. */
+		/* Health is OK, HealthRollup is not: a part has failed. */
 		{"{'Status': {'Health': 'OK', 'HealthRollup': 'Critical'}}",
 		 "the BMC says Critical, and not of which part", true},
 		{"{'Status': {'Health': 'Critical'}, 'MemorySummary': {'Status': {'HealthRollup': "
@@ -27,7 +27,7 @@ static void what_is_critical_is_named(void **state)
 		{"{'Status': {'Health': 'Critical'}, 'ProcessorSummary': {'Status': {'Health': "
 		 "'Warning'}}}",
 		 "the BMC says Critical: ProcessorSummary Warning", true},
-		/* HPE's list of what adds up. */
+		/* HPE's list of the parts in the rollup. */
 		{"{'Status': {'HealthRollup': 'Critical'}, 'Oem': {'Hpe': {'AggregateHealthStatus': "
 		 "{'Fans': {'Status': {'Health': 'OK'}}, 'Storage': {'Status': {'Health': "
 		 "'Critical'}}}}}}",
@@ -36,7 +36,7 @@ static void what_is_critical_is_named(void **state)
 		 "'Message': 'It is warm'}, {'Severity': 'Critical', 'Message': 'DIMM A1 has "
 		 "failed'}, 7]}}",
 		 "the BMC says Critical: DIMM A1 has failed", true},
-		/* Three of them, and nothing endless. */
+		/* At most three parts are named. */
 		{"{'Status': {'Health': 'Critical'}, 'A': {'Status': {'Health': 'Critical'}}, 'B': "
 		 "{'Status': {'Health': 'Critical'}}, 'C': {'Status': {'Health': 'Critical'}}, "
 		 "'D': {'Status': {'Health': 'Critical'}}}",
@@ -60,7 +60,7 @@ static void what_is_critical_is_named(void **state)
 	}
 }
 
-/* What a BMC says is quoted in status: without what opens something. */
+/* Messages of a BMC appear in status, so secrets in them are redacted. */
 static void words_of_a_bmc_are_quoted_without_secrets(void **state)
 {
 	struct bmc_rig *f = *state;

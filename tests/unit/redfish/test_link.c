@@ -94,7 +94,7 @@ static void other_links_are_refused(void **state)
 static void a_location_may_be_relative_to_what_was_asked_for(void **state)
 {
 	static const struct {
-		/* path NULL: refused */
+		/* path NULL: the location is refused. */
 		const char *location, *path;
 	} cases[] = {
 		{"/redfish/v1/b", "/redfish/v1/b"},

@@ -66,7 +66,7 @@ static void media_where_insert_takes_the_image_alone(void **state)
 		fake_bmc_count(
 			&f->bmc,
 			"POST /redfish/v1/Systems/1/VirtualMedia/Cd/Actions/VirtualMedia.Ins") ==
-		3); /* the second knows the form */
+		3); /* the second insert knows the form */
 }
 
 static void the_table_saves_supermicro_the_refused_try(void **state)
@@ -118,7 +118,7 @@ static void a_bmc_without_a_slot_says_unsupported(void **state)
 	assert_int_equal(bmc_eject(f), ERR_UNSUPPORTED);
 }
 
-/* What the System links to stands from the last look at it. */
+/* The System's links are still known from its last read. */
 static void the_search_reads_no_system_that_was_just_read(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -143,7 +143,7 @@ static void a_search_that_was_cut_short_is_no_verdict(void **state)
 	assert_done(bmc_insert(f, MEDIA));
 }
 
-/* Thirty slots at 3 s are more than an operation has time for. */
+/* Thirty slots at 3 s each exceed the time limit of an operation. */
 static void a_search_goes_on_where_time_cut_it_off(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -157,7 +157,7 @@ static void a_search_goes_on_where_time_cut_it_off(void **state)
 		got = bmc_read_media(f);
 	assert_int_equal(got, ERR_NONE);
 	assert_in_range(tries, 2, 3);
-	/* The look that time cut off alone is repeated. */
+	/* Only the read that was interrupted is repeated. */
 	assert_in_range(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Floppy"),
 			30, 32);
 	f->bmc.tamper = NULL;
@@ -174,7 +174,8 @@ static void a_slot_that_is_not_served_hides_no_other(void **state)
 	f->bmc.tamper_arg = &s;
 	assert_done(bmc_insert(f, MEDIA));
 	bmc_drop_client(f);
-	/* With no other it may be the one: that there is none is not said. */
+	/* Without another slot the unreadable one may be the right one: it is not reported that
+	 * there is none. */
 	f->bmc.no_cd = true;
 	assert_int_equal(bmc_read_media(f), ERR_UNAVAILABLE);
 	f->bmc.tamper = NULL;
@@ -203,7 +204,7 @@ static void slots_that_do_not_appear_are_asked_for_again_later(void **state)
 
 	f->bmc.media_off = f->bmc.managers_media = true;
 	f->bmc.media_ms = 60000;
-	for (int i = 0; i < 4; i++) /* which is no reason to leave the BMC alone */
+	for (int i = 0; i < 4; i++) /* no reason to pause the BMC */
 		assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
 	f->bmc.media_ms = 0;
 	assert_done(bmc_insert(f, MEDIA));
@@ -238,13 +239,13 @@ static void a_slot_for_uploads_is_none_of_ours(void **state)
 	}
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
 			 0);
-	f->bmc.vendor = "Contoso"; /* whose slots may be called what they like */
+	f->bmc.vendor = "Contoso"; /* the names of this vendor's slots are not reserved */
 	assert_done(bmc_insert(f, MEDIA));
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
 			 1);
 }
 
-/* As Gigabyte's. */
+/* As with Gigabyte's. */
 static void a_slot_that_says_no_types_is_taken_by_its_name(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -299,13 +300,13 @@ static void the_table_says_which_form_a_bmc_wants(void **state)
 	f->bmc.model = NULL;
 	f->bmc.vendor = "Nokia";
 	f->bmc.named_media = false;
-	bmc_drop_client(f); /* it is all read again */
+	bmc_drop_client(f); /* so that everything is read again */
 	assert_done(bmc_insert(f, MEDIA));
 	assert_non_null(
 		strstr(f->bmc.journal[f->bmc.njournal - 1], "\"TransferProtocolType\":\"HTTP\"}"));
 }
 
-/* Each form once, whatever comes first. */
+/* Each form is sent once, whichever comes first. */
 static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 {
 	static const char *const vendors[] = {"Contoso", "Supermicro", "Nokia"};
@@ -330,8 +331,8 @@ static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 	f->bmc.tamper_arg = NULL;
 }
 
-/* What was taken last goes first; what was refused in every form is not sent in each of them
- * again. */
+/* The form accepted last is sent first; if all forms were refused, later inserts do not send all of
+ * them again. */
 static void the_form_that_was_taken_is_remembered(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -355,7 +356,7 @@ static void the_form_that_was_taken_is_remembered(void **state)
 	assert_non_null(strstr(f->err.text, "ActionParameterValueFormatError"));
 	f->bmc.https_only = false;
 	f->bmc.named_media = false;
-	f->bmc.bare_media = true; /* another form now, which is found later */
+	f->bmc.bare_media = true; /* a different form, found later */
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 600000);
 	assert_done(bmc_insert(f, MEDIA));
 }
@@ -405,7 +406,7 @@ static void a_slot_whose_certificates_are_not_served_stops_checking(void **state
 	assert_true(f->bmc.unverified);
 }
 
-/* Nothing is checked there. */
+/* For plain HTTP there is nothing to verify. */
 static void plain_media_change_nothing_of_what_a_slot_checks(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -417,7 +418,7 @@ static void plain_media_change_nothing_of_what_a_slot_checks(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 0);
 }
 
-/* In whichever of the places the standard names; what says nothing takes no HTTPS. */
+/* In any of the places in the standard; a slot that reports nothing does not support HTTPS. */
 static void a_slot_that_lists_https_is_known_for_it(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -442,7 +443,7 @@ static void what_insert_takes_is_read_once(void **state)
 	f->bmc.lists_https = 3;
 	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;
-	assert_done(bmc_read_media(f)); /* the slot is read all the same */
+	assert_done(bmc_read_media(f)); /* the slot is read anyway */
 	assert_false(f->takes_https);
 	f->bmc.tamper = NULL;
 	for (int i = 0; i < 3; i++) {
@@ -452,7 +453,7 @@ static void what_insert_takes_is_read_once(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, info), 2);
 }
 
-/* As Supermicro's: it names the parameter and none of its values. */
+/* As with Supermicro: the parameter is listed without its values. */
 static void an_action_info_without_protocols_says_none(void **state)
 {
 	struct bmc_rig *f = *state;

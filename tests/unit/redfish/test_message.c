@@ -1,4 +1,4 @@
-/* What BMCs say of errors: told in their words, as the kind of error that it is. */
+/* Errors of BMCs: reported in the BMC's words, with the matching error kind. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct answer {
 	int status;
 	const char *body, *retry_after;
 	enum err_kind kind;
-	/* all that follows the request */
+	/* The error text after the request. */
 	const char *text;
 };
 
@@ -115,8 +115,8 @@ static void a_status_is_the_kind_of_error_that_it_means(void **state)
 	}
 }
 
-/* A hostile or clumsy BMC: nothing moves a cursor, nothing is endless, and no part of the password
- * is told. */
+/* A hostile or defective BMC: no control sequences, no endless text, and no part of the password in
+ * the error. */
 static void words_are_harmless(void **state)
 {
 	static const char start[] =

@@ -22,7 +22,8 @@ static void an_idrac_boots_virtual_media_by_its_attribute(void **state)
 	dell(f);
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.first_device, "VCD-DVD");
-	assert_string_equal(f->bmc.boot_target, "None"); /* or the drive in the box would boot */
+	/* otherwise the physical drive would boot */
+	assert_string_equal(f->bmc.boot_target, "None");
 	assert_done(bmc_read_system(f));
 	assert_string_equal(f->target, "Cd");
 	assert_string_equal(f->enabled, "Once");
@@ -43,7 +44,7 @@ static void an_attribute_that_the_boot_has_used_up_is_seen(void **state)
 	assert_string_equal(f->target, "None");
 }
 
-/* A predecessor may have set it. */
+/* A previous leader may have set the attribute. */
 static void the_attribute_is_looked_at_in_each_login_and_then_left(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -72,7 +73,7 @@ static void another_override_takes_the_attribute_away(void **state)
 	assert_string_equal(f->bmc.boot_target, "UefiHttp");
 }
 
-/* Cd in the standard's place boots the drive in the box, so it is none of drover's. */
+/* Cd in the standard override means the physical drive, so drover did not set it. */
 static void the_drive_in_the_box_is_not_virtual_media(void **state)
 {
 	struct bmc_rig *f = *state;

@@ -29,7 +29,7 @@ static void later_rows_correct_earlier_ones(void **state)
 	assert_true(of("Supermicro", "ARS-111GL-NHR") & QUIRK_MEDIA_BARE);
 }
 
-/* The ids of the rows in force, each with a blank before it. */
+/* Returns the ids of the rows that apply, each after a space. */
 static const char *ids_of(const char *vendor, const char *product)
 {
 	static char text[256];

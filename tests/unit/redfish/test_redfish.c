@@ -9,7 +9,7 @@
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* --- hostile ---------------------------------------------------------------------------------- */
+/* --- hostile BMCs ----------------------------------------------------------------------------- */
 
 static void a_hundred_megabytes_are_cut_off(void **state)
 {
@@ -84,7 +84,7 @@ static void operations_behind_a_hanging_one_end_too(void **state)
 	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
 }
 
-/* --- leaving it alone ------------------------------------------------------------------------- */
+/* --- pauses after failures -------------------------------------------------------------------- */
 
 static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 {
@@ -100,7 +100,7 @@ static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 		assert_in_range(f->err.retry_after_ms, 1, 5000);
 	}
 	assert_true(loop_now(f->loop) - from < 100);
-	/* Then one goes out, and those behind it share its fate. */
+	/* Then one request is sent, and those queued behind it get the same result. */
 	loop_sim_run_until(f->loop, from + 5001);
 	redfish_read_system(f->r, bmc_on_system, f);
 	redfish_read_system(f->r, bmc_on_system, f);
@@ -111,7 +111,7 @@ static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
 	assert_true(f->err.retry_after_ms > 4000);
 	f->answers = 0;
-	/* And as soon as one succeeds all may. */
+	/* As soon as one succeeds, all are sent. */
 	http_mem_hang(f->net, ORIGIN, false);
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 10001);
 	for (int i = 0; i < 5; i++)
@@ -154,7 +154,7 @@ static void a_refused_request_is_no_reason_to_leave_it_alone(void **state)
 	f->bmc.tamper_arg = &s;
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_INVALID);
-	/* with the same status: again in some seconds */
+	/* same status, but a temporary error: retry in some seconds */
 	s.id = "iLO.2.14.UnableToModifyDuringSystemPOST";
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
@@ -305,7 +305,7 @@ static void a_bad_address_is_refused_at_once(void **state)
 	}
 }
 
-/* --- torture ---------------------------------------------------------------------------------- */
+/* --- one fault at each request ---------------------------------------------------------------- */
 
 enum trouble { REFUSED, EMPTY, NONSENSE, OTHER_TYPES, DENIED, GONE, SILENT, TROUBLES };
 
@@ -386,8 +386,8 @@ static void like_ami(struct fake_bmc *b)
 	b->media_off = b->managers_media = b->boot_moved = b->etags = true;
 }
 
-/* One request of a long scenario goes wrong, each in turn and in each way: every operation answers
- * once, no login is refused but by a 401 to it, and the next round is as if nothing had been. */
+/* In a long scenario one request fails, each in turn and in each way. Every operation must answer
+ * once, no login may count as refused except after a 401 to it, and the next round must succeed. */
 static void any_one_failure_is_survived(void **state)
 {
 	static void (*const dialects[])(struct fake_bmc * b) = {by_the_book, with_tasks, like_dell,
@@ -411,8 +411,7 @@ static void any_one_failure_is_survived(void **state)
 			everything(f);
 			f->bmc.tamper = NULL;
 			hit = t.hit;
-			/* Long enough for a slot that was looked for in vain to be looked for
-			 * again. */
+			/* Long enough for another search for a slot that was not found. */
 			loop_sim_run_until(f->loop, loop_now(f->loop) + 900000);
 			if (bmc_power(f, true) != ERR_NONE) {
 				assert_int_equal(trouble, DENIED);

@@ -17,7 +17,7 @@ static void without_a_session_service_basic_is_used(void **state)
 	assert_null(redfish_session_uri(f->r));
 }
 
-/* The root names one all the same. */
+/* The service root refers to a session service that does not exist. */
 static void where_the_session_service_is_not_there_basic_is_used(void **state)
 {
 	static const int statuses[] = {404, 405, 501};
@@ -33,10 +33,10 @@ static void where_the_session_service_is_not_there_basic_is_used(void **state)
 		assert_done(bmc_power(f, i % 2));
 		assert_null(redfish_session_uri(f->r));
 		bmc_drop_client(f);
-		f->bmc.basic_too = false; /* which says nothing of the password */
+		f->bmc.basic_too = false; /* which is no statement about the password */
 		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
-		s.start = "none"; /* it was not there for a moment alone */
+		s.start = "none"; /* the service was missing only for a moment */
 		assert_done(bmc_read_system(f));
 		s.start = "POST /redfish/v1/SessionService/Sessions";
 		bmc_drop_client(f);
@@ -56,7 +56,7 @@ static void a_session_that_once_worked_is_not_replaced_by_basic(void **state)
 	f->bmc.tamper_arg = &s;
 	fake_bmc_expire(&f->bmc);
 	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
-	bmc_drop_client(f); /* its successor knows of it by the journal */
+	bmc_drop_client(f); /* the next client knows the session from the journal */
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
 	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 	f->bmc.tamper = NULL;
@@ -237,7 +237,7 @@ static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 }
 
-/* A redirect that is not followed deletes nothing. */
+/* A redirect that is not followed has not deleted anything. */
 static void a_redirected_deletion_is_not_taken_for_one(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -454,7 +454,7 @@ static void not_now_is_not_a_wrong_password_whatever_its_status(void **state)
 
 /* --- redirects -------------------------------------------------------------------------------- */
 
-/* Answers whatever starts so, and is not at its new place yet, with a redirect. */
+/* Answers requests for this path with a redirect until they go to the new location. */
 struct redirects {
 	const char *method, *path, *location;
 	int status;
@@ -537,7 +537,7 @@ static void a_login_goes_to_no_other_server(void **state)
 					      .status = statuses[i]};
 
 			redirect(f, &s);
-			f->bmc.basic_too = true; /* nor is Basic what follows */
+			f->bmc.basic_too = true; /* nor does the client fall back to Basic */
 			assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 			assert_int_equal(f->err.code, statuses[i]);
 			assert_non_null(strstr(f->err.text,
@@ -597,7 +597,8 @@ static void reads_follow_too_and_no_token_leaves_the_server(void **state)
 	}
 }
 
-/* 307 and 308 say that nothing was done yet; what the others say of a change is not certain. */
+/* 307 and 308 guarantee that nothing was done yet; the other statuses do not guarantee it for a
+ * change. */
 static void a_change_follows_where_nothing_can_have_been_done(void **state)
 {
 	static const int statuses[] = {307, 308, 301, 302, 303};
@@ -663,7 +664,7 @@ static void change_asked_for(struct bmc_rig *f, int how, unsigned sessions)
 	assert_int_equal(f->bmc.requests, sent);
 	assert_int_equal(f->bmc.logins, 1);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), sessions);
-	redfish_log_out(f->r, bmc_on_plain, f); /* what it opened it closes */
+	redfish_log_out(f->r, bmc_on_plain, f); /* the client closes the session that it opened */
 	assert_done(bmc_wait_answer(f));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	bmc_drop_client(f);
@@ -681,7 +682,7 @@ static void a_session_that_wants_another_password_is_used_for_nothing(void **sta
 	change_asked_for(*state, 2, 1);
 }
 
-/* It says so of a session that worked, or says nothing at the login. */
+/* The BMC refuses a session that worked, or reports nothing at the login. */
 static void another_password_that_is_wanted_later_is_told_too(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -717,20 +718,20 @@ static void a_session_is_closed_when_it_is_over(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	assert_done(log_out(f)); /* there is none: nothing is sent */
+	assert_done(log_out(f)); /* no session: nothing is sent */
 	assert_int_equal(f->bmc.requests, 0);
 	assert_done(bmc_read_system(f));
 	assert_done(log_out(f));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	assert_null(redfish_session_uri(f->r));
-	assert_done(bmc_read_system(f)); /* anew */
+	assert_done(bmc_read_system(f)); /* with a new login */
 	bmc_drop_client(f);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
-	assert_done(log_out(f)); /* the predecessor's */
+	assert_done(log_out(f)); /* the session of the previous client */
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	assert_done(bmc_read_system(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(log_out(f)); /* gone already */
+	assert_done(log_out(f)); /* already expired */
 }
 
 int main(void)

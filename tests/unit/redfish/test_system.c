@@ -146,7 +146,7 @@ static void a_machine_is_switched_off_without_an_answer_to_how(void **state)
 	f->bmc.tamper = leaves_action_info;
 	assert_done(bmc_power(f, false));
 	assert_false(f->bmc.on);
-	/* How is asked again, and the answer counts. */
+	/* The allowed reset types are read again, and the new ones apply. */
 	f->bmc.tamper = NULL;
 	f->bmc.no_force_off = f->bmc.on = true;
 	assert_done(bmc_power(f, false));
@@ -172,7 +172,7 @@ static void a_machine_that_does_not_come_on_is_asked_in_other_ways(void **state)
 	assert_string_equal(last_reset(f), "{\"ResetType\":\"PowerCycle\"}");
 	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
-	/* The next time begins with the plain way. */
+	/* The next power-on begins with the plain type again. */
 	f->bmc.on = false;
 	assert_done(bmc_power(f, true));
 	assert_string_equal(last_reset(f), "{\"ResetType\":\"On\"}");
@@ -189,7 +189,7 @@ static void a_refused_on_is_forced_at_once(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 2);
 }
 
-/* iDRAC10, shortly after off: it passes, and is nobody else's machine. */
+/* As iDRAC10 shortly after power-off: the refusal is temporary. */
 static void a_refused_on_without_another_way_may_be_tried_again(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -255,7 +255,8 @@ static void each_change_looks_at_the_machine_itself(void **state)
 	struct bmc_rig *f = *state;
 
 	f->spec.fits = bmc_fits;
-	f->bmc.basic_only = true; /* no session tells that it is another one */
+	/* without sessions nothing else shows that the BMC is a different one */
+	f->bmc.basic_only = true;
 	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
 	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
@@ -275,7 +276,7 @@ static int is_off(const struct redfish_system *s, void *arg, struct err *e)
 	return s->power == REDFISH_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
 }
 
-/* The owner is shown what this very operation has read, also in its first request of all. */
+/* fits() gets what this very operation has read, even in the client's first request. */
 static void what_a_change_saw_itself_may_not_be_what_is_meant(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -287,7 +288,7 @@ static void what_a_change_saw_itself_may_not_be_what_is_meant(void **state)
 	assert_int_equal(bmc_eject(f), ERR_UNAVAILABLE);
 	assert_int_equal(bmc_boot(f, REDFISH_BOOT_NONE, NULL), ERR_UNAVAILABLE);
 	assert_int_equal(bmc_power(f, false), ERR_UNAVAILABLE);
-	assert_done(bmc_read_system(f)); /* looking is free */
+	assert_done(bmc_read_system(f)); /* reads are always allowed */
 	assert_done(bmc_read_media(f));
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems") +
 				 fake_bmc_count(&f->bmc, "PATCH"),
@@ -302,7 +303,7 @@ static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void
 
 	assert_done(bmc_read_media(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(bmc_read_media(f)); /* a new login, and no look at the System since */
+	assert_done(bmc_read_media(f)); /* a new login, and the System was not read since */
 	fake_bmc_expire(&f->bmc);
 	assert_done(bmc_power(f, true));
 	assert_true(f->bmc.on);
@@ -350,7 +351,7 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH /redfish/v1/Systems/1/SD"), 1);
 	assert_done(bmc_read_system(f));
-	assert_string_equal(f->target, "Cd"); /* which the System itself does not show yet */
+	assert_string_equal(f->target, "Cd"); /* not yet shown in the System itself */
 	assert_non_null(
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
@@ -366,11 +367,11 @@ static void a_pending_object_that_is_not_served_has_no_overrides(void **state)
 	assert_done(bmc_read_system(f));
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "Cd");
-	s.status = 503; /* that says nothing of what it has */
+	s.status = 503; /* a 503 does not show what the object contains */
 	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
 }
 
-/* What is set there may be all that there is. */
+/* The overrides set there may be the only ones. */
 static void a_pending_object_that_had_overrides_is_waited_for(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -383,7 +384,7 @@ static void a_pending_object_that_had_overrides_is_waited_for(void **state)
 	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
 }
 
-/* As BlueField's: the pending object knows of fewer targets. */
+/* As with BlueField: the pending object lists fewer targets than the System. */
 static void a_target_that_the_system_alone_lists_goes_there(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -434,7 +435,7 @@ static void a_mode_that_is_refused_is_left_out(void **state)
 	struct bmc_rig *f = *state;
 
 	f->bmc.refuse_mode = true;
-	f->bmc.vendor = "Supermicro"; /* whose rule is to send it always */
+	f->bmc.vendor = "Supermicro"; /* for this vendor the mode is always sent */
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "UsbCd");
 }

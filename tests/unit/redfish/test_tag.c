@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* Two writes: what they cost, and that the second profits from what the first has learnt. */
+/* Makes two writes: checks the number of requests of each, and that the second uses the form
+ * learned by the first. */
 static void two_writes(struct bmc_rig *f, unsigned first, unsigned second, const char *last_tag)
 {
 	f->bmc.etags = true;
@@ -36,7 +37,7 @@ static void a_tag_that_changed_meanwhile_is_read_again(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	f->bmc.etags_move = 2; /* as given, and in the other form */
+	f->bmc.etags_move = 2; /* as received, and in the other form */
 	two_writes(f, 3, 1, "\"10\"");
 }
 
@@ -71,7 +72,7 @@ static void a_form_that_works_no_longer_is_given_up(void **state)
 
 	f->bmc.etags_want = "*";
 	two_writes(f, 3, 1, "*");
-	f->bmc.etags_want = NULL; /* a firmware update behind our back */
+	f->bmc.etags_want = NULL; /* as after a firmware update */
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.if_match, "\"9\"");
 }

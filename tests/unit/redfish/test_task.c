@@ -19,7 +19,8 @@ static void a_task_is_followed_to_its_end(void **state)
 	from = loop_now(f->loop);
 	assert_done(bmc_power(f, true));
 	assert_in_range(loop_now(f->loop) - from, 7000, 12000);
-	/* The task, and not the monitor, which deletes it on some. */
+	/* Polls the task, not the monitor, because reading the monitor deletes the task on some
+	 * BMCs. */
 	assert_in_range(fake_bmc_count(&f->bmc, LOOK "/Tasks/1"), 2, 5);
 	assert_int_equal(fake_bmc_count(&f->bmc, LOOK "/TaskMonitors"), 0);
 }
@@ -60,7 +61,7 @@ static void a_task_that_takes_long_is_left_to_itself(void **state)
 	from = loop_now(f->loop);
 	assert_done(bmc_power(f, true));
 	assert_true(loop_now(f->loop) - from <= 21000);
-	f->bmc.task_pause = "240"; /* no look at all before the time is over */
+	f->bmc.task_pause = "240"; /* no poll before that time has passed */
 	from = loop_now(f->loop);
 	assert_done(bmc_power(f, true));
 	assert_true(loop_now(f->loop) - from <= 1000);
@@ -113,7 +114,7 @@ static void a_task_that_is_not_there_yet_is_waited_for(void **state)
 	assert_int_equal(f->bmc.task_late, 97);
 }
 
-/* As five of nine reset tasks of a DGX H100. */
+/* As for five of nine reset tasks of a DGX H100. */
 static void an_exception_with_status_ok_counts_as_taken(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -157,7 +158,7 @@ static void a_failed_task_without_effect_is_an_error_with_its_message(void **sta
 	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNSUPPORTED);
 }
 
-/* A monitor ends with the reply that the request would have had: the ladder goes on. */
+/* A monitor ends with the reply that the request would have had, so the next form is tried. */
 static void a_monitor_that_ends_as_refused_is_a_refusal(void **state)
 {
 	struct bmc_rig *f = *state;

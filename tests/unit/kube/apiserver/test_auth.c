@@ -49,7 +49,7 @@ static void as(struct api *r, const char *token)
 	r->bearer = token ? secret_from_str(token) : NULL;
 }
 
-/* The status of a request of whoever has the token. */
+/* Returns the status of a request with this token. */
 static int try(struct api *r, const char *token, const char *method, const char *path,
 	       const char *body)
 {
@@ -191,7 +191,7 @@ static void a_token_of_a_service_account_is_good_until_it_expires_or_the_account
 	try(r, "admin-token", "DELETE", ACCOUNTS "/bot", NULL);
 	try(r, other, "GET", "/api", NULL);
 	assert_status(r, 401);
-	must(r, ACCOUNTS, "{'metadata':{'name':'bot'}}"); /* of the same name, not the same */
+	must(r, ACCOUNTS, "{'metadata':{'name':'bot'}}"); /* same name, but a different UID */
 	try(r, other, "GET", "/api", NULL);
 	assert_status(r, 401);
 	free(token);
@@ -212,7 +212,7 @@ static void a_forged_token_is_refused(void **state)
 	strrchr(token, '.')[1] = '\0';
 	try(r, token, "GET", "/api", NULL);
 	assert_status(r, 401);
-	/* Good claims under the signature of others. */
+	/* Valid claims with the signature of a different token. */
 	other = token_of(r, "bot", "{'spec':{'expirationSeconds':7200}}");
 	mine = token_of(r, "bot", "{}");
 	spliced =
@@ -267,7 +267,7 @@ static void a_token_review_knows_whose_a_token_is(void **state)
 	must(r, path, "{'spec':{'token':'jane-token'}}");
 	assert_string_equal(api_str(r, "status.user.username"), "jane");
 	must(r, path, "{'spec':{'token':'nobody'}}");
-	assert_null(json_at(r->j, "status", "authenticated")); /* false is left out */
+	assert_null(json_at(r->j, "status", "authenticated")); /* false is omitted */
 	assert_true(json_is_object(json_at(r->j, "status", "user")));
 	try(r, "jane-token", "POST", path, "{'spec':{'token':'jane-token'}}");
 	assert_status(r, 403);
@@ -415,7 +415,8 @@ static void nobody_grants_by_a_change_what_he_does_not_hold(void **state)
 	api_do(r, "PUT", role,
 	       "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
 	assert_status(r, 403);
-	/* What is wrong with its metadata is told before, what is wrong with its kind after. */
+	/* Errors in metadata are reported before the permission check, errors in the object after
+	 * it. */
 	api_patch(r, "merge-patch+json", role,
 		  "{'metadata':{'resourceVersion':'1'},'rules':[{'apiGroups':[''],"
 		  "'resources':['secrets'],'verbs':['get']}]}");
@@ -469,7 +470,8 @@ static void reviews_answer_what_somebody_may(void **state)
 	     "'kind':'User','name':'y'}]}");
 	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
 	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods','namespace':'default'}}}");
-	assert_true(json_true_at(r->j, "status", "allowed")); /* of the namespace in the path */
+	/* the namespace in the path applies */
+	assert_true(json_true_at(r->j, "status", "allowed"));
 }
 
 static const struct {
@@ -493,8 +495,8 @@ static void apply_document(struct api *r, const char *text)
 	if (!j)
 		fail_msg("%s", e.text);
 	if (str_starts(json_str_at(j, "kind"), "ValidatingAdmissionPolicy"))
-		/* this server knows none (docs/apiserver.md): tests/real/rights.py asks the real
-		 * one */
+		/* this server does not implement the kind (docs/apiserver.md); tests/real/rights.py
+		 * tests it with a real kube-apiserver */
 		return;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 		if (str_eq(paths[i].kind, json_str_at(j, "kind")))

@@ -25,7 +25,7 @@ static int get(struct api *r, const char *path)
 	return api_do(r, "GET", path, NULL);
 }
 
-/* A ConfigMap; owner: the path of its owner, NULL: none. */
+/* Creates a ConfigMap; owner and second: paths of its owners, NULL: none. */
 static void make(struct api *r, const char *name, const char *owner, const char *second,
 		 const char *more)
 {
@@ -74,18 +74,18 @@ static void an_object_whose_owner_is_not_there_does_not_stay(void **state)
 	       "'name':'never','uid':'u'}]}}");
 	assert_status(r, 201);
 	assert_int_equal(get(r, CM "/a"), 404);
-	/* Nobody knows whether such a one is there. */
+	/* The server cannot know whether an owner of an unknown kind exists. */
 	api_do(r, "POST", CM,
 	       "{'metadata':{'name':'b','ownerReferences':[{'apiVersion':'x.dev/v1','kind':'X',"
 	       "'name':'never','uid':'u'}]}}");
 	assert_int_equal(get(r, CM "/b"), 200);
-	/* Of the same name, but another. */
+	/* An owner of that name exists, but with a different UID. */
 	make(r, "owner", NULL, NULL, "");
 	api_do(r, "POST", CM,
 	       "{'metadata':{'name':'c','ownerReferences':[{'apiVersion':'v1','kind':'ConfigMap',"
 	       "'name':'owner','uid':'u'}]}}");
 	assert_int_equal(get(r, CM "/c"), 404);
-	/* A node owns what is in namespaces. */
+	/* A cluster-scoped Node can own namespaced objects. */
 	api_do(r, "POST", "/api/v1/nodes", "{'metadata':{'name':'n'}}");
 	make(r, "d", "/api/v1/nodes/n", NULL, "");
 	assert_int_equal(get(r, CM "/d"), 200);
@@ -174,7 +174,7 @@ static void a_namespace_terminates_when_it_is_empty_and_finalized(void **state)
 	assert_int_equal(get(r, "/api/v1/namespaces/n"), 200);
 	api_do(r, "POST", "/api/v1/namespaces/n/secrets", "{'metadata':{'name':'late'}}");
 	assert_status(r, 403);
-	/* Its contents go before it, whoever takes the finalizer away. */
+	/* Its content is deleted before the namespace, even if a user removes the finalizer. */
 	api_do(r, "PUT", "/api/v1/namespaces/n/finalize",
 	       "{'metadata':{'name':'n'},'spec':{'finalizers':[]}}");
 	assert_status(r, 200);
@@ -234,7 +234,7 @@ static void a_dry_run_binds_and_deletes_nothing(void **state)
 	assert_string_equal(api_str(r, "status.phase"), "Active");
 }
 
-/* --- budgets ---------------------------------------------------------------------------------- */
+/* --- disruption budgets ----------------------------------------------------------------------- */
 
 static void make_pod(struct api *r, const char *name, bool ready, const char *meta)
 {
@@ -282,17 +282,17 @@ static void a_budget_follows_its_pods_and_counts_evictions(void **state)
 	assert_status(r, 201);
 	api_do(r, "POST", PODS "/p/eviction", "{}");
 	assert_status(r, 201);
-	/* At once, before the moment has passed. */
+	/* At once, before the budget's status is updated. */
 	api_do(r, "POST", PODS "/q/eviction", "{}");
 	assert_status(r, 429);
 	assert_string_equal(api_str(r, "details.causes.0.reason"), "DisruptionBudget");
 	assert_string_equal(api_str(r, "details.causes.0.message"),
 			    "The disruption budget b needs 2 healthy pods and has 2 currently");
-	/* As in kube-apiserver: clients would wait for it inside one call. */
+	/* As in kube-apiserver: with it, clients would retry within one call. */
 	assert_null(strstr(r->text, "retryAfterSeconds"));
 	assert_int_equal(get(r, PDBS "/b"), 200);
 	assert_string_equal(api_str(r, "status.conditions.0.reason"), "InsufficientPods");
-	/* One that is not Ready serves nobody. */
+	/* A pod that is not Ready does not count as healthy. */
 	make_pod(r, "sick", false, "");
 	api_do(r, "POST", PODS "/sick/eviction", "{}");
 	assert_status(r, 201);

@@ -89,7 +89,7 @@ static void a_definition_appears_in_discovery(void **state)
 	assert_string_equal(api_str(r, "resources.0.shortNames.1"), "tg");
 	api_do(r, "GET", "/apis/example.dev/v0", NULL);
 	assert_status(r, 404);
-	/* A version that is served no longer, and one that is now. */
+	/* One version is no longer served, and another one now is. */
 	api_patch(r, "json-patch+json",
 		  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev",
 		  "[{'op':'replace','path':'/spec/versions/1/served','value':true},"

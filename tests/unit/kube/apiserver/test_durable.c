@@ -6,8 +6,8 @@
 #include "base/store/store_internal.h"
 
 /*
- * What a client is told is on the disk.  The store here has a writer that stands
- * still until it is let go, or whose disk fails.
+ * Everything a client sees is on disk. The store in this test has a writer that can be stopped, or
+ * whose disk fails.
  */
 #define CM "/api/v1/namespaces/default/configmaps"
 
@@ -85,7 +85,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- questions that need not be answered yet -------------------------------------------------- */
+/* --- requests in flight ----------------------------------------------------------------------- */
 
 struct question {
 	bool answered, broken;
@@ -136,7 +136,8 @@ static void a_read_waits_for_the_write_that_it_would_show(void **state)
 		{"GET", CM "?limit=1", NULL, "\"name\":\"new\"", 200},
 		{"GET", CM "?labelSelector=x", NULL, "\"items\":[]", 200},
 		{"GET", "/apis/example.dev", NULL, "could not find", 404},
-		/* What is refused because of it, and what would not change anything. */
+		/* Requests refused because of the pending write, and requests that would change
+		 * nothing. */
 		{"POST", CM, "{\"metadata\":{\"name\":\"new\"}}", "already exists", 409},
 		{"PATCH", CM "/new", "{}", "\"name\":\"new\"", 200},
 		{"POST", CM "?dryRun=All", "{\"metadata\":{\"name\":\"try\"}}", "\"try\"", 201},
@@ -226,7 +227,8 @@ static void a_watch_tells_an_event_when_it_is_durable(void **state)
 	api_watch_stop(&w);
 }
 
-/* Revisions are used again then: who had seen one would miss what comes in its place. */
+/* After the failure, revisions are used again: a client that saw one of them would miss the change
+ * that reuses it. */
 static void what_the_disk_does_not_take_was_never_shown(void **state)
 {
 	struct api *r = *state;
@@ -245,7 +247,7 @@ static void what_the_disk_does_not_take_was_never_shown(void **state)
 	assert_true(all.answered && all.broken);
 	assert_true(watch.answered && watch.broken);
 	assert_int_equal(store_rev(r->s), before);
-	/* Reads of what the disk holds go on. */
+	/* Reads of what is on disk still work. */
 	api_do(r, "GET", CM "/new", NULL);
 	assert_status(r, 404);
 	api_do(r, "GET", CM, NULL);

@@ -23,7 +23,7 @@ static json_t *parse(const char *text)
 static void operations_do_what_the_rfc_says(void **state)
 {
 	static const struct {
-		/* NULL: refused */
+		/* want NULL: the patch is refused. */
 		const char *doc, *patch, *want;
 	} cases[] = {
 		{"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux'}]",

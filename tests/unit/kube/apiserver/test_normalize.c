@@ -16,7 +16,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The member as JSON; NULL: it is not there. */
+/* Returns the member as JSON; NULL: not found. */
 static const json_t *member(struct api *r, const char *dotted)
 {
 	char path[128];
@@ -91,8 +91,8 @@ static void structs_are_there_and_pointers_are_not(void **state)
 	is(r, "spec.hostNetwork", "absent");
 	is(r, "spec.nodeSelector", "absent");
 	is(r, "spec.nodeName", "absent");
-	is(r, "spec.restartPolicy", "\"Always\""); /* what says nothing gets its default */
-	is(r, "spec.priority", "0");		   /* a pointer */
+	is(r, "spec.restartPolicy", "\"Always\""); /* an empty value gets the default */
+	is(r, "spec.priority", "0");		   /* a pointer in Go, so 0 is kept */
 	is(r, "spec.securityContext", "{}");
 	is(r, "spec.volumes.0.emptyDir", "{}");
 	is(r, "spec.containers.0.env.0.value", "absent");

@@ -4,7 +4,7 @@
 #include "kube/apiserver/messages.h"
 #include "tests/unit/testing.h"
 
-/* Bodies are written here by hand, field by field, from the encoding's description. */
+/* Bodies are encoded here by hand, field by field, after the description of the encoding. */
 
 static void put_varint(struct buf *b, uint64_t n)
 {
@@ -36,7 +36,7 @@ static void put_text(struct buf *b, unsigned field, const char *text)
 	put_bytes(b, field, text, strlen(text));
 }
 
-/* Takes in's bytes. */
+/* Appends in as a message field and empties in. */
 static void put_message(struct buf *b, unsigned field, struct buf *in)
 {
 	put_bytes(b, field, in->data, in->len);
@@ -44,8 +44,7 @@ static void put_message(struct buf *b, unsigned field, struct buf *in)
 	buf_init(in, 1 << 16);
 }
 
-/* The envelope around raw, which is emptied; NULL with the fault's text checked against
- * `refused`. */
+/* Decodes raw in an envelope and frees raw. NULL: refused, f has the text. */
 static json_t *decode(const char *version, const char *kind, struct buf *raw, struct fault *f)
 {
 	struct buf all, type;
@@ -89,12 +88,12 @@ static void a_secret_keeps_its_bytes_labels_and_name(void **state)
 	buf_init(&meta, 1 << 16);
 	buf_init(&entry, 1 << 16);
 	put_text(&meta, 1, "s");
-	put_text(&meta, 2, ""); /* what Go writes of every empty string */
+	put_text(&meta, 2, ""); /* Go writes every empty string so */
 	put_number(&meta, 7, 0);
 	put_text(&entry, 1, "app");
 	put_text(&entry, 2, "x");
 	put_message(&meta, 11, &entry);
-	put_bytes(&meta, 8, "", 0); /* no creationTimestamp */
+	put_bytes(&meta, 8, "", 0); /* an empty creationTimestamp */
 	put_message(&b, 1, &meta);
 	put_text(&entry, 1, "key");
 	put_bytes(&entry, 2, "\0\xff", 2);
@@ -116,13 +115,13 @@ static void a_zero_that_was_said_is_kept(void **state)
 	buf_init(&b, 1 << 16);
 	buf_init(&spec, 1 << 16);
 	buf_init(&limit, 1 << 16);
-	put_number(&spec, 1, 0); /* replicas, a pointer in Go */
-	put_number(&spec, 5, 0); /* minReadySeconds, none */
+	put_number(&spec, 1, 0); /* replicas, a pointer in Go: 0 is kept */
+	put_number(&spec, 5, 0); /* minReadySeconds: 0 means not set */
 	put_message(&b, 2, &spec);
 	expect(decode("apps/v1", "Deployment", &b, &f), &f,
 	       "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"spec\":{\"replicas\":0}}");
 	buf_init(&b, 1 << 16);
-	put_number(&limit, 1, 1); /* a string */
+	put_number(&limit, 1, 1); /* type of the value: a string */
 	put_number(&limit, 2, 0);
 	put_text(&limit, 3, "50%");
 	put_message(&spec, 1, &limit);
@@ -157,8 +156,8 @@ static void times_quantities_and_members_that_stand_outside_are_as_in_json(void 
 	       "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"spec\":{"
 	       "\"holderIdentity\":\"me\",\"leaseDurationSeconds\":15,"
 	       "\"renewTime\":\"2026-01-01T00:00:00.123456Z\"}}");
-	/* A volume's source has its members beside the name; an emptyDir says something by being
-	 * there. */
+	/* The source of a volume is encoded beside the volume's name; an empty emptyDir message
+	 * still counts. */
 	buf_init(&b, 1 << 16);
 	put_text(&part, 1, "v");
 	put_bytes(&inner, 2, "", 0);
@@ -206,10 +205,10 @@ static void broken_bodies_are_refused(void **state)
 		{"", 0},
 		{"k8s", 3},
 		{"k8t\0", 4},
-		{"k8s\0\xff", 5},		  /* a number that does not end */
-		{"k8s\0\x12\x7f", 6},		  /* longer than there is */
-		{"k8s\0\x0a\x02\x0a\x7f", 8},	  /* the same inside */
-		{"k8s\0\x0d\x01\x02\x03\x04", 9}, /* a fixed number: never used */
+		{"k8s\0\xff", 5},		  /* a number without an end */
+		{"k8s\0\x12\x7f", 6},		  /* longer than the body */
+		{"k8s\0\x0a\x02\x0a\x7f", 8},	  /* likewise inside the type */
+		{"k8s\0\x0d\x01\x02\x03\x04", 9}, /* a fixed-width field, which no type uses */
 		{"k8s\0\x12\x00", 6},		  /* no kind */
 	};
 	struct fault f;

@@ -134,7 +134,8 @@ static void pages_join_to_the_whole_with_one_revision(void **state)
 		buf_puts(&path, CM "?limit=3&continue=");
 		if (more) {
 			http_escape(&path, token);
-			/* What comes between does not change the revision of the list. */
+			/* Objects created between two pages do not change the revision of the
+			 * list. */
 			api_do(r, "POST", CM, "{'metadata':{'generateName':'b'}}");
 		}
 		free(token);
@@ -185,7 +186,7 @@ static void a_large_list_comes_whole_and_leaves_turns_to_others(void **state)
 	assert_status(r, 200);
 	assert_int_equal(api_int(r, "items"), N);
 	assert_string_equal(api_str(r, "items.399.metadata.name"), "c399");
-	/* Most pieces of this one are empty: 3.2 MB are read for the one that matches. */
+	/* Most chunks of this reply are empty: 3.2 MB are read for one match. */
 	api_do(r, "GET", CM "?fieldSelector=metadata.name%3Dc399", NULL);
 	assert_int_equal(api_int(r, "items"), 1);
 	api_do(r, "GET", CM "?labelSelector=odd%3D1", NULL);

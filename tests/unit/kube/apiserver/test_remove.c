@@ -58,7 +58,7 @@ static void an_object_with_finalizers_goes_with_the_last_of_them(void **state)
 	assert_string_equal(api_str(r, "metadata.deletionTimestamp"), when);
 	api_patch(r, "merge-patch+json", CM "/a",
 		  "{'metadata':{'finalizers':['x.dev/one','x.dev/three']}}");
-	assert_status(r, 422); /* none may be added now */
+	assert_status(r, 422); /* no finalizer may be added now */
 	api_patch(r, "merge-patch+json", CM "/a",
 		  "{'metadata':{'deletionTimestamp':null,'finalizers':['x.dev/one']}}");
 	assert_status(r, 200);

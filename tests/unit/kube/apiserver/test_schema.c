@@ -79,7 +79,7 @@ static void objects_are_pruned_and_defaulted(void **state)
 static void values_out_of_bounds_are_named(void **state)
 {
 	static const struct {
-		/* of a member a; NULL: fine */
+		/* schema and value of a member "a"; says: the error, NULL: valid. */
 		const char *schema, *value, *says;
 	} cases[] = {
 		{"{'type':'string'}", "1", "a: Invalid value: must be of type string"},
@@ -194,7 +194,7 @@ static void patterns_hold_as_in_re2(void **state)
 		{"^[[:digit:]]]$", "1]", true},
 		{"^[[:digit:]]]$", "x]", false},
 		{"^(a|)$", "b", false},
-		/* What POSIX cannot say is not decided here. */
+		/* Patterns that POSIX cannot express are accepted. */
 		{"(?i)^a$", "B", true},
 		{"^\\p{L}$", "1", true},
 		{"^[\\d]$", "x", true},
@@ -216,7 +216,8 @@ static void patterns_hold_as_in_re2(void **state)
 	}
 }
 
-/* What is kept says the same, whichever came first, and costs the same of a request's share. */
+/* A cached pattern gives the same result in any order, and costs the same share of a request's
+ * budget. */
 static void a_pattern_that_was_kept_holds_as_before(void **state)
 {
 	static const char *const patterns[] = {"^sha256:[0-9a-f]{64}$", "^(a)\\1$", "^a{1,400}$",
@@ -239,7 +240,7 @@ static void a_pattern_that_was_kept_holds_as_before(void **state)
 	patterns_free(known);
 }
 
-/* Each of these filled the memory or took minutes. */
+/* Each of these patterns once filled the memory or took minutes. */
 static void a_hostile_pattern_costs_nothing(void **state)
 {
 	static const char *const patterns[] = {
@@ -266,7 +267,7 @@ static void a_hostile_pattern_costs_nothing(void **state)
 	free(deep);
 }
 
-/* An object of many parts, under a schema that does much for each. */
+/* Checks that an object of n parts is refused if the schema needs much work for each part. */
 static void is_too_long(const char *schema_text, json_t *part, int n)
 {
 	OWN_JSON schema = parse(schema_text);

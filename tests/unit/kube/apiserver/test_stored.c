@@ -5,7 +5,7 @@
 
 #define PODS "/api/v1/namespaces/default/pods"
 
-/* Writes down what it is told, as "KEY is COLOR;" or "KEY was COLOR;" */
+/* Records each notification, as "KEY is COLOR;" or "KEY was COLOR;". */
 struct witness {
 	struct observer observer;
 	struct buf said;

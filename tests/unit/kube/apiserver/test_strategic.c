@@ -22,7 +22,7 @@ static json_t *parse(const char *text)
 static void lists_merge_by_their_key_and_directives_are_followed(void **state)
 {
 	static const struct {
-		/* NULL: refused */
+		/* want NULL: the patch is refused. */
 		const char *doc, *patch, *want;
 	} cases[] = {
 		{"{'a':{'b':1,'c':2},'d':[1]}", "{'a':{'b':null,'x':3},'d':[2]}",

@@ -111,11 +111,11 @@ static void a_definition_says_its_own_columns(void **state)
 	ask(r, WIDGETS);
 	assert_string_equal(api_str(r, "columnDefinitions.1.name"), "Size");
 	assert_int_equal(api_int(r, "columnDefinitions.2.priority"), 1);
-	/* A text is no integer, and is left out. */
+	/* A text in an integer column is left out. */
 	expect_cells(r, "[\"w\",3,\"True\",null,\"0s\"]");
 }
 
-/* kubectl sorts by the rows' objects. */
+/* kubectl sorts by the objects of the rows. */
 static void rows_have_objects_of_the_version_that_was_asked_for(void **state)
 {
 	struct api *r = *state;

@@ -8,8 +8,8 @@
 #include "base/data/json_path.h"
 
 /*
- * What `kubectl get` shows of each built-in kind. The rows that are expected here were written down
- * from the printers of Kubernetes 1.36 (pkg/printers/internalversion), not from table_kinds.c.
+ * Columns of `kubectl get` for each built-in kind. The expected rows were taken from the printers
+ * of Kubernetes 1.36 (pkg/printers/internalversion), not from table_kinds.c.
  */
 #define NOW INT64_C(1800000000000) /* 2027-01-15T08:00:00Z */
 #define BORN "'creationTimestamp':'2027-01-15T07:55:00Z'"
@@ -29,7 +29,8 @@ static json_t *parse(const char *quoted)
 	return j;
 }
 
-/* What the column finds; else what it says for that, "-" when it leaves it to table.c. */
+/* Appends the column's value; "-" if the column leaves it to table.c, else its text for a missing
+ * value. */
 static void add_cell(struct buf *b, const struct column *c, const json_t *obj)
 {
 	OWN_JSON v = c->cell ? c->cell(obj, NOW) : json_incref((json_t *)json_path(obj, c->path));
@@ -45,7 +46,7 @@ static void add_cell(struct buf *b, const struct column *c, const json_t *obj)
 		buf_printf(b, " %s", c->otherwise ? c->otherwise : "-");
 }
 
-/* " a | b ; c": cells of this object, those after a ';' only with `-o wide`. */
+/* want: the cells as " a | b ; c"; those after a ';' appear only with `-o wide`. */
 static void expect_row(const char *kind, const char *object, const char *want)
 {
 	const struct resource r = {.kind = kind};
@@ -186,7 +187,7 @@ static void an_event_is_as_old_as_its_last_sight(void **state)
 		"'source':{'component':'kubelet'},'count':7,"
 		"'firstTimestamp':'2027-01-15T07:00:00Z','lastTimestamp':'2027-01-15T07:59:50Z'}",
 		" 10s | Warning | Failed | pod/p ; spec.containers{a} ; kubelet | no ; 60m ; 7 ; e");
-	/* Of the newer kind: a series, and who reports. */
+	/* An event of the newer kind, with a series and a reporting component. */
 	expect_row("Event",
 		   "{'metadata':{'name':'e'," BORN "},'type':'Normal','reason':'R','message':'m',"
 		   "'involvedObject':{'kind':'NodeClaim','name':'c'},'reportingComponent':'drover',"

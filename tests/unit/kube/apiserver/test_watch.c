@@ -7,7 +7,7 @@
 #define CM "/api/v1/namespaces/default/configmaps"
 #define PODS "/api/v1/namespaces/default/pods"
 
-/* "MODIFIED a;" without the revision. */
+/* want: events without their revision, as "MODIFIED a;". */
 static void assert_said(struct api_watch *w, const char *want)
 {
 	struct buf short_form;
@@ -52,7 +52,7 @@ static void a_watch_tells_what_happens_from_its_revision_on(void **state)
 	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(r->s));
 	api_run(r, 1000);
 	assert_said(&w, "ADDED a;MODIFIED a;DELETED a;");
-	/* The deletion has a revision of its own. */
+	/* The deletion has its own revision. */
 	snprintf(want, sizeof(want), "DELETED a %s;", rev);
 	assert_non_null(strstr(w.said.data, want));
 	assert_false(w.ended);
@@ -215,7 +215,7 @@ static void a_client_that_reads_nothing_is_cut_off_in_the_end(void **state)
 	w.stalled = false;
 	http_want(w.q);
 	api_run(r, 60000);
-	/* Less than all of them, and each of those whole. */
+	/* Fewer than all events, but each one complete. */
 	assert_true(w.ended);
 	assert_true(w.lines > 10 && w.lines < 21);
 	api_watch_stop(&w);
@@ -233,7 +233,7 @@ static void a_client_that_goes_away_takes_its_watch_along(void **state)
 	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
 	assert_status(r, 201);
 	api_run(r, 1000);
-	/* apiserver_free() in the teardown asserts that there is no watch left. */
+	/* apiserver_free() in the teardown asserts that no watch is left. */
 	httpd_free(r->d);
 	apiserver_free(r->a);
 	r->d = NULL;

@@ -122,7 +122,7 @@ static void an_update_needs_the_revision_it_was_made_from(void **state)
 	api_do(r, "PUT", CM "/a", body);
 	assert_status(r, 409);
 	assert_non_null(strstr(api_str(r, "message"), "the object has been modified"));
-	/* None given: whatever it is at. */
+	/* Without a resourceVersion any revision matches. */
 	api_do(r, "PUT", CM "/a", "{'metadata':{'name':'a'},'data':{'k':'3'}}");
 	assert_status(r, 200);
 	free(uid);
@@ -184,11 +184,11 @@ static void patches_of_three_types(void **state)
 	api_patch(r, "json-patch+json", PODS "/p",
 		  "[{'op':'test','path':'/metadata/labels/b','value':'9'}]");
 	assert_status(r, 422);
-	/* Only with the revision, when one is given. */
+	/* With a resourceVersion only that revision matches. */
 	api_patch(r, "merge-patch+json", PODS "/p",
 		  "{'metadata':{'resourceVersion':'1','labels':{'z':'1'}}}");
 	assert_status(r, 409);
-	/* Nobody renames by patch. */
+	/* A patch must not rename an object. */
 	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'name':'q'}}");
 	assert_status(r, 400);
 }
@@ -417,7 +417,7 @@ static void a_definition_serves_its_kind_from_then_on(void **state)
 	assert_string_equal(api_str(r, "metadata.labels.l"), "2");
 	assert_int_equal(api_int(r, "metadata.generation"), 2);
 	api_do(r, "PUT", THINGS "/a", "{'spec':{'x':3}}");
-	assert_status(r, 422); /* custom resources must say their revision */
+	assert_status(r, 422); /* updates of custom resources require a resourceVersion */
 	api_patch(r, "strategic-merge-patch+json", THINGS "/a", "{}");
 	assert_status(r, 415);
 }
@@ -474,7 +474,7 @@ static void definitions_are_there_again_after_a_restart(void **state)
 	assert_status(r, 200);
 }
 
-/* Two servers of one seed; in the second the name that comes is taken. */
+/* Two servers with the same seed; in the second one the name that is generated already exists. */
 static void a_generated_name_that_is_taken_is_not_given_twice(void **state)
 {
 	struct api r;
