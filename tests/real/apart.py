@@ -1,7 +1,7 @@
-"""What the network of a fleet keeps apart: segment from segment, and port from port in quarantine and provisioning.
+"""Tests how the network of a fleet separates segments, and ports within quarantine and
+provisioning.
 
-All of it is tried with connections and frames from places that are no machine's; drover takes no
-part.
+Connections and frames come from test namespaces that are not machines; drover takes no part.
 """
 import json
 import pathlib
@@ -15,8 +15,8 @@ from fleet import PROVISIONING, QUARANTINE  # noqa: E402
 
 
 def segments_reach(f):
-    """Checks, from a guest's place in each segment, that it reaches all that it may and nothing else
-    that listens on this machine."""
+    """Checks, from a guest's position in each segment, that it reaches everything that it may reach
+    and no other listener on this machine."""
     own = [a["local"] for link in json.loads(testbed.network.ip("-j", "-4", "address"))
            for a in link["addr_info"]]
     ports = {*f.ports.values(), f.files.port, f.rack.port, 22}
@@ -31,7 +31,7 @@ def segments_reach(f):
 
 
 class Driver:
-    """The network driver of examples/, asked as drover asks it."""
+    """The network driver of examples/, called as drover calls it."""
 
     def __init__(self, f, names):
         config = f.write_driver_config("stand-ins", names)
@@ -48,7 +48,7 @@ class Driver:
         return reply
 
     def place(self, name, segment):
-        """Moves that port into the segment; its place is proved Strong then."""
+        """Moves the port into the segment; afterwards its segment is reported with Strong proof."""
         common = {"machine": name, "mac": None, "operation": "stand-in", "fence": 1,
                   "limitMs": 30000}
         self.ask(op="place", segment=segment, **common)
@@ -62,7 +62,8 @@ class Driver:
 
 
 class StandIns:
-    """Two ports, beside those of the machines, that the driver of examples/ moves; ends in stop()."""
+    """Two ports in addition to those of the machines, moved by the driver of examples/; call stop()
+    at the end."""
 
     def __init__(self, f):
         self.f = f
@@ -76,8 +77,8 @@ class StandIns:
         self.other.close()
 
     def hear_each_other(self, segment, want):
-        """Moves both ports into the segment.  Checks that each is heard by the other as is wanted,
-        and both by the segment's own side."""
+        """Moves both ports into the segment. Checks whether each hears the other, as wanted, and
+        that the segment's outside hears both."""
         for name in ("one", "other"):
             self.driver.place(name, segment)
         outside = self.f.network.outside(segment)
@@ -88,14 +89,14 @@ class StandIns:
         outside.close()
 
     def no_machine_answers(self):
-        """Waits for a machine whose agent answers in quarantine.  Checks that it answers the segment's
-        own side, but not a port beside it there until that port is no longer kept apart."""
+        """Waits for a machine whose agent answers in quarantine. Checks that it answers the
+        segment's outside, but no other port in the segment while ports are kept apart."""
         net = self.f.network
         outside = net.outside(QUARANTINE)
 
         def asked():
-            """True when the machine was there before the question that it must not answer, and
-            still after the same question from a port that is not kept apart."""
+            """True if the machine was there before the probe that it must not answer, and still
+            after the same probe from a port that is not kept apart."""
             for vm in self.f.rack.machines:
                 address = net.address(QUARANTINE, vm.mac)
                 if not address or not outside.gets_answer_from(address):
@@ -113,8 +114,8 @@ class StandIns:
 
 
 def kept_apart(f):
-    """Checks that of two ports in a segment where machines wait neither hears the other, nor a machine
-    that is there, and that in a tenant's segment the same ports do hear each other."""
+    """Checks that in a segment where machines wait, two ports hear neither each other nor a machine
+    there, and that in a tenant's segment the same ports do hear each other."""
     ports = StandIns(f)
     for segment, want in ((QUARANTINE, None), ("tenant/team-a", "both"), (PROVISIONING, None),
                           (QUARANTINE, None)):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Clients of others against `drover apiserver`: kubectl, the Python client, an operator on kopf.
+"""Clients written by others against `drover apiserver`: kubectl, the Python client, an operator on
+kopf.
 
     tests/real/apiserver_clients.py [--keep] [--only TEXT]
 
-No machines and no root; under a minute.  kubectl's commands are a table: what is typed, and what
-must come back.  The clients are built by tests/real/parts/build.
+No machines and no root; under a minute. kubectl's commands are a table of command lines and
+expected outputs. The clients are built by tests/real/parts/build.
 """
 import argparse
 import json
@@ -25,7 +26,7 @@ from testbed import free_port, pace  # noqa: E402  (beside this file)
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
-QUIET_KUBECTL_S = 0.2  # kubectl version --client
+QUIET_KUBECTL_S = 0.2  # measured with kubectl version --client
 
 WIDGETS = """
 apiVersion: apiextensions.k8s.io/v1
@@ -107,7 +108,7 @@ firstTimestamp: "2026-01-01T00:00:00Z"
 lastTimestamp: "2026-01-01T00:02:00Z"
 count: 5
 """
-# By creation the last two, by the time when they were seen the first two.
+# Two events that are created after the event Scheduled, but were last seen before it.
 EARLIER = """
 apiVersion: v1
 kind: Event
@@ -129,8 +130,9 @@ reportingInstance: test
 action: Look
 """
 
-# (typed, expected in what comes back, standard input); "!": it must fail.  Expected is a regular
-# expression over all lines; several are separated by " ... " and come in that order.
+# (command line, expected output, standard input); a command line that begins with "!" must fail.
+# The expected output is a regular expression over all lines; several are separated by " ... " and
+# match in that order.
 TABLE = [
     ("version", r"Server Version: v1\.\d+", None),
     ("cluster-info", r"control plane .*is running at .*https://127\.0\.0\.1", None),
@@ -142,7 +144,7 @@ TABLE = [
     ("auth can-i --list", r"\*\.\* +\[\] +\[\] +\[\*\]", None),
     ("get namespaces", r"NAME +STATUS +AGE ... default +Active +\d+s ... kube-system", None),
 
-    # Typed clients send these in protobuf.
+    # Typed clients send these kinds in protobuf.
     ("create namespace demo", r"namespace/demo created", None),
     ("!create namespace demo", r"AlreadyExists.*namespaces \"demo\" already exists", None),
     ("create configmap typed --from-literal=a=1", r"configmap/typed created", None),
@@ -165,7 +167,7 @@ TABLE = [
     ("create job once --image=x", r"job.batch/once created ... Warning: .*no controller for a Job", None),
     ("get deploy,job -o wide", r"web +0/2 +0 +0 +\d+s +x +x +app=web ... once +Running +0/1", None),
 
-    # apply, and changes of every sort.
+    # apply, and each kind of change.
     ("apply -f -", r"configmap/cm created", CONFIG),
     ("apply -f -", r"configmap/cm unchanged", CONFIG),
     ("!create -f -", r"data", CONFIG.replace("one", "1").replace("cm", "number")),
@@ -193,7 +195,7 @@ TABLE = [
     ("set image deployment/web x=y", r"image updated", None),
     ("get deployment web -o jsonpath={.spec.template.spec.containers[*].image}", r"^y$", None),
 
-    # Kinds of one's own.
+    # Custom resources.
     ("apply -f -", r"widgets.example.com created", WIDGETS),
     ("wait --for=condition=Established crd/widgets.example.com --timeout=5s", r"met", None),
     ("create -f -", r"widget.example.com/a created", WIDGET),
@@ -252,7 +254,7 @@ TABLE = [
     ("!top nodes", r"Metrics API not available", None),
     ("!logs train", r"NotFound|not found", None),
 
-    # The end of things.
+    # Errors and deletions.
     ("!get cm nowhere", r"NotFound.*configmaps \"nowhere\" not found", None),
     ("!get gadgets", r"doesn't have a resource type \"gadgets\"", None),
     ("get all", r"deployment.apps/web ... job.batch/once", None),
@@ -296,7 +298,7 @@ class Bench:
                             "KUBECONFIG": str(self.server.kubeconfig),
                             "KUBE_EDITOR": "sed -i s/one/edited/"}
         self.bad = 0
-        self.took = 0  # seconds of the first start
+        self.took = 0  # duration of the first start, in s
 
     def kubectl(self, typed, given=None):
         typed = re.sub(r"(--timeout=)(\d+)s", lambda m: f"{m[1]}{pace.limit(int(m[2])):.0f}s", typed)
@@ -312,7 +314,7 @@ class Bench:
 
 
 def quoted(typed):
-    """Braces and quotes of JSON and JSONPath reach kubectl as they stand."""
+    """Escapes the braces and quotes of JSON and JSONPath, so that kubectl gets them unchanged."""
     return typed if "'" in typed else re.sub(r"(\S*[{\[]\S*)", r"'\1'", typed)
 
 
@@ -336,7 +338,7 @@ def table(bench):
 
 
 def watches(bench):
-    """What is written while `get -w` runs comes out of it, in order, as rows."""
+    """Changes made while `get -w` runs appear in its output as rows, in order."""
     process = subprocess.Popen(
         [bench.kubectl_path, "get", "configmaps", "-n", "default", "--watch-only",
          "--output-watch-events"], stdout=subprocess.PIPE, text=True, env=bench.environment,
@@ -405,7 +407,7 @@ def operator(bench):
         bench.kubectl("-n ops delete widget a --timeout=15s")
         says("get configmap a-is-gone", r"a-is-gone")
         says("get widgets", r"No resources found")
-        says("get configmap a", r"NotFound")  # collected with its owner
+        says("get configmap a", r"NotFound")  # garbage-collected with its owner
         says("get events", r"Sized +widget/a +it has a ConfigMap")
     finally:
         process.terminate()
@@ -414,7 +416,8 @@ def operator(bench):
 
 
 def again(bench):
-    """A killed server finds its CA, its token and its objects; the old kubeconfig still works."""
+    """A killed server finds its CA, its token and its objects again; the old kubeconfig still
+    works."""
     server = bench.server
     ca = (server.folder / "ca.crt").read_text()
     bench.kubectl("create configmap lasting --from-literal=a=1")

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A tenant that sleeps, on real parts: its machine stays for sleepGrace and goes back without it.
+"""A sleeping tenant on real components: its machine stays for sleepGrace and is then released
+without the tenant's API server.
 
     tests/real/asleep.py [--folder FOLDER]
 
-A StatefulSet of the host cluster, kept by a real kube-controller-manager, stands for the tenant's
-control plane.  A real kube-apiserver refuses to show it until it is the one that drover's Role
-names.  Scaled to 0 with the tenant's API server stopped, the tenant is asleep: the machine serves
-on until the grace is over, is switched off and wiped, and its Node and token are owed.  When the
-tenant wakes they are gone.
+A StatefulSet of the host cluster, managed by a real kube-controller-manager, stands for the
+tenant's control plane. A real kube-apiserver refuses to show it unless drover's Role names it. The
+tenant is asleep once the StatefulSet is scaled to 0 and the tenant's API server is stopped. The
+machine serves until the grace period is over, is switched off and wiped, and its Node and token
+become pending cleanups. When the tenant wakes, both are deleted.
 """
 import argparse
 import datetime
@@ -30,7 +31,7 @@ SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
 
 
 class Api:
-    """The tenant's API server, stopped and started again with the same data."""
+    """The tenant's API server; can be stopped and started again with the same data."""
 
     def __init__(self, plane):
         self.plane, self.argv = plane, None
@@ -51,13 +52,13 @@ def spec(f, **members):
 
 
 def asleep(f):
-    """Its condition Asleep: "True Paused"."""
+    """Returns the tenant's condition Asleep, for example "True Paused"."""
     conditions = f.get("virtualclusters", "team-a").get("status", {}).get("conditions", [])
     return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == "Asleep"), "")
 
 
 def scale(f, replicas, paused):
-    """As `vcluster pause` and `vcluster resume` do."""
+    """Scales as `vcluster pause` and `vcluster resume` do."""
     f.host.api("PATCH", "/apis/apps/v1/namespaces/vc-team-a/statefulsets/team-a", {
         "metadata": {"annotations": {"loft.sh/paused": "true" if paused else None}},
         "spec": {"replicas": replicas}})
@@ -79,7 +80,7 @@ def main():
     try:
         f.start()
         f.host.apply(SET)
-        # Its Role names a StatefulSet: a real API server lets it see nothing else.
+        # The Role names a StatefulSet: a real API server lets drover read nothing else.
         spec(f, controlPlane={"kind": "Deployment", "namespace": "vc-team-a", "name": "team-a"},
              sleepGrace=f"{GRACE_S}s")
         f.until("refused", lambda: asleep(f) == "Unknown NotPermitted", 30)
@@ -97,7 +98,8 @@ def main():
         api.stop()
         scale(f, 0, True)
         began = time.monotonic()
-        f.until("asleep", lambda: asleep(f) == "True Paused", 120)  # a probe a minute, a look in 30 s
+        # Probed once a minute, read within 30 s.
+        f.until("asleep", lambda: asleep(f) == "True Paused", 120)
         text = f.get("virtualclusters", "team-a")["status"]["asleepSince"]
         since = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
         timer.phase("asleep")

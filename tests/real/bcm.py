@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Machines that a BCM head node installs, on a real Kubernetes: `drover sim bcm` beside three control planes.
+"""Machines installed by a BCM head node, on a real Kubernetes: `drover sim bcm` beside three
+control planes.
 
     tests/real/bcm.py [--folder FOLDER]
 
-Head node and machines are simulated; the API servers that hold the pods and sign the nodes' certificates are not.  Two
-pods of team-a get a machine each, and the head node goes away in the middle of the first one's install.  That machine is
-given back: wiped, and BCM has its node back as it was.  Then the other tenant's pod runs on it.  No VM.
+Head node and machines are simulated; the API servers that hold the pods and sign the nodes'
+certificates are real. Two pods of team-a get a machine each, and the head node fails during the
+first install. That machine is released: wiped, and its node in BCM is as before. Then the other
+tenant's pod runs on it. No VM.
 """
 import argparse
 import base64
@@ -27,9 +29,10 @@ import testbed  # noqa: E402
 from testbed import drive, pace, process  # noqa: E402
 
 QUIET_START_S = 20
-SPEED = 2  # an install takes 10 s: time to be met in the middle of it
+SPEED = 2  # an install takes 10 s, long enough to be interrupted
 GONE_S = 5
-TENANTS_BYTES = (b"TENANT-DATA of pod", b"PRIVATE KEY", b"BEGIN CERTIFICATE")  # pod and kubelet leave them on the root drive
+# Written to the root drive by pod and kubelet.
+TENANTS_BYTES = (b"TENANT-DATA of pod", b"PRIVATE KEY", b"BEGIN CERTIFICATE")
 
 
 class Rack:
@@ -58,7 +61,8 @@ class Rack:
             self.sim.stop()
 
     def ask(self, path, body=None):
-        """What people in front of it may ask: of the head node for nodes, faults and a restart, else of the rack."""
+        """Calls the head node's API for nodes, faults and a restart, and the rack's API for
+        everything else."""
         url = self.url if path.startswith("/sim/machines") else self.head_url
         tls = ssl.create_default_context(cafile=self.ca_file)
         request = urllib.request.Request(url + path, data=None if body is None else json.dumps(body).encode())
@@ -69,26 +73,26 @@ class Rack:
         return next(m for m in self.ask("/sim/machines")["machines"] if m["name"] == name)
 
     def node(self, name):
-        """Its device in BCM, as it stands."""
+        """Returns the machine's device in BCM."""
         return self.ask(f"/sim/nodes/{name}")
 
     def status(self, name):
-        """What BCM says of it."""
+        """Returns the status that BCM reports for the machine."""
         return next(n["status"]["status"] for n in self.ask("/sim/nodes") if n["hostname"] == name)
 
     def is_back(self):
-        """Its daemon answers again."""
+        """True once the head node's daemon answers again."""
         try:
             return self.ask("/rest/v1/version") is not None
         except urllib.error.HTTPError as e:
-            return e.code == 401  # it asks for a login
+            return e.code == 401  # the daemon asks for a login
 
     def left_on(self, name, needle):
         return sum(drive.count(path, needle) for path in self.data.glob(f"{name}-drive?"))
 
 
 class Switch:
-    """The rack's own, as serving.check() looks at it."""
+    """The rack's switch, in the form that serving.check() needs."""
 
     def __init__(self, rack):
         self.rack = rack
@@ -101,14 +105,14 @@ class Switch:
 
 
 class Bcm(fleet.Fleet):
-    """A fleet whose machines are a head node's."""
+    """A fleet whose machines belong to a head node."""
 
     def __init__(self, folder):
         super().__init__(folder, machines=0)
         self.rack = Rack(self.folder)
 
     def need_image(self):
-        """The rack brings what its machines boot."""
+        """Nothing to do: the rack brings what its machines boot."""
 
     serve_images = need_image
 
@@ -125,7 +129,7 @@ class Bcm(fleet.Fleet):
                 (made / "drover-agent.pub").read_text().strip(), "--agent-name", "127.0.0.1"]
 
     def apply_objects(self):
-        """Those that the rack writes, and what it cannot know (docs/sim.md)."""
+        """Applies the objects that the rack writes, and those that it cannot know (docs/sim.md)."""
         login = {"password": self.rack.password}
         self.host.apply(
             fleet.secret("drover-system", "rack-bmc", username=self.rack.user, **login),
@@ -166,7 +170,7 @@ class Bcm(fleet.Fleet):
 
 
 def restart_in_the_middle(f, names):
-    """As soon as BCM installs one of them; until it is back."""
+    """Restarts the head node as soon as BCM installs one of the machines; waits until it is back."""
     f.until("an install", lambda: any(f.rack.status(n).startswith("INSTALLING") for n in names), 300)
     f.rack.ask("/sim/restart", {"ms": int(1000 * pace.limit(GONE_S))})
     f.until("drover to miss the head node", lambda: any(
@@ -175,7 +179,8 @@ def restart_in_the_middle(f, names):
 
 
 def joined_as_kubeadm_does(f, tenant, pod):
-    """The cluster signed a certificate for the node, which had asked with its bootstrap token."""
+    """Checks that the cluster signed a certificate for the node, requested with its bootstrap
+    token."""
     name = "system:node:" + f.pod_running(tenant, pod)["spec"]["nodeName"]
     asked = f.tenants[tenant].get("/apis/certificates.k8s.io/v1/certificatesigningrequests")["items"]
     signed = [r["spec"] for r in asked if name in subject(r["status"].get("certificate"))]
@@ -185,13 +190,13 @@ def joined_as_kubeadm_does(f, tenant, pod):
 
 
 def subject(certificate):
-    """As openssl tells it; "": there is none."""
+    """Returns the certificate's subject as openssl prints it; "": no certificate."""
     return certificate and subprocess.run(["openssl", "x509", "-noout", "-subject"], input=base64.b64decode(certificate),
                                           capture_output=True, check=True).stdout.decode() or ""
 
 
 def serves(f, name):
-    """Installed by BCM, which sees no more of it."""
+    """Checks that BCM installed the machine, and no longer sees it."""
     status = f.states()[name]
     assert status["install"]["category"] == "kubernetes", status["install"]
     assert "drover" in f.rack.node(name)["extra_values"], f.rack.node(name)

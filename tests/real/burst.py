@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Cloud burst on a real Kubernetes: the second of two pods goes to EC2 by a BurstPolicy, and its node comes home.
+"""Cloud burst on a real Kubernetes: the second of two pods gets an EC2 instance by a BurstPolicy,
+which later ends.
 
     tests/real/burst.py [--folder FOLDER]      # runs itself again with the Python of parts/build
 
-One owned machine (simulated, behind the head node of `drover sim bcm`) serves the first pod.  The second one waits as long as
-its policy says, and then has an instance of moto's server, which checks signatures and rights.  Moto boots nothing: the AMI is
-played here, by the user data that moto got.  It joins as kubeadm does, with the bootstrap token and a certificate that the
-cluster signs.  Then the pod ends, and so does the instance.  At last drover is killed with a launch just made, and everything it
-knew of that instance is deleted: it finds it by its tag and ends it.  No VM.
+One owned machine (simulated, behind the head node of `drover sim bcm`) serves the first pod. The
+second pod waits as long as its policy requires, and then gets an instance of moto's server, which
+checks signatures and permissions. Moto boots nothing: this test plays the AMI, from the user data
+that moto received. It joins like kubeadm, with the bootstrap token and a certificate signed by the
+cluster. When the pod ends, so does the instance. At last drover is killed right after a launch, and
+everything that it recorded of that instance is deleted: drover finds the instance by its tag and
+ends it. No VM.
 """
 import argparse
 import base64
@@ -37,7 +40,7 @@ TENANT = "team-a"
 TYPE, ZONE = "m5.large", "eu-west-1a"
 WAIT_S = 20
 PRICE = "30"
-# An hour and ten minutes of boot, paid at most.
+# One hour plus ten minutes of boot, the most that is paid.
 COMMITTED = "35.00"
 ACTIONS = ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags", "ec2:DescribeInstanceAttribute",
            "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]
@@ -45,7 +48,8 @@ ORPHAN_S = 600
 
 
 class Ami:
-    """What an instance's image does: joins by the user data, heartbeats, says of its pods that they run."""
+    """What an instance's image does: joins by the user data, sends heartbeats, and reports its pods
+    as running."""
 
     def __init__(self, folder, user_data):
         head, _, text = user_data.partition("\n")
@@ -59,7 +63,7 @@ class Ami:
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def join(self, ca):
-        """ca: of the tenant; its key is the one that the user data has the hash of."""
+        """ca: CA of the tenant; its key must match the hash in the user data."""
         key = subprocess.run(["openssl", "x509", "-in", ca, "-noout", "-pubkey"], check=True, capture_output=True).stdout
         der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=key, check=True, capture_output=True).stdout
         digest = subprocess.run(["openssl", "dgst", "-sha256", "-r"], input=der, check=True, capture_output=True).stdout
@@ -116,7 +120,7 @@ class Ami:
             while not self.over.wait(1):
                 self.beat()
         except urllib.error.HTTPError as e:
-            if e.code != 404:  # the Node is gone: so is the instance
+            if e.code != 404:  # 404: the Node is deleted, so the instance has ended
                 self.error = e
         except Exception as e:  # pylint: disable=broad-except  # told by whoever waits
             self.error = e
@@ -141,7 +145,7 @@ class Ami:
 
 
 class Bursting(bcm.Bcm):
-    """A fleet of one owned machine, and a cloud."""
+    """A fleet of one owned machine and a cloud."""
 
     def __init__(self, folder, moto):
         super().__init__(folder)
@@ -207,7 +211,7 @@ def tagged(f, instance):
 
 
 def told(f):
-    """In the policy's status, and in the ledger."""
+    """Checks the policy's status and the ledger."""
     status = f.policy()
     assert status["decisions"][0]["reason"] == "Chosen", status["decisions"]
     assert [(x["scope"], x["amount"]) for x in status["spend"]] == [("Policy", "80.00")], status["spend"]
@@ -217,7 +221,7 @@ def told(f):
 
 
 def burst(f):
-    """The pod is served by an instance, not before it has waited."""
+    """Checks that the pod is served by an instance, and not before the queue wait."""
     before = time.time()
     f.tenants[TENANT].apply(fleet.gpu_pod("more", fleet.GPUS))
     instance = f.launched()
@@ -252,7 +256,7 @@ def home(f, instance):
 
 
 def orphan(f):
-    """Killed with the launch just made, and all that was known of it is deleted."""
+    """Kills drover right after a launch, and deletes everything recorded of the instance."""
     f.tenants[TENANT].apply(fleet.gpu_pod("again", fleet.GPUS))
     lost = testbed.wait_for("another instance", lambda: next(iter(f.instances()), None), 180, 0.05)
     os.kill(f.drover.pid, signal.SIGKILL)

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""The main job and the way back on real parts: two tenants, and one machine that serves first one, then the other.
+"""The main cycle on real components: two tenants, and one machine that serves first one, then the
+other.
 
     tests/real/circle.py [--folder FOLDER]
 
-A real API server and scheduler hold the pods; drover boots virtual machines that are driven only
-through their BMCs, its agent wipes them and writes an operating-system image, a real kubelet joins
-the right tenant, and the pods run.
+A real API server and scheduler hold the pods. drover boots virtual machines only through their
+BMCs, its agent wipes them and writes an operating-system image, a real kubelet joins the right
+tenant, and the pods run.
 
-The pod of tenant A plants known bytes on every drive of its machine.  A Drain meets a
+The pod of tenant A writes known bytes to every drive of its machine. A Drain meets a
 PodDisruptionBudget and escalates at its deadline; the machine is switched off, isolated, wiped and
-proved.  The files behind the drives, searched from outside, hold the bytes before and not after;
-then a pod of tenant B runs on the same machine.  All the while the kernel that carries the
-machine's packets reports where its port was.
+proved clean. A search of the files behind the drives, from outside, finds the bytes before and not
+after; then a pod of tenant B runs on the same machine. All the while the kernel that switches the
+machine's packets reports in which segment its port was.
 
-The control is a machine whose second drive loses every write when it is switched off, although it
-reads back well until then: only the search from outside can find that, and has to.  Its Provider
-wants Purge, which an emulated drive cannot reach.
+The control is a machine whose second drive loses every write at power-off, although it reads back
+correctly until then: only the search from outside can find that, and must. Its Provider requires
+Purge, which an emulated drive cannot reach.
 """
 import argparse
 import functools
@@ -36,28 +37,29 @@ import serving  # noqa: E402
 import testbed  # noqa: E402
 from fleet import PROVISIONING, QUARANTINE  # noqa: E402
 
-# What the parts themselves need, each the reference of a bench.
+# Time that the components need without drover, each the reference of a benchmark.
 PENDING_FLOOR_S = 65
-RELEASE_FLOOR_S = 25  # off observed twice 6, agent home 6.5, inspect, wipe and verify 6, off again 6
+# Two observations of off 6, agent home 6.5, inspect, wipe and verify 6, off again 6.
+RELEASE_FLOOR_S = 25
 
-# Where a machine's port is while the machine is in that state.
+# Segment of a machine's port in each state.
 PLACE = {"inspecting": QUARANTINE, "wiping": QUARANTINE, "verifying": QUARANTINE,
          "imaging": PROVISIONING, "booting": "tenant", "joining": "tenant", "gating": "tenant",
          "serving": "tenant", "draining": "tenant"}
 
 
 class Circle(fleet.Fleet):
-    """Three machines: [0] goes round, [1] is the control, [2] serves the second tenant."""
+    """Three machines: [0] makes the cycle, [1] is the control, [2] serves the second tenant."""
 
     def __init__(self, folder):
         super().__init__(folder, machines=3, prefix="drover-circle", isolated=True)
         self.rack.lost_writes = {(1, 1)}
         self.control_marker = planted.marker("control")
-        self.seen = set()  # (state, segment) of the machine that goes round
+        self.seen = set()  # (state, segment) of the machine in the cycle
 
     @property
     def vm(self):
-        """The machine that goes round."""
+        """The machine that makes the cycle."""
         return self.rack.machines[0]
 
     @property
@@ -65,11 +67,11 @@ class Circle(fleet.Fleet):
         return self.rack.machines[1]
 
     def ready(self):
-        """Names of the machines that pods may have."""
+        """Returns the names of the machines that can serve pods."""
         return [self.vm.name, self.rack.machines[2].name]
 
     def apply_objects(self):
-        # Before drover knows the machine, as if a tenant had had it.
+        # Before drover knows the machine, as left by an earlier tenant.
         drives = self.control.drives
         for path in drives:
             planted.plant(path, self.control_marker)
@@ -97,14 +99,14 @@ class Circle(fleet.Fleet):
         self.look()
 
     def look(self):
-        """Returns the status of the machine that goes round.  Notes where its port is, unless the port
-        moved meanwhile."""
+        """Returns the status of the machine in the cycle. Records its port's segment, unless the
+        port moved meanwhile."""
         before = self.network.where(self.vm.name)
         status = self.get("machines", self.vm.name).get("status", {})
         state = status.get("state")
         if self.network.where(self.vm.name) == before:
             self.seen.add((state, before))
-            # A machine with good evidence moves from quarantine to provisioning, once it is off.
+            # A machine with valid evidence moves from quarantine to provisioning once it is off.
             if (state, before) == ("verifying", PROVISIONING):
                 assert self.vm.power() == "Off", "moved home while it was on"
         return status
@@ -127,8 +129,8 @@ def after(seconds):
 
 
 def released(f, tenant, name):
-    """Waits until the machine is free; returns the seconds since its last pod ended, or was no longer
-    waited for.  The pod's object is deleted by then too."""
+    """Waits until the machine is free and the pod's object is deleted; returns the seconds since
+    its last pod ended, or since the wait for it was given up."""
     def pod():
         return f.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")
 
@@ -142,8 +144,8 @@ def released(f, tenant, name):
 
 
 def clean(f, tenancy, mark):
-    """Checks that the machine is free, off and in provisioning, that its evidence is good and of the
-    tenancy that ended, and that its drives hold nothing."""
+    """Checks that the machine is free, off and in provisioning, that its evidence is valid for the
+    ended tenancy, and that its drives are empty."""
     status = f.look()
     record = f.get("wiperecords", status["lastWipe"]["record"])["spec"]
     assert status["lastWipe"]["tenancy"] == tenancy == record["tenancy"], status
@@ -157,9 +159,9 @@ def clean(f, tenancy, mark):
 
 
 def control(f):
-    """Checks that what the agent reports of the drive that loses writes is good, that the search from
-    outside, the one that the other machines pass, finds it unwiped all the same, and that a level
-    below the Provider's minimum quarantines."""
+    """Checks that the agent reports the drive that loses writes as clean, that the search from
+    outside (the same as for the other machines) finds data on it, and that a level below the
+    Provider's minimum leads to quarantine."""
     vm = f.control
 
     def quarantined():
@@ -172,7 +174,7 @@ def control(f):
     told = {d["bytes"]: d["canaries"] for d in records[-1]["devices"]}
     assert set(told) == {p.stat().st_size for p in vm.drives}, records
     assert all(c["planted"] and not c["found"] for c in told.values()), told
-    vm.power_off()  # what the drive lost is lost from now on
+    vm.power_off()  # from now on the drive's writes are lost
     left = planted.remains(vm.drives, f.control_marker)
     assert left == [(0, 0), planted.UNTOUCHED], (
         f"the check does not tell a wiped drive from another: {left}")
@@ -180,15 +182,15 @@ def control(f):
 
 
 def want_purge(f, tenant):
-    """Creates a pod for the pool whose minimum no machine has reached."""
+    """Creates a pod for the pool whose minimum level no machine has reached."""
     pod = fleet.gpu_pod("strict", fleet.GPUS)
     pod["spec"]["nodeSelector"] = {"drover.dev/nodepool": "purge"}
     f.tenants[tenant].apply(pod)
 
 
 def refused_purge(f, tenant):
-    """Checks that want_purge()'s pod gets none of the free machines and is told so by an event, whose
-    message is returned."""
+    """Checks that want_purge()'s pod gets none of the free machines; returns the message of its
+    event."""
     def told():
         events = f.tenants[tenant].get("/api/v1/namespaces/default/events")["items"]
         return [e["message"] for e in events if e["involvedObject"]["name"] == "strict"
@@ -201,7 +203,8 @@ def refused_purge(f, tenant):
 
 
 def runs(f, timer, tenant, name, make=fleet.gpu_pod):
-    """Creates a pod that runs on a machine that was off; returns the seconds from pending to Running."""
+    """Creates a pod that runs on a machine that was off; returns the seconds from Pending to
+    Running."""
     pod = (tenant, name)
     took = serving.run_pods(f, [pod], make=make)[pod]
     f.view.done()
@@ -210,7 +213,7 @@ def runs(f, timer, tenant, name, make=fleet.gpu_pod):
 
 
 def serves(f, tenant, name):
-    """Checks that the machine that goes round has that pod; returns the name of its Node."""
+    """Checks that the machine in the cycle has that pod; returns the name of its Node."""
     node = f.pod_running(tenant, name)["spec"]["nodeName"]
     status = f.look()
     assert (status["claimRef"]["name"], status["tenant"]["name"]) == (node, tenant), status
@@ -218,8 +221,8 @@ def serves(f, tenant, name):
 
 
 def blocked(f, mark):
-    """Checks that a Drain does not evict the pod team-a/train against its budget, and names it.  Returns
-    copies of the drives as they are then."""
+    """Checks that a Drain does not evict the pod team-a/train against its budget, and names the
+    pod. Returns copies of the drives at that time."""
     testbed.wait_for("bytes planted on both drives",
                      lambda: planted.planted(f.vm.drives, mark), 30, 0.5)
     plane = f.tenants["team-a"]
@@ -241,7 +244,8 @@ def blocked(f, mark):
 
 
 def first_release(f, timer, mark):
-    """team-a/train is drained against a budget; its machine is wiped.  Returns the seconds until it is free."""
+    """Drains team-a/train against a budget and waits until its machine is wiped. Returns the
+    seconds until it is free."""
     node = serves(f, "team-a", "train")
     before = blocked(f, mark)
     f.view.done()
@@ -261,7 +265,7 @@ def first_release(f, timer, mark):
 
 
 def second_release(f, timer, mark):
-    """team-b/next is drained by `drover drain`, with nothing in the way."""
+    """Drains team-b/next by `drover drain`, with nothing that blocks."""
     node = serves(f, "team-b", "next")
     assert planted.left_on(f.vm.drives, mark) == [0, 0]
     subprocess.run([fleet.DROVER, "drain", node, "--kubeconfig", f.host.kubeconfig,
@@ -275,14 +279,14 @@ def second_release(f, timer, mark):
 
 
 def places(f):
-    """Checks each move of the port, and that states and places fit."""
+    """Checks each move of the port, and that states and segments match."""
     home = [QUARANTINE, PROVISIONING]
     want = home + ["tenant/team-a", *home, "tenant/team-b", *home]
     moves = f.network.moves(f.vm.name)
     assert moves == want, moves
     for state, place in sorted(f.seen, key=str):
         expected = PLACE.get(state)
-        # Proved and off, a machine moves home before its state is free.
+        # A proved machine that is off moves to provisioning before its state is free.
         home_already = state == "verifying" and place == PROVISIONING
         assert not expected or home_already or str(place).startswith(expected), f"{state} in {place}"
     missing = {"wiping", "imaging", "serving"} - {s for s, _ in f.seen}
@@ -290,7 +294,7 @@ def places(f):
 
 
 def verified(f):
-    """Verifies all wipe records as an auditor would, with drover's own tool; returns how many there are."""
+    """Verifies all wipe records with drover's own tool, as an auditor would; returns their number."""
     names = [r["metadata"]["name"] for r in f.get("wiperecords")]
     done = subprocess.run([fleet.DROVER, "wipe", "verify", "--kubeconfig", f.host.kubeconfig, *names],
                           capture_output=True, text=True, check=False)
@@ -299,7 +303,7 @@ def verified(f):
 
 
 def arrive(f, timer):
-    """From nothing to two machines that are free and a control that is not."""
+    """Waits, from an empty fleet, until two machines are free and the control is not."""
     f.start()
     timer.phase("everything started, machines known and off")
     apart.segments_reach(f)
@@ -321,8 +325,8 @@ def arrive(f, timer):
 
 
 def go_round(f, timer):
-    """Both tenants are served, and the machine of one goes to the other.  Returns the seconds of each
-    way to Running, and of each until free."""
+    """Serves both tenants, the second on the machine of the first. Returns the seconds of each
+    start until Running, and of each release until free."""
     mark = planted.marker("a")
     plant = functools.partial(planted.planting_pod, vm=f.vm, mark=mark)
     came = [runs(f, timer, "team-a", "train", plant), runs(f, timer, "team-b", "train")]
@@ -339,7 +343,7 @@ def measured(f, came, went):
                 ("floor of the parts themselves", PENDING_FLOOR_S), len(came))
     fleet.bench("real_release_to_free_s", statistics.median(went), "s", 32, "lower",
                 ("floor of the parts themselves", RELEASE_FLOOR_S), len(went))
-    # Without the first boots: one machine at a time later.
+    # Without the first boots; later boots are one machine at a time.
     home = [took for vm in f.rack.machines for took in vm.agent_homes()[1:]]
     fleet.bench("agent_home_s", statistics.median(home), "s", 5, "lower",
                 ("a kernel that starts nothing, same machine", 1.9), len(home))

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Kills the controller in every state of one round trip, on real parts.
+"""Kills the controller in every state of a machine's cycle, on real components.
 
     tests/real/crash.py [--folder FOLDER] [--only COUNT]
 
 One machine goes from free to a running pod and back to free, wiped: first undisturbed, then again
-with drover killed by -9, and started again at once, in each state and right after the journal named
-each kind of act.  What the second trip has changed (traces.py) must be what the first one has, in
-everything but names and times; and so must what was there while it served.  Prints a line for each
-kill; exits 0 only when all of it worked.
+with drover killed by -9, and restarted at once, in each state and right after the journal named
+each kind of act. What the second cycle has changed (traces.py) must equal what the first has
+changed, except for names and times; and so must the state while the pod runs. Prints a line for
+each kill; exits 0 only if everything worked.
 
-Of the states of api/machine_states.def, `known` comes before the first trip, and is killed in there.
-`quarantined` and `retired` are on no round trip: a person takes the machine out of use after the
-second one, and it is killed in both.  There, and in `free`, nothing is under way that would go on:
-Killer.rested() says what shows that somebody leads again, and that nothing was done.  `gone` is of
-machines that are rented, and of no rack.
+Some states of api/machine_states.def need an exception. `known` comes before the first cycle, and
+drover is killed in it. `quarantined` and `retired` are in no cycle: an operator takes the machine
+out of use after the second cycle, and drover is killed in both. In these and in `free` no operation
+is in progress: Killer.rested() defines what shows that a new leader is active and did nothing.
+`gone` occurs only with elastic machines, not in a rack.
 """
 import argparse
 import json
@@ -36,7 +36,8 @@ from testbed import pace  # noqa: E402
 COMING = ("free", "claimed", "imaging", "attaching", "booting", "joining", "gating", "serving")
 GOING = ("draining", "stopping", "isolating", "leaving", "dirty", "inspecting", "wiping",
          "verifying")
-# Acts whose journal entry is a moment as well; the request may have left or not.
+# Acts after whose journal entry drover is killed as well; the request may or may not have been
+# sent.
 ACTS = ("claimed/insert-media", "claimed/boot-media", "claimed/power-on", "claimed/order check",
         "imaging/order unstamp", "imaging/order image", "imaging/order config",
         "imaging/order poweroff", "imaging/eject-media", "attaching/place tenant/team-a",
@@ -44,30 +45,31 @@ ACTS = ("claimed/insert-media", "claimed/boot-media", "claimed/power-on", "claim
         "dirty/boot-media", "dirty/power-on", "inspecting/order inspect", "wiping/order wipe",
         "verifying/order verify", "verifying/order stamp", "verifying/order poweroff",
         "verifying/eject-media", "verifying/place p-1")
-# For the agent; or an act that is not always needed, as the pod may be gone before it.
+# Waits for the agent, or an act that is not always needed because the pod may be deleted before it.
 NOT_ACTS = ("claimed/agent", "dirty/agent", "draining/evict")
-# In these the one who follows has another name, and waits for the lease to run out.
+# In these states the next leader has a different name, and waits for the lease to expire.
 OTHERS = ("imaging", "draining", "wiping")
-# Where a machine stays, and nothing is under way.
+# States in which a machine stays and no operation is in progress.
 RESTS = ("free", "quarantined", "retired")
 ARRIVAL, OUT_OF_USE = ("known",), ("quarantined", "retired")
 EVERY = ARRIVAL + COMING + GOING + ACTS + OUT_OF_USE
 RECOVER_LIMIT_S = 60
 REST_S = 3
-UNNAMED_S = 3  # from a login until the journal names its session, on a quiet machine
+UNNAMED_S = 3  # time from a login until the journal names its session, on a quiet machine
 LEADS = "msg=leading"
 
 
 class Killer:
-    """Kills at the first sight of each moment that is wanted, starts again, and waits until the
-    journal shows the new leader's fence; where a machine rests, until rested()."""
+    """Kills drover when a wanted moment is first seen, restarts it, and waits until the journal
+    shows the new leader's fence; if the machine is at rest, until rested()."""
 
     def __init__(self, f, limit):
         self.f, self.left = f, limit
         self.replica = f.drover.all[0]
         self.names, self.identity = 1, f.identity
         self.wanted = ARRIVAL
-        self.done = []      # (moment, seconds to the new fence, another identity)
+        # (moment, seconds to the new fence, whether the new leader has a different name).
+        self.done = []
         self.busy = threading.Event()
         self.met = set()
         self.killed_at = self.before = self.moment = None
@@ -77,13 +79,13 @@ class Killer:
         f.watch.on.append(self.see)
 
     def see(self, machine):
-        """In the watch's thread: the kill comes within milliseconds of the write."""
+        """Called in the watch's thread: the kill follows the write within milliseconds."""
         status = machine.get("status", {})
         op = status.get("operation") or {}
         if self.busy.is_set():
             if self.moment in RESTS or op.get("fence", 0) <= fence(self.before):
                 return
-            self.back()  # and this write may be the next moment
+            self.back()  # this write may be the next moment, too
         state = status.get("state")
         moment = next((m for m in (state, f"{state}/{op.get('step')}")
                        if m in self.wanted and m not in self.met), None)
@@ -121,11 +123,11 @@ class Killer:
                                f"{pace.words(RECOVER_LIMIT_S)}")
 
     def rested(self):
-        """Of a machine that rests: the process that was started since leads, and holds the lease by
-        its name; its caches are full and this machine is in them in that state; it has ended the
-        session of the dead one, looked at the machine in one of its own, and put that and its fence
-        into the journal.  A machine that is retired is not looked at any more, and keeps no session.
-        And all of that long enough ago for anything to follow, it has done nothing else."""
+        """True if the machine at rest has a new, inactive leader: the restarted process leads and
+        holds the lease by its name. Its caches are full and contain the machine in that state. It
+        has ended the dead leader's session, observed the machine in a session of its own, and
+        recorded that session and its fence in the journal. (A retired machine is not observed any
+        more, and keeps no session.) And all of that was long enough ago, with no other act since."""
         f = self.f
         _, metrics = self.replica.ops("/metrics")
         state = self.before["status"]["state"]
@@ -159,9 +161,10 @@ class Killer:
 
 
 def strays(f, kills):
-    """Open BMC sessions that the journal never named, each with the reason.  Of a process that is killed between its login
-    and its first look's end nobody can know the session, and the BMC ends it by its own timeout (docs/fencing.md): such
-    a one was the last that was opened before the kill, not long before, and nothing was done in it."""
+    """Returns open BMC sessions that the journal never named, each with its reason. If a process is
+    killed between its login and the end of its first observation, nobody can know the session; the
+    BMC ends it by its own timeout (docs/fencing.md). Such a session must be the last one opened
+    before the kill, shortly before it, and without an act."""
     named = traces.journaled(f)
     logins = {r.session: r.at for r in f.proxy.log if r.method == "POST" and r.path.endswith("/Sessions")}
     found = {}
@@ -182,11 +185,11 @@ def session(machine):
 
 
 class Trips:
-    """Round trips of the one machine, one like the other."""
+    """Equal cycles of the one machine."""
 
     def __init__(self, f, killer):
         self.f, self.killer = f, killer
-        self.left = None  # after the latest one
+        self.left = None  # traces after the latest cycle
 
     def until(self, what, test, limit_s):
         def look():
@@ -195,19 +198,20 @@ class Trips:
         return self.f.until(what, look, limit_s)
 
     def state(self, state, limit_s=400):
-        """Until the machine is in it, and was killed in it where that is wanted."""
+        """Waits until the machine is in this state, and drover was killed in it if wanted."""
         killer = self.killer
         self.until(state, lambda: self.f.status().get("state") == state and
                    (state == "serving" or self.f.vm.power() == "Off") and
                    (state not in killer.wanted or state in killer.met or not killer.left), limit_s)
 
     def go(self, name, moments=()):
-        """From free to a running pod and back to free, killed at those moments: what was there while
-        it served, and what has changed."""
+        """Goes from free to a running pod and back to free, with kills at those moments. Returns
+        the state while the pod ran, and what has changed."""
         f, team = self.f, self.f.tenants["team-a"]
         before = self.left or traces.settled(f)
         self.killer.wanted = moments
-        self.killer.see(f.get("machines", f.vm.name))  # who rests writes nothing that would show it
+        # A machine at rest causes no write that would show it.
+        self.killer.see(f.get("machines", f.vm.name))
         self.state("free")
         team.apply(fleet.gpu_pod("train", fleet.GPUS))
         self.until("the pod Running", lambda: f.pod_running("team-a", "train"), 400)
@@ -228,7 +232,8 @@ class Trips:
         return found
 
     def out_of_use(self, moments):
-        """By a person's word: into quarantine, and given up.  Nobody touches it for that."""
+        """Quarantines and retires the machine, as an operator does. The machine itself must not be
+        touched."""
         f = self.f
         before = self.left or traces.settled(f)
         self.killer.wanted = moments

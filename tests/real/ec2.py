@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The simulated EC2 before clients that others wrote, and drover before a server that others wrote.
+"""The EC2 simulator against third-party clients, and drover against a third-party server.
 
-botocore and the AWS CLI ask `drover sim ec2` over TLS, with signatures checked.  What the clients' own
-models, paginators and waiters make of its answers is what counts here; what it does, tests/unit/sim/test_ec2*.c have in detail.  Moto is the other way round: a server that checks signatures and policies,
-for drover's own provider, which ec2_drive.c drives.  No VM, and nothing beyond the loopback.
+botocore and the AWS CLI call `drover sim ec2` over TLS, with signatures checked. This test checks
+how the clients' own models, paginators and waiters interpret its answers;
+tests/unit/sim/test_ec2*.c test its behaviour in detail. Moto is the opposite: a server that checks
+signatures and policies, for drover's own provider, which ec2_drive.c drives. No VM, and nothing
+beyond the loopback.
 
-    tests/real/ec2.py            # the judges; runs itself again with the Python of parts/build
+    tests/real/ec2.py            # runs itself again with the Python of parts/build
 """
 import contextlib
 import json
@@ -31,7 +33,7 @@ ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "AWS_EC2_METADATA_DISABL
 
 
 def parts():
-    """The folder of the judges; built when it is missing."""
+    """Returns the folder of the third-party tools; builds it if it is missing."""
     done = subprocess.run([sys.executable, HERE / "parts/build", "--json", "--no-packages", "ec2"], check=True,
                           stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     return pathlib.Path(json.loads(done.stdout.splitlines()[-1])["ec2"])
@@ -80,11 +82,11 @@ class Simulated:
 
 
 class Moto:
-    """moto's server with an account of its own, which may do what `actions` says and nothing else; from then on signatures and
-    policies are checked.  The access key is in `env`."""
+    """moto's server with an account of its own, limited to `actions`; from then on signatures and
+    policies are checked. `env` has the access key."""
 
     def __init__(self, python, folder, actions=("ec2:*",), tls=False):
-        """tls: by a certificate of its own, `ca`."""
+        """tls: use a certificate of its own; `ca` is its CA."""
         self.port, self.actions = free_port(), list(actions)
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
         self.ca, key, options = pathlib.Path(folder) / "moto.crt", pathlib.Path(folder) / "moto.key", []
@@ -95,7 +97,7 @@ class Moto:
             options = ["-s", "-c", self.ca, "-k", key]
             os.environ["AWS_CA_BUNDLE"] = str(self.ca)
         self.log = open(pathlib.Path(folder) / "moto.log", "w", encoding="utf-8")
-        # CreateUser, CreateAccessKey and PutUserPolicy are the three that need no signature.
+        # CreateUser, CreateAccessKey and PutUserPolicy are the three calls that need no signature.
         self.process = subprocess.Popen([python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port), *options],
                                         env={**ENV, "INITIAL_NO_AUTH_ACTION_COUNT": "3", "PYTHONUNBUFFERED": "1"},
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
@@ -129,7 +131,7 @@ class Moto:
 
 
 def client(where, **more):
-    """botocore's EC2; more: other credentials."""
+    """Returns botocore's EC2 client; more: other credentials."""
     import botocore.config
     import botocore.session
     os.environ.update({name: value for name, value in where.env.items() if name.startswith("AWS_")})
@@ -140,7 +142,7 @@ def client(where, **more):
 
 
 def code_of(call, **asked):
-    """(code of the error, HTTP status) that this is answered."""
+    """Returns (error code, HTTP status) of a call that must fail."""
     import botocore.exceptions
     try:
         call(**asked)
@@ -160,7 +162,7 @@ def launch(ec2, count=1, **more):
 
 
 def every_way(ec2, sim):
-    """Launched, waited for, listed over pages, ended and waited for; and what it cost."""
+    """Launches, waits, lists over pages, ends and waits again; checks the cost."""
     made = launch(ec2, 7, ClientToken="once", UserData="#!/bin/sh\n",
                   NetworkInterfaces=[{"DeviceIndex": 0, "InterfaceType": "efa", "SubnetId": "subnet-eu-west-1b",
                                       "Groups": ["sg-1"], "DeleteOnTermination": True}],
@@ -182,7 +184,7 @@ def every_way(ec2, sim):
     ec2.get_waiter("instance_terminated").wait(InstanceIds=ids, WaiterConfig={"Delay": 1, "MaxAttempts": 60})
     told = ec2.describe_instances(InstanceIds=ids[:1])["Reservations"][0]["Instances"][0]
     same(told["StateReason"]["Code"], "Client.UserInitiatedShutdown")
-    # A minute each at least.
+    # At least a minute each is billed.
     same(sim.control("/sim/bill")["micros"], 7 * -(-804800 * 60 // 3600))
 
 
@@ -195,7 +197,7 @@ def tokens(ec2):
 
 
 def errors(ec2, sim):
-    """Each by the code and status that EC2 has for it, read by botocore's parser."""
+    """Checks each error's code and status against EC2's, as botocore's parser reads them."""
     import botocore.exceptions
     same(code_of(ec2.describe_instances, InstanceIds=["i-0000"]), ("InvalidInstanceID.NotFound", 400))
     same(code_of(launch, ec2=ec2, InstanceType="q9.huge"), ("InvalidParameterValue", 400))
@@ -243,7 +245,7 @@ def ec2_key(sim):
 
 
 def offers(ec2, sim):
-    """What a client reads before it chooses."""
+    """Checks what a client reads before it chooses an offer."""
     same([r["RegionName"] for r in ec2.describe_regions()["Regions"]], ["eu-west-1", "us-east-1"])
     same(len(ec2.describe_availability_zones()["AvailabilityZones"]), 3)
     gpu = ec2.describe_instance_types(InstanceTypes=["p5.48xlarge"])["InstanceTypes"][0]
@@ -270,7 +272,7 @@ def offers(ec2, sim):
 
 
 def command_line(sim, python):
-    """The AWS CLI, as a person uses it."""
+    """Uses the AWS CLI like an operator."""
     def aws(*args):
         done = subprocess.run([python, "-m", "awscli", "--endpoint-url", sim.url, "ec2", *args], env=sim.env,
                               capture_output=True, text=True, check=False, timeout=pace.limit(60))
@@ -289,7 +291,7 @@ def command_line(sim, python):
 
 
 def moto_checks(python, folder):
-    """The other way round: that the server which is to judge drover does refuse."""
+    """Checks that the server which is to test drover does refuse."""
     with Moto(python, folder, ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:DescribeImages"]) as moto:
         ec2 = client(moto)
         same(ec2.describe_instances()["Reservations"], [])
@@ -299,7 +301,7 @@ def moto_checks(python, folder):
 
 
 def drive(where, **more):
-    """What drover's own provider makes of that endpoint."""
+    """Runs drover's own provider against that endpoint."""
     asked = {"EC2_ENDPOINT": where.url, "EC2_ZONE": "eu-west-1a", "EC2_IMAGE": "ami-1", "EC2_TYPE": "g6.xlarge", "EC2_CA": "", **more}
     done = subprocess.run([DRIVE], env={**where.env, **asked}, capture_output=True, text=True, check=False, timeout=pace.limit(60))
     if not done.stdout:
@@ -321,8 +323,9 @@ def drives_sim(sim):
 
 
 def drives_moto(python, folder):
-    """Moto knows no token: the second launch is two more instances there.  It checks the signature of a body that it has encoded
-    anew, with + for a blank: a body with a blank in it is refused."""
+    """Moto ignores the client token: the second launch makes two more instances there. Moto also
+    checks the signature of a body that it has encoded again, with + for a space, so a body with a
+    space is refused."""
     with Moto(python, folder, ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags",
                                "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]) as moto:
         ec2 = client(moto)

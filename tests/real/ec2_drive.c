@@ -1,11 +1,12 @@
 /*
- * ec2_drive: a Provider of type ec2 against an endpoint that somebody else serves: two instances
- * launched at once, listed by their tag, launched by the same token again, and ended; a line of
- * JSON of what was said.
+ * ec2_drive: runs a Provider of type ec2 against a third-party endpoint: launches two instances at
+ * once, lists them by their tag, launches with the same token again, and ends them. Prints the
+ * results as one line of JSON.
  *
- *   EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file, or empty), and the keys as AWS's
- *   tools have them
- *   {"launched": [ID], "owned": [ID], "again": [ID], "gone": N} or {"error": TEXT, "kind": N, "at": WORD}
+ *   EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file, or empty),
+ *   and the keys in the variables of AWS's tools
+ *   {"launched": [ID], "owned": [ID], "again": [ID], "gone": N}
+ *   or {"error": TEXT, "kind": N, "at": WORD}
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Two replicas on real parts: one dies, one is stopped in the middle of an act and comes back.
+"""Two replicas on real components: one is killed, one is stopped during an act and continues later.
 
     tests/real/failover.py [--folder FOLDER]
 
-Two `drover run` behind one address, a machine whose BMC has sessions.  While the machine comes,
-the leader is killed with -9 and the other brings the pod up.  While the machine goes back, the
-leader is stopped (SIGSTOP) with its act already at the BMC's door; and once more about to send
-one, in a wipe that a person orders.  Each time the other takes over and finishes; then the first
-goes on, finds its session gone, and does nothing.  What the BMC saw is the judge.  Exits 0 only
-when all of it worked.
+Two `drover run` behind one address, and a machine whose BMC has sessions. While the machine is
+being prepared, the leader is killed with -9 and the other replica brings the pod up. While the
+machine is released, the leader is stopped (SIGSTOP) with its act already sent to the BMC; and once
+more just before it sends one, in a wipe requested by an operator. Each time the other replica takes
+over and finishes; then the first continues, finds its session ended, and does nothing. The requests
+received by the BMC decide the result. Exits 0 only if everything worked.
 """
 import argparse
 import json
@@ -31,11 +31,11 @@ RESET = "/Actions/ComputerSystem.Reset"
 
 
 class Gate:
-    """Holds one request at the BMC's door, of the kind asked for, until it is opened."""
+    """Delays one request to the BMC, of the requested kind, until open() is called."""
 
     def __init__(self):
-        self.wanted = None   # what to hold: called with each request
-        self.held = None     # it
+        self.wanted = None  # called with each request: true if it must be delayed
+        self.held = None  # the delayed request
         self.caught, self.open = threading.Event(), threading.Event()
         self.unplugged = False
 
@@ -55,7 +55,7 @@ class Gate:
 
 
 def leader(f, limit_s=TAKEOVER_S, but=None):
-    """The replica that leads, once one does that is not `but`."""
+    """Waits for a leader other than `but`; returns that replica."""
     def leads():
         f.check()
         now = f.door.leader
@@ -69,8 +69,8 @@ def effects(requests, session=None):
 
 
 def stopped_in_the_middle(f, gate, what, wanted, done):
-    """The leader is stopped while the BMC holds `wanted` of it; the other leads and goes on until
-    done(); then the first goes on.  Nothing that it sends takes effect."""
+    """Stops the leader while the BMC delays `wanted` of it; the other replica leads and continues
+    until done(); then the first continues. No request of the first may take effect."""
     print(f"         {what}", flush=True)
     gate.hold(wanted)
     old = leader(f)
@@ -80,7 +80,7 @@ def stopped_in_the_middle(f, gate, what, wanted, done):
     stopped_at = time.monotonic()
     print(f"         {old.name} stopped; its {held.method} {held.path.rsplit('/', 1)[1]} of session "
           f"{held.named} is held", flush=True)
-    # The one that is stopped cannot answer: f.check() only asks whether it lives.
+    # The stopped replica cannot answer: f.check() only checks that it is alive.
     new = leader(f, but=old)
     print(f"         {new.name} leads after {time.monotonic() - stopped_at:.1f} s", flush=True)
     ended = testbed.wait_for("the predecessor's session deleted", lambda: next(
@@ -95,14 +95,16 @@ def stopped_in_the_middle(f, gate, what, wanted, done):
     resumed_at = time.monotonic()
     testbed.wait_for(f"{old.name} finds that it does not lead", lambda: (
         "no longer the leader" in old_log(f, old)), 20, 0.1)
-    time.sleep(testbed.pace.limit(12))  # several renewals and polls: it has done what it would
+    # Several renewals and polls, so that it has done whatever it would do.
+    time.sleep(testbed.pace.limit(12))
     f.check()
     log = list(f.proxy.log)
     took = [r for r in effects(log, held.named) if r.at > stopped_at or r is held]
     assert all(r.status == 401 for r in took if r.status != "dropped"), took
     assert held.status == 401, f"what was held until the end was answered {held.status}"
-    # It may log in again to learn that; an act of such a session would be one of a replica that
-    # does not lead.  All sessions that were opened after the takeover and acted are the new one's.
+    # The old leader may log in again to learn that; an act in such a session would come from a
+    # replica that does not lead. All sessions opened after the takeover that acted are the new
+    # leader's.
     own = sessions_of(f, new, old)
     strange = [r for r in effects(log) if r.at > resumed_at and r.named not in own
                and r.status != 401]
@@ -117,7 +119,7 @@ def old_log(f, replica):
 
 
 def sessions_of(f, new, old):
-    """The numbers of the sessions that the journal named since `new` leads."""
+    """Returns the numbers of the sessions that the journal named since `new` leads."""
     del new, old
     uris = {(o.get("status", {}).get("bmc") or {}).get("sessionURI") or ""
             for _, _, o in f.watch.seen}
@@ -125,7 +127,8 @@ def sessions_of(f, new, old):
 
 
 def as_wanted(f, before, tenancies, wipes, boots):
-    """What is left is what so many tenancies, wipes and boots of the agent leave."""
+    """Checks that the remaining objects correspond to this number of tenancies, wipes and agent
+    boots."""
     after = traces.settled(f)
     got = traces.change(before, after)
     assert [json.loads(r)["verdict"] for r in got["records"]] == ["Clear"] * wipes, got["records"]

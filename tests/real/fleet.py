@@ -1,7 +1,7 @@
 """A whole fleet on one machine: a host cluster, two tenants, a rack of VMs, and drover.
 
-Everything but drover is somebody else's: kube-apiserver, kube-scheduler, kubelet, QEMU, OVMF,
-libvirt, sushy-tools.  drover runs with the rights of deploy/rbac.yaml, never as admin.
+Everything except drover is third-party: kube-apiserver, kube-scheduler, kubelet, QEMU, OVMF,
+libvirt, sushy-tools. drover runs with the rights of deploy/rbac.yaml, never as admin.
 """
 import base64
 import json
@@ -28,7 +28,7 @@ DEADLINES_S = {"imaging": 300, "booting": 240, "joining": 120, "gating": 120}
 
 
 def image_key():
-    """Who signed the image that `make image` made."""
+    """Returns the public key that signed the image made by `make image`."""
     return ISO.with_suffix(".pub").read_text().strip()
 
 
@@ -48,14 +48,14 @@ def gpu_pod(name, gpus=1):
 
 
 class Fleet:
-    """start() brings up everything, machines known and off; stop() takes all of it down."""
+    """start() starts everything, with the machines known and off; stop() stops all of it."""
 
-    proof = "Strong"  # what its network driver says at best
-    later = ()  # tenants whose VirtualCluster is not applied by start()
+    proof = "Strong"  # best proof level of its network driver
+    later = ()  # tenants whose VirtualCluster start() does not apply
 
     def __init__(self, folder, machines=2, prefix="drover-fleet", say=print, isolated=False):
-        """isolated: machines have a port each, moved between segments by the driver of
-        examples/; else QEMU's user network, and a Provider whose network is none."""
+        """isolated: each machine has a port that the driver of examples/ moves between segments;
+        otherwise machines use QEMU's user network, and the Provider's network type is none."""
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
@@ -105,7 +105,7 @@ class Fleet:
         self.files.add("node.raw.zst", self.image)
 
     def may_reach(self):
-        """Segment -> the only ports of the host that machines in it reach."""
+        """Segment -> the only ports of the host that machines in it may reach."""
         agent = self.ports["agent"]
         return {QUARANTINE: [agent], PROVISIONING: [agent, self.files.port],
                 **{f"tenant/{name}": [plane.port] for name, plane in self.tenants.items()}}
@@ -117,8 +117,8 @@ class Fleet:
                 self.network.allow(segment, port)
 
     def write_driver_config(self, provider, names=None):
-        """For a driver of that Provider's own, and the ports of those names (the machines'): its
-        path."""
+        """Writes the configuration of a driver for this Provider and the ports of these names
+        (default: the machines'); returns its path."""
         names = names or [vm.name for vm in self.rack.machines]
         path = self.folder / f"bridge-move-{provider}.json"
         path.write_text(json.dumps({
@@ -147,7 +147,7 @@ class Fleet:
                                               if k.startswith(("ASAN", "UBSAN"))}})
 
     def machine_args(self):
-        """What drover run is told for these machines: their port mover, their agent, how that one calls."""
+        """Arguments of drover run for these machines: port driver, agent image, agent endpoint."""
         return ["--allow-exec", DRIVER, "--agent-image", ISO, "--agent-image-key", image_key(), "--agent-name", "10.0.2.2"]
 
     def stop(self):
@@ -230,7 +230,7 @@ class Fleet:
             *[self.virtual_cluster(t) for t in self.tenants if t not in self.later],
             *[self.machine(vm) for vm in self.rack.machines])
 
-    # -- looking
+    # -- state
 
     def get(self, plural, name=None):
         path = f"/apis/{API}/{plural}" + (f"/{name}" if name else "")
@@ -241,11 +241,11 @@ class Fleet:
         return {m["metadata"]["name"]: m.get("status", {}) for m in self.get("machines")}
 
     def check(self):
-        """Raises when drover has ended, or when what was seen of it is wrong."""
+        """Raises if drover has ended, or if anything seen of it is wrong."""
         self.drover.check()
 
     def until(self, what, test, limit_s):
-        """test() gives something true, which is returned.  The rows are drawn meanwhile."""
+        """Waits until test() returns something true, and returns it. Draws the rows meanwhile."""
         def look():
             self.check()
             self.view.show(self.states(), what)
@@ -253,7 +253,7 @@ class Fleet:
         return testbed.wait_for(what, look, limit_s, 0.2)
 
     def wait_state(self, state, names=None, limit_s=240):
-        """Until all the machines named (all there are) are in that state."""
+        """Waits until the named machines (default: all) are in that state."""
         def done():
             now = self.states()
             wanted = names or list(now)
@@ -261,12 +261,13 @@ class Fleet:
         self.until(f"machines {state}", done, limit_s)
 
     def condition(self, name, kind):
-        """"STATUS REASON" of a VirtualCluster's condition; "": it has none."""
+        """Returns "STATUS REASON" of a VirtualCluster's condition; "": no such condition."""
         conditions = self.get("virtualclusters", name).get("status", {}).get("conditions", [])
         return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == kind), "")
 
     def give_back(self, tenant, pod, claim, limit_s=300):
-        """The pod goes, and the claim, whose machine is free then: wiped after this tenancy, and a Node of nobody.  Its name."""
+        """Deletes the pod and its claim, and waits until the machine is free, wiped after this
+        tenancy, and without a Node. Returns the machine's name."""
         name = self.get("nodeclaims", claim)["spec"]["machineRef"]["name"]
         tenancy = self.states()[name]["tenancy"]
         self.tenants[tenant].kubectl("delete", "pod", pod, "--wait=false")
@@ -279,8 +280,8 @@ class Fleet:
         return name
 
     def last_words(self):
-        """What to look at first when it did not work: what drover said, what each machine is at, and the last
-        that it said itself."""
+        """Prints the first things to check after a failure: the end of drover's log, each machine's
+        state, and the last output of each machine."""
         self.view.done()
         for log in sorted(self.folder.glob("drover*.log")):
             print(f"\nIt did not work; the end of {log}:", flush=True)
@@ -307,7 +308,7 @@ class Fleet:
 
 
 def doing(status):
-    """The step, and how far it is where the agent says so."""
+    """Returns the step, with the progress if the agent reports it."""
     operation = status.get("operation") or {}
     progress = operation.get("progress")
     if not progress:
@@ -317,7 +318,7 @@ def doing(status):
 
 
 class View:
-    """Machines as rows on a terminal, one line a change elsewhere."""
+    """Machines as rows on a terminal, or one line for each change elsewhere."""
 
     def __init__(self, out=sys.stdout):
         self.out = out
@@ -325,7 +326,7 @@ class View:
         self.began = time.monotonic()
         self.last = {}
         self.since = {}
-        self.spans = {}   # machine -> [(state, seconds)]
+        self.spans = {}  # machine -> [(state, seconds)]
         self.rows = 0
 
     def show(self, states, extra=""):
@@ -362,12 +363,12 @@ class View:
         self.rows = len(lines)
 
     def done(self):
-        """Below the rows from here on."""
+        """Continues below the rows from here on."""
         self.rows = 0
 
 
 def bench(name, value, unit, goal, better, reference, n=1):
-    """Writes one entry of build/bench.json; runs are compared by name, so a name never changes."""
+    """Writes one entry of build/bench.json; runs are compared by name, so a name must not change."""
     path = ROOT / "build/bench.json"
     entries = json.loads(path.read_text()) if path.exists() else []
     cpu = subprocess.run(["sh", "-c", "grep -m1 'model name' /proc/cpuinfo | cut -d: -f2"],

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""A virtual cluster that shares its host's nodes, on a real Kubernetes: its machine becomes a Node of the host cluster.
+"""A virtual cluster that shares its host cluster's nodes, on a real Kubernetes: its machine becomes
+a Node of the host cluster.
 
     tests/real/host_nodes.py [--folder FOLDER]
 
-A pod waits in the virtual cluster.  The machine for it (simulated, behind the head node of `drover sim bcm`) joins the host
-cluster, as deploy/host-nodes-rbac.yaml lets drover have it there, under the label and the NoExecute taint
-drover.dev/virtual-cluster=NAME.  The real kube-scheduler there puts nobody on it who does not tolerate that.  Then it is given
-back: its Node is gone, it is wiped and free.  No VM.
+A pod waits in the virtual cluster. Its machine (simulated, behind the head node of `drover sim
+bcm`) joins the host cluster, as deploy/host-nodes-rbac.yaml allows, with the label and the
+NoExecute taint drover.dev/virtual-cluster=NAME. The real kube-scheduler there binds no pod to the
+Node that does not tolerate the taint. Then the machine is released: its Node is deleted, and it is
+wiped and free. No VM.
 """
 import argparse
 import pathlib
@@ -42,7 +44,7 @@ class Shared(bcm.Bcm):
 
 
 def host_pod(name, *tolerated):
-    """One that wants this virtual cluster's nodes and no GPU."""
+    """Returns a pod that selects this virtual cluster's nodes and needs no GPU."""
     pod = fleet.gpu_pod(name)
     pod["spec"]["nodeSelector"] = {KEY: TENANT}
     pod["spec"]["tolerations"] = [{"key": key, "operator": "Exists"} for key in tolerated]

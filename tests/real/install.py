@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Installs drover by the five commands of docs/install.md on a real control plane, then tests the rest of that page.
+"""Installs drover by the five commands of docs/install.md on a real control plane, then tests the
+rest of that page.
 
     tests/real/install.py [--folder FOLDER] [--keep]
 
-The commands are taken from docs/install.md as they stand; only registry.example and 10.1.0.5 are others.  A registry holds
-the image, and a kubelet of the test bed pulls and runs it, by runc, as the Deployment says: another user than root, no
-capability, a root file system that cannot be written.  No VM; the machine of the example is never reached.
+The commands are taken verbatim from docs/install.md, except for registry.example and 10.1.0.5. A
+registry holds the image, and a kubelet of the test bed pulls and runs it with runc, as the
+Deployment specifies: not as root, without capabilities, with a read-only root file system. No VM;
+the machine of the example is never reached.
 """
 import argparse
 import json
@@ -38,7 +40,7 @@ log: {{level: warn}}
 
 
 def commands():
-    """The lines of the first block of the section; continued lines are joined."""
+    """Returns the lines of the section's first block, with continued lines joined."""
     text = (ROOT / "docs/install.md").read_text(encoding="utf-8")
     section = text.split("## Five commands", 1)[1].split("\n## ", 1)[0]
     block = re.search(r"^```sh\n(.*?)^```$", section, re.M | re.S)[1]
@@ -82,7 +84,7 @@ class Site:
         self.cable.close()
 
     def shell(self, command, fails=False):
-        """What it prints, errors too."""
+        """Returns what the script prints, including errors."""
         command = command.replace("registry.example", self.registry.name).replace("10.1.0.5", self.cable.there)
         done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=self.env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, timeout=pace.limit(600))
@@ -120,7 +122,7 @@ def five_commands(site):
 
 
 def by_argo(site):
-    """The health check of deploy/argocd/ on what the real API server holds."""
+    """Runs the health check of deploy/argocd/ on the objects of the real API server."""
     site.shell("tests/tools/test_argocd")
     for what, health in (("nodepool/h100", "Healthy"), ("provider/hall-a", "Healthy"),
                          ("machine/gpu-r1-07", "Healthy observed")):
@@ -132,7 +134,8 @@ def by_argo(site):
 
 
 def again_and_upgrade(site, install):
-    """The same once more changes nothing; another image is a new pod, which takes the lease."""
+    """Checks that a second install changes nothing, and that a new image starts a new pod, which
+    takes over the lease."""
     before = site.plane.get(DEPLOYMENT)["metadata"]["generation"]
     assert "ready" in site.shell(install)
     assert site.plane.get(DEPLOYMENT)["metadata"]["generation"] == before
@@ -144,7 +147,8 @@ def again_and_upgrade(site, install):
 
 
 def a_value_that_is_missing(site):
-    """Told by name: by the script before anything is applied, by drover where an overlay lacks it."""
+    """Checks that a missing value is named: by the script before anything is applied, by drover if
+    an overlay lacks it."""
     said = site.shell("deploy/install.sh --image registry.example/drover:0.2", fails=True)
     assert "--agent-name is missing" in said, said
     said = site.shell("deploy/install.sh --image registry.example/drover --agent-name a", fails=True)
@@ -159,7 +163,7 @@ def a_value_that_is_missing(site):
 
 
 def other_forms(site):
-    """What the real API server says of the other overlay."""
+    """Checks the other overlay against the real API server."""
     site.shell("kubectl apply --server-side --force-conflicts --dry-run=server -k examples/deploy/ha")
     kinds = re.findall(r"^kind: (\w+)$", site.shell("kubectl kustomize deploy"), re.M)
     assert kinds.count("CustomResourceDefinition") == len(list((ROOT / "deploy/crds").glob("*.yaml"))), kinds
@@ -172,7 +176,7 @@ def other_forms(site):
 
 
 def by_hand(site, kind, name):
-    """What drover holds, and cannot let go any more."""
+    """Deletes an object whose finalizer drover can no longer remove."""
     held = site.plane.get(f"/apis/drover.dev/v1alpha1/{kind}s/{name}")["metadata"]["finalizers"]
     page = (ROOT / "docs/install.md").read_text()
     assert held and all(f"`{f}`" in page for f in held), held
@@ -184,7 +188,8 @@ def by_hand(site, kind, name):
 
 
 def by_helm(site):
-    """The chart says the same as the base: with what is missing named, and installed for real."""
+    """Checks that the chart gives the same objects as the base, names missing values, and can be
+    installed."""
     helm = testbed.parts.paths()["helm"] / "helm"
     chart = f"{helm} upgrade --install drover deploy/chart --namespace drover-system"
     image = "--set image.repository=registry.example/drover --set image.tag=0.2"
@@ -196,7 +201,7 @@ def by_helm(site):
                         (f"{chart} {image} {name}".replace("drover-system", "default"), "which its permissions name")):
         said = site.shell(wrong, fails=True)
         assert says in said, said
-    # Without a load balancer's address, which helm would wait for.
+    # Without a load balancer's address, for which helm would wait.
     site.shell(f"{chart} {image} {name} --set service.type=NodePort --create-namespace --wait --timeout={pace.limit(120):.0f}s")
     site.shell(f"{helm} lint --quiet deploy/chart {image} {name}")
     ours, theirs = (pods(site.shell(command), site) for command in (
@@ -212,14 +217,15 @@ def by_helm(site):
 
 
 def pods(manifests, site):
-    """Of the Deployment in there."""
+    """Returns the pods of the Deployment in the manifests."""
     text = site.plane.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", stdin=manifests)
     text = re.sub(r"^}\n{", "},\n{", text, flags=re.M)
     return next(o for o in json.loads(f"[{text}]") if o["kind"] == "Deployment")["spec"]["template"]["spec"]
 
 
 def uninstall(site, install):
-    """Objects stay, until --purge; that is refused while there are any, and drover takes its finalizers off."""
+    """Checks that objects stay without --purge; that --purge is refused while objects exist; and
+    that drover then removes its finalizers."""
     site.shell("deploy/install.sh --uninstall")
     assert not site.plane.get(DEPLOYMENT) and site.plane.get(POOL)
     assert not site.plane.get(f"{ROLES}/drover-controller") and site.plane.get(f"{NAMESPACE}/secrets/drover-boot-key")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Bad inputs on real parts: a second caller with a boot's secret, a BMC that goes away.
+"""Bad inputs on real components: a second caller with a boot's secret, and a BMC that stops
+answering.
 
     tests/real/intruders.py [--folder FOLDER]
 
-While a machine comes for a tenant, somebody else reads its boot medium and calls home with the
-secret in it: the operation ends as SecondCaller before anything of the tenant's is written, and
-the claim fails.  While the machine is switched off, its BMC answers nobody for a while: drover
-waits and says so, claims no progress, and goes on when the BMC is back; the machine is wiped.
+While a machine is prepared for a tenant, an intruder reads its boot medium and calls drover with
+the secret in it: the operation ends as SecondCaller before anything of the tenant is written, and
+the claim fails. While the machine is switched off, its BMC stops answering for a while: drover
+waits and reports that, claims no progress, and continues when the BMC is back; the machine is
+wiped.
 """
 import argparse
 import json
@@ -31,7 +33,7 @@ DARK_S = 20
 
 
 class Plug:
-    """Pulled, nothing answers at the BMC."""
+    """Pulled: the BMC does not answer."""
 
     def __init__(self):
         self.pulled = threading.Event()
@@ -41,7 +43,7 @@ class Plug:
 
 
 def boot_block(f):
-    """What any reader of the newest medium that went into the BMC finds in it."""
+    """Returns the boot block in the newest medium that was inserted, as any reader finds it."""
     put = [r for r in f.proxy.log if r.path.endswith("VirtualMedia.InsertMedia")][-1]
     at = fleet.ISO.read_bytes().index(MARK)
     request = urllib.request.Request(json.loads(put.body)["Image"], headers={
@@ -51,8 +53,8 @@ def boot_block(f):
 
 
 def second_caller(f, folder):
-    """The same program as the first, elsewhere, with the same secret and a key of its own; it says
-    that it is the same boot."""
+    """Runs the agent program elsewhere, with the same secret, a key of its own and the same boot
+    id."""
     block = boot_block(f)
     block["endpoint"] = f"https://127.0.0.1:{f.ports['agent']}"
     boot_id = folder / "proc/sys/kernel/random/boot_id"
@@ -107,7 +109,7 @@ def main():
         plug.pulled.clear()
         back = time.monotonic()
         timer.phase("the BMC was away; the machine waited for it")
-        # The pod still waits: a new claim may take the machine the moment that it is free.
+        # The pod still waits: a new claim may take the machine as soon as it is free.
         f.until("wiped, and free", lambda: any(at > back and o.get("status", {}).get("state") == "free"
                                              for at, _, o in list(f.watch.seen)), 240)
         timer.phase("BMC back, machine off, left, wiped")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Machines behind IPMI: drover and ipmitool against ipmi_sim, which others wrote.
+"""Machines behind IPMI: drover and ipmitool against ipmi_sim, a third-party simulator.
 
     tests/real/ipmi.py [--folder FOLDER]
 
-A machine that is on is taken over: drover switches it off by IPMI, and names the sensor that is critical.  Its serial console is
-opened by `drover console` on a terminal, refused while another one has it, and taken from that.  Beside it stand a BMC whose
-password is another one, and an address where nothing answers.  Each ipmitool that drover starts is looked at from outside: no
-password in its arguments and its environment.
+drover takes over a machine that is on: it switches the machine off by IPMI, and names the critical
+sensor. `drover console` opens the serial console on a terminal, is refused while another one has it
+open, and can take it over. Beside the machine there are a BMC with another password, and an address
+where nothing answers. Each ipmitool process that drover starts is checked from outside: no password
+in its arguments or environment.
 """
 import argparse
 import os
@@ -58,7 +59,7 @@ main_sdr_add 0x20 {sdr}
 mc_enable 0x20
 """
 HOT = b"CPU Temp"
-# A full sensor record, IPMI 2.0 table 43-1: sensor 1, degrees C, thresholds that can be read.
+# A full sensor record, IPMI 2.0 table 43-1: sensor 1, degrees C, readable thresholds.
 SDR = bytes([0, 0, 0x51, 1, 43 + len(HOT), 0x20, 0, 1, 3, 1, 0x7F, 0x68, 1, 1, 0, 0x38, 0, 0x38, 0x38, 0x38, 0, 1, 0, 0, 1,
              0, 0, 0, 0, 0, 0, 30, 0, 0, 255, 0, 100, 90, 80, 0, 0, 0, 0, 0, 0, 0, 0, 0xC0 | len(HOT)]) + HOT
 # get PARAMETER | set PARAMETER VALUE
@@ -93,7 +94,8 @@ def ipmi_sim(folder, port, line):
 
 
 def serial_line():
-    """The machine's end of its serial line: it greets by what is typed.  Its port."""
+    """Serves the machine's end of its serial line, which prompts after any input. Returns its
+    port."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def talk(line):
@@ -108,7 +110,8 @@ def serial_line():
 
 
 class Watch(threading.Thread):
-    """What others see of each ipmitool that drover started: (pid, arguments, environment)."""
+    """What other processes see of each ipmitool that drover started: (pid, arguments,
+    environment)."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -122,7 +125,7 @@ class Watch(threading.Thread):
                 if comm.read_text() == "ipmitool\n" and self.parents & {pid, parent}:
                     self.seen[pid] = ((of / "cmdline").read_bytes(), (of / "environ").read_bytes())
             except (OSError, IndexError):
-                continue  # it has ended
+                continue  # the process has ended
 
     def run(self):
         while True:
@@ -169,7 +172,7 @@ def use_console(watch, kubeconfig):
     testbed.wait_for("the second's end", second.status, 20)
     third = Terminal(watch, *words, "--take")
     testbed.wait_for("the console again", lambda: third.has(b"SOL Session operational"), 90)
-    # The simulated BMC takes what comes first for a repetition of the last session's packet.
+    # The simulated BMC may take the first packet for a repetition of the last session's.
     testbed.wait_for("the machine's answer", lambda: third.type(b"admin\r") or third.has(b"login: admin"), 30, 2)
     third.type(b"\r~.")
     assert testbed.wait_for("the console's end", third.status, 20)[0] in (0, 1), third.said

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A machine that joins by the script that its tenant's cluster serves, on real parts.
+"""A machine that joins by the script that its tenant's cluster serves, on real components.
 
     tests/real/join_script.py [--folder FOLDER]
 
-What stands for the cluster's /node/join answers there alone, and its script ends in `kubeadm join` of the real control plane,
-as the one of a vCluster with private nodes does.  It first shows a certificate of another CA: the machine says so on its console
-and tries again.  Then a pod runs on the machine, whose Node has all that only KUBELET_EXTRA_ARGS can have brought, and nothing
-of the config drive is left.
+A stand-in serves the cluster's /node/join only, and its script ends in `kubeadm join` of the real
+control plane, like that of a vCluster with private nodes. At first it shows a certificate of
+another CA: the machine reports that on its console and retries. Then a pod runs on the machine. Its
+Node has all that only KUBELET_EXTRA_ARGS can have set, and nothing of the config drive is left.
 """
 import argparse
 import http.server
@@ -50,7 +50,7 @@ class Front:
 
     def __init__(self, plane):
         self.plane, self.folder = plane, plane.folder / "front"
-        self.asked, self.refused = [], 0  # paths; handshakes that the caller broke off
+        self.asked, self.refused = [], 0  # paths; handshakes that the caller aborted
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -135,7 +135,8 @@ class Scripted(fleet.Fleet):
 
 
 def joined_by_script(f):
-    """By nothing else, and only after the right certificate."""
+    """Checks that the machine joined by the script only, and only after the right certificate was
+    shown."""
     vm, front = f.rack.machines[0], f.front
     said = vm.console_text()
     assert f"join-script: the CA of the config drive does not verify {front.endpoint}" in said, said[-2000:]

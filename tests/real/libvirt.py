@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Virtual machines that drover defines itself: a Provider of type libvirt, on QEMU and a real Kubernetes.
+"""Virtual machines that drover defines itself: a Provider of type libvirt, on QEMU and a real
+Kubernetes.
 
     tests/real/libvirt.py [--folder FOLDER]
 
-drover-libvirt defines a machine from the Provider's template, boots the agent from a medium that it puts into its
-slot, and wipes it; a pod brings it into a tenant, and it comes back.  Between, libvirtd is ended and started again.
-At last the Provider asks for no machine: the domain and its drives are gone.
+drover-libvirt defines a machine from the Provider's template, boots the agent from a medium that it
+inserts, and wipes it; a pod brings it into a tenant, and it is released. In between, libvirtd is
+stopped and started again. At last the Provider requests no machine: the domain and its drives are
+deleted.
 """
 import argparse
 import os
@@ -41,7 +43,7 @@ class NoRack:
 
 
 class Lab(fleet.Fleet):
-    """A fleet whose machines are made by drover."""
+    """A fleet whose machines drover provisions."""
 
     def __init__(self, folder):
         super().__init__(folder, machines=0, prefix=LAB)
@@ -61,7 +63,8 @@ class Lab(fleet.Fleet):
 
     def pool(self, **template):
         p = super().pool(**{"providerRefs": [{"name": LAB}], **template})
-        p["spec"]["deadlines"] = {state: "20m" for state in fleet.DEADLINES_S}  # how slow it is here is not known yet
+        # The speed of this machine is not known yet.
+        p["spec"]["deadlines"] = {state: "20m" for state in fleet.DEADLINES_S}
         return p
 
     def apply_objects(self):
@@ -72,7 +75,7 @@ class Lab(fleet.Fleet):
         pace.watch("the agent's first boot, from the power-on to its first answer,", QUIET_BOOT_S, self.first_boot)
 
     def first_boot(self):
-        """Seconds that the machine was dirty; None as long as it is."""
+        """Returns the seconds that the machine was dirty; None while it is."""
         found = re.search(r"from=dirty to=inspecting .* ms=(\d+)", (self.folder / "drover.log").read_text())
         return int(found[1]) / 1000 if found else None
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""`drover sim netris` and `drover network check` as programs: TLS, Secrets, exit status, and ports that really move.
+"""`drover sim netris` and `drover network check` as programs: TLS, Secrets, exit status, and ports
+that really move.
 
-No VM.  The API server is drover's own, kubectl that of parts/build.  Namespaces stand for the machines, and bridges for the
-switches behind the controller, moved by examples/exec-fabric/bridge-move: a machine of a tenant reaches its tenant and not
-the other one, in quarantine nobody but the agent endpoint, and in no cluster nothing.  A switch that lies moves nothing.
-Nothing is timed: each wait has a limit of minutes.  tests/real/netris.py
+No VM. The API server is drover's own, kubectl that of parts/build. Namespaces stand for the
+machines, and bridges for the switches behind the controller, moved by
+examples/exec-fabric/bridge-move. A tenant's machine reaches its own tenant and not the other one,
+in quarantine only the agent endpoint, and without a cluster nothing. A switch that reports moves
+falsely moves nothing. Nothing is timed: each wait has a limit of minutes. tests/real/netris.py
 """
 import contextlib
 import json
@@ -49,7 +51,8 @@ class Bed:
                     "PATH": f"{testbed.parts.paths()['kube']}:{os.environ['PATH']}"}
 
     def start(self, ready, *args):
-        """A program of drover's that stays until the end; ready: in what it prints, or a file that it writes."""
+        """Starts a drover program that runs until the end; ready: text in its output, or a file
+        that it writes."""
         self.n += 1
         log = self.folder / f"{self.n}.log"
         with open(log, "w", encoding="utf-8") as f:
@@ -65,7 +68,7 @@ class Bed:
             raise AssertionError(f"kubectl {args}: {done.stderr}")
 
     def check(self, *args):
-        """(exit status, findings) of drover network check."""
+        """Returns (exit status, findings) of drover network check."""
         done = subprocess.run([DROVER, "network", "check", "hall-a", "-o", "json", *args], env=self.env,
                               capture_output=True, text=True, timeout=pace.limit(LIMIT_S), check=False)
         if not done.stdout:
@@ -135,7 +138,7 @@ def run(folder, stack):
 
 
 class Controller:
-    """What drover's fabric calls, in three lines."""
+    """The calls of drover's fabric, in three lines."""
 
     def __init__(self, bed, url):
         self.url, self.tls = url, ssl.create_default_context(cafile=bed.folder / "netris/ca.crt")
@@ -165,7 +168,7 @@ class Controller:
 
 
 def ports_move(folder, stack):
-    """A controller of its own, whose switches are bridges: gpu-1 and gpu-2 are namespaces."""
+    """Tests a second controller whose switches are bridges: gpu-1 and gpu-2 are namespaces."""
     bed = Bed(pathlib.Path(folder) / "ports", stack)
     bed.folder.mkdir()
     network = testbed.Network("drover-nports", bed.folder / "network", BRIDGES)
@@ -188,7 +191,7 @@ def ports_move(folder, stack):
         pace.wait_for(f"gpu-{machine} in {segment}", lambda: network.where(f"gpu-{machine}") == segment, LIMIT_S, 0.2)
 
     def sees(machine):
-        """The segments whose own side it reaches."""
+        """Returns the segments whose outside the machine reaches."""
         return {s for s in BRIDGES if machines[machine].is_heard_by(network.outside(s), 0.5) == "both"}
 
     for n in (1, 2):

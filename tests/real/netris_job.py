@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The main job with machines whose ports a Netris controller moves.
+"""The main use case with machines whose ports a Netris controller moves.
 
     tests/real/netris_job.py [--folder FOLDER]
 
-`drover sim netris` stands for the controller and its switches: each port that a switch really moves moves the bridge that the
-virtual machine's tap is in, by examples/exec-fabric/bridge-move.  Two tenants' pods get a machine each, one by an L4 load
-balancer, which carries only while the controller lists it as drover made it, one by a VIP in the tenant's V-net.  Each segment
-has an address that answers there alone, so the machines prove by packets where they are, and both tenants want no less than
-Strong.  Then one is taken back, and in quarantine it reaches the agent endpoint alone.  Last a switch lies: it says that it
-moves ports, and does not.  What the controller tells cannot show that, and is Weak by itself; the machine reaches nothing of
-the tenant that it was to go to, and its pod does not run.
+`drover sim netris` stands for the controller and its switches: a port move by a switch moves the
+virtual machine's tap to another bridge, by examples/exec-fabric/bridge-move. Two tenants' pods get
+a machine each: one behind an L4 load balancer, which forwards only while the controller lists it as
+drover created it, one behind a VIP in the tenant's V-net. Each segment has an address that answers
+only there, so the machines prove their segment by packets, and both tenants require Strong. Then
+one machine is released, and in quarantine reaches only the agent endpoint. At last a switch reports
+moves that it does not make. The controller cannot show that, so its word alone is Weak; the machine
+reaches nothing of the tenant to which it was moved, and its pod does not run.
 """
 import argparse
 import json
@@ -31,12 +32,12 @@ CLUSTERS = {"quarantine": "br-q", "provisioning": "br-p", "tenant/team-a": "br-a
 PREFIX = "drover-netris"
 ANSWERS = {"quarantine": "10.77.0.1", "provisioning": "10.77.0.2", "tenant/team-a": "10.77.0.3", "tenant/team-b": "10.77.0.4"}
 BALANCER = "10.77.1.10"
-VIP = "10.20.0.10"  # of the V-net that the controller makes first
+VIP = "10.20.0.10"  # of the V-net that the controller creates first
 LOOK_S = 1
 
 
 class Balancers:
-    """The load balancers that the controller lists are there, and no others."""
+    """Forwards connections for the load balancers that the controller lists, and no others."""
 
     def __init__(self, f):
         self.f, self.there, self.looked, self.opener = f, {}, 0.0, None
@@ -50,7 +51,7 @@ class Balancers:
                                                 headers={"Content-Type": "application/json"}), timeout=30).close()
 
     def listed(self):
-        """(address, port) -> the port of its first backend."""
+        """Returns (address, port) -> port of the first backend."""
         if not self.opener:
             self.login()
         with self.opener.open(f"{self.f.url}/api/v2/l4lb", timeout=30) as reply:
@@ -70,7 +71,7 @@ class Balancers:
 
 
 class Switched(fleet.Fleet):
-    later = ("team-a",)  # so that the first V-net is of team-b
+    later = ("team-a",)  # so that team-b gets the first V-net
 
     def __init__(self, folder, machines):
         super().__init__(folder, machines=machines, prefix=PREFIX, isolated=True)
@@ -82,7 +83,7 @@ class Switched(fleet.Fleet):
         self.balancers = Balancers(self)
 
     def may_reach(self):
-        """Segment -> the (host, port) that it reaches."""
+        """Segment -> the (host, port) pairs that it may reach."""
         agent, gate = self.ports["agent"], testbed.network.GATEWAY
         return {"quarantine": [(gate, agent)], "provisioning": [(gate, agent), (gate, self.files.port)],
                 "tenant/team-a": [(BALANCER, self.tenants["team-a"].port)],
@@ -102,7 +103,8 @@ class Switched(fleet.Fleet):
         self.network.start()
         for segment, address in ANSWERS.items():
             self.network.answers(segment, address)
-        self.network.answers("tenant/team-a", BALANCER)  # which leads nowhere before there is a load balancer
+        # Leads nowhere before a load balancer exists.
+        self.network.answers("tenant/team-a", BALANCER)
         self.network.answers("tenant/team-b", VIP)
         for segment, places in self.may_reach().items():
             for address, port in places if segment != "tenant/team-a" else ():
@@ -132,7 +134,7 @@ class Switched(fleet.Fleet):
         return vc
 
     def way(self, name):
-        """What is said of the way to its API server."""
+        """Returns the condition of the path to the tenant's API server."""
         return self.condition(name, "APIServerWay")
 
     def apply_objects(self):
@@ -159,7 +161,7 @@ class Switched(fleet.Fleet):
         urllib.request.urlopen(request, context=tls, timeout=30).close()
 
     def reaches(self, segment):
-        """What of all there is on this machine a guest of that segment reaches."""
+        """Returns which of all listeners on this machine a guest in that segment reaches."""
         return sorted(self.network.reaches(segment, sorted({at for places in self.may_reach().values() for at in places})))
 
 
@@ -169,7 +171,7 @@ def segments_reach_what_they_may(f):
 
 
 def proved_by_packets(f, tenants):
-    """Each machine was asked in the segment that it is in, and the API server is part of that."""
+    """Checks that each machine was probed in its segment, including the API server."""
     for name, status in f.states().items():
         tenant = (status.get("tenant") or {}).get("name")
         if tenant in tenants and status["state"] == "serving":

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The Debian package: installed, configured, upgraded, removed and purged in a machine with systemd.
+"""The Debian package: installed, configured, upgraded, removed and purged on a machine with
+systemd.
 
     tests/real/package.py [--folder FOLDER]
 
-The machine is a container of systemd-nspawn that boots Debian 12 (the part rootfs, over which it writes); drover is
-started by its unit, and speaks to a real control plane with the kubeconfig of its own ServiceAccount.  What happens in
-there is tests/real/package_probe.sh.  Needs what `make deb` made, and root.
+The machine is a systemd-nspawn container that boots Debian 12 (the part rootfs, with an overlay for
+writes). drover is started by its unit, and uses a real control plane with the kubeconfig of its own
+ServiceAccount. The steps inside are tests/real/package_probe.sh. Needs the output of `make deb`,
+and root.
 """
 import argparse
 import os
@@ -42,13 +44,13 @@ def run(*argv, fails=False, **more):
 
 
 def lintian(deb):
-    """No error; it does not like root."""
+    """Checks that lintian reports no error; lintian does not run as root."""
     said = run("lintian", "--fail-on", "error", "--allow-root", deb)
     assert "\nE:" not in f"\n{said}", said
 
 
 def newer(deb, folder, out):
-    """The same with another version."""
+    """Returns the same package with a higher version."""
     unpacked = folder / "newer"
     shutil.rmtree(unpacked, ignore_errors=True)
     run("dpkg-deb", "-R", deb, unpacked)
@@ -58,11 +60,11 @@ def newer(deb, folder, out):
 
 
 class Machine:
-    """Debian in a folder, of which nothing is written."""
+    """Debian in a folder that is never written."""
 
     def __init__(self, folder):
         self.root = folder / "root"
-        if os.path.ismount(self.root):  # of a run that was killed
+        if os.path.ismount(self.root):  # left by a run that was killed
             self.close()
         for name in ("root", "over", "work"):
             shutil.rmtree(folder / name, ignore_errors=True)
@@ -73,7 +75,7 @@ class Machine:
         self.probe.mkdir()
 
     def install(self, deb):
-        """By the install script, and only with the right digest."""
+        """Installs with the install script, which accepts only the right digest."""
         for name in ("deploy/install.sh", "tests/real/package_probe.sh"):
             shutil.copy(ROOT / name, self.probe)
         (self.probe / "package_probe.sh").rename(self.probe / "probe.sh")
@@ -89,7 +91,7 @@ class Machine:
         run(*inside, "systemd-analyze", "verify", "--man=no", "/lib/systemd/system/drover.service")
 
     def boot(self, folder, cable, limit_s):
-        """Boots it; gives what the probe said."""
+        """Boots the machine; returns the output of the probe."""
         units = self.root / "etc/systemd/system"
         (units / "probe.service").write_text(UNIT.format(address=cable.there))
         wanted = units / "default.target.wants"

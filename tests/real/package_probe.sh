@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs in the machine of tests/real/package.py, under its systemd, as root; says what failed, or last: whole.
-# $1: the address at which drover is to be known.  /probe has kubeconfig, and the newer package.
+# Runs in the machine of tests/real/package.py, under its systemd, as root. Prints what failed; the
+# last line is "whole" if nothing failed.
+# $1: external address of drover. /probe contains the kubeconfig and the newer package.
 set -eu
 wrong() {
 	echo "wrong: $*"

@@ -1,14 +1,14 @@
 /*
- * plan_objects: what drover plans for the objects of a cluster: one world as JSON in each line of
- * standard input, its plan as one line of standard output.
+ * plan_objects: runs drover's planner on the objects of a cluster. Each line of standard input is
+ * one world as JSON, each line of standard output its plan.
  *
  *   in	{"nodes": [Node], "pods": [Pod], "types": [Node], "pool": Node, "machines": [Node]}
  *   out	{"pods": [{"name", "namespace", "outcome", "target", "claim", "reasons": [[CODE, TEXT]]}],
  *   	 "claims": [{"machine", "type", "labels", "pods": [UID]}]}
  *
- * Nodes and Pods are read as from a tenant's API server. A type is what a Node of it would be
- * (labels, allocatable), the pool has labels and taints, a machine the labels of its place and its
- * type as providerID. "claim": which of the claims.
+ * Nodes and Pods are objects of a tenant's API server. A type is given as the Node that it would
+ * become (labels, allocatable); the pool has labels and taints; a machine has the labels of its
+ * location and its type as providerID. "claim": index of the claim.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static _Noreturn void die(const char *what, const struct err *e)
 
 typedef void *project_fn(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
-/* As the controller reads it: of what is wanted alone. */
+/* Reads an object like the controller: only the wanted members. */
 static void *read_one(const json_t *o, const struct scan_want *want, project_fn *project,
 		      struct arena *a)
 {

@@ -1,7 +1,8 @@
-"""Known bytes on the drives of virtual machines: planted, and searched for in the files behind the drives.
+"""Known bytes on the drives of virtual machines: written, and searched in the files behind the
+drives.
 
-A tenant's pod plants them (parts/plant.c), or plant() from outside, for a tenant that was there
-before.  The search needs nothing from drover, the agent or the guest.
+A tenant's pod writes them (parts/plant.c), or plant() from outside, in place of an earlier tenant.
+The search needs nothing from drover, the agent or the guest.
 """
 import os
 import pathlib
@@ -12,8 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
 from testbed import drive  # noqa: E402
 
-STAMP_BYTES = 4096  # what the agent leaves at the beginning of a clean drive
-COPIES = 3  # of what is planted on a drive that holds no file system
+STAMP_BYTES = 4096  # size of the agent's stamp at the beginning of a clean drive
+COPIES = 3  # copies on a drive without a file system
 LINES = (1 << 20) // 64
 UNTOUCHED = (COPIES * LINES, COPIES * (1 << 20) - STAMP_BYTES)  # remains() of a planted drive
 RACK = "topology.drover.dev/rack"  # label by which a pod selects one machine
@@ -33,25 +34,25 @@ def plant(path, mark):
 
 
 def left_on(paths, mark):
-    """Returns how often the marker stands on each drive."""
+    """Returns how often the marker occurs on each drive."""
     return [drive.count(path, mark.encode()) for path in paths]
 
 
 def remains(paths, mark):
-    """Returns what each drive of a machine that is off still holds: (number of markers, number of
-    bytes other than zero behind the stamp).  A wiped drive: (0, 0)."""
+    """Returns what each drive of a machine that is off contains: (number of markers, number of
+    nonzero bytes after the stamp). A wiped drive: (0, 0)."""
     return list(zip(left_on(paths, mark), (drive.not_zero(p, STAMP_BYTES) for p in paths)))
 
 
 def planted(paths, mark):
-    """True when root drive and data drive hold all that planting_pod() writes.  The root drive may
-    hold more markers, because the pod's own manifest is on it."""
+    """True if root drive and data drive contain everything that planting_pod() writes. The root
+    drive may contain more markers, because the pod's manifest is on it."""
     root, data = left_on(paths, mark)
     return root >= LINES and data == COPIES * LINES
 
 
 def planting_pod(name, gpus, vm, mark):
-    """Returns a pod for that machine alone, which plants the marker on both drives and then waits."""
+    """Returns a pod for that machine only, which writes the marker to both drives and then waits."""
     pod = fleet.gpu_pod(name, gpus)
     pod["metadata"]["labels"] = {"app": name}
     pod["spec"]["nodeSelector"] = {RACK: vm.name}

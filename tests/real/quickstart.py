@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The commands of docs/quickstart.md, as they stand there, one block after the other.
+"""The commands of docs/quickstart.md, verbatim, one block after the other.
 
-No VM.  Left out are the block that installs packages and lines that watch (-w), for which this
-waits; the port and the speed of `drover up` alone are others.  kubectl is that of parts/build.
-Nothing is timed: each wait has a limit of minutes.  tests/real/quickstart.py
+No VM. Left out are the block that installs packages, and lines that watch (-w), for which this test
+waits instead; only the port and the speed of `drover up` differ. kubectl is that of parts/build.
+Nothing is timed: each wait has a limit of minutes. tests/real/quickstart.py
 """
 import importlib.util
 import json
@@ -25,7 +25,7 @@ demo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(demo)
 LIMIT_S = 240
 QUIET_READY_S = 0.3
-PORT = 18440  # that of the page
+PORT = 18440  # the port on the page
 
 
 class Page:
@@ -38,14 +38,14 @@ class Page:
         self.exports = self.take("export PATH=")
 
     def take(self, word):
-        """The block that has this in it."""
+        """Returns the next block that contains word."""
         found = [b for b in self.blocks if word in b]
         assert len(found) == 1, f"docs/quickstart.md: {len(found)} blocks have: {word}"
         self.blocks.remove(found[0])
         return found[0]
 
     def shell(self, script):
-        """What it prints.  Aliases and variables are those of the page."""
+        """Returns the script's output. Aliases and variables are those of the page."""
         script = "".join(line for line in script.splitlines(True) if not re.search(r" -w$", line))
         script = script.replace(str(PORT + 7), str(self.port + 7))
         done = subprocess.run(["bash", "-c", "set -e -o pipefail\nshopt -s expand_aliases\n" + self.exports

@@ -1,6 +1,6 @@
-"""A fleet whose controllers are killed, stopped and followed by others.
+"""A fleet whose controllers are killed, stopped and replaced.
 
-Its BMCs have sessions (testbed.session_proxy), and one address stands for whoever leads
+Its BMCs have sessions (testbed.session_proxy), and one address leads to the current leader
 (testbed.door), as in production.
 """
 import http.client
@@ -24,13 +24,13 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-con
 
 
 class Replica:
-    """One `drover run`; the same object again after a kill, with the same ports and log."""
+    """One `drover run`; after a kill the same object starts again, with the same ports and log."""
 
     def __init__(self, fleet_, name):
         self.fleet, self.name = fleet_, name
         self.ports = {p: testbed.free_port() for p in PORTS}
         self.process = None
-        self.log_from = 0  # what a test has read of its log
+        self.log_from = 0  # offset up to which a test has read the log
 
     def start(self, identity=None):
         f = self.fleet
@@ -47,7 +47,7 @@ class Replica:
         return self
 
     def ops(self, path):
-        """(status, text) of its operations endpoint; (0, "") when nothing answers."""
+        """Returns (status, text) of its operations endpoint; (0, "") without an answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.ports['ops']}{path}",
                                         timeout=5) as reply:
@@ -61,17 +61,17 @@ class Replica:
         os.kill(self.process.pid, number)
 
     def kill(self):
-        """As a crash does: nothing is said, nothing given back."""
+        """Kills the process like a crash: nothing is reported or released."""
         self.signal(signal.SIGKILL)
         self.process.stop(grace_s=0)
 
 
 class Replicas:
-    """What Fleet holds in place of one process."""
+    """Fleet's process, when there are several replicas."""
 
     def __init__(self):
         self.all = []
-        self.lock = threading.RLock()  # held while one is killed and started again
+        self.lock = threading.RLock()  # held while a replica is killed and restarted
 
     def check(self):
         with self.lock:
@@ -87,12 +87,12 @@ class Replicas:
 
 
 class Fleet(fleet.Fleet):
-    """As fleet.Fleet, one machine, with sessions, a door, and replicas started by hand."""
+    """Like fleet.Fleet, with one machine, BMC sessions, a door, and replicas started by hand."""
 
     def __init__(self, folder, prefix, hold=None, names=("drover-1",), isolated=False):
         super().__init__(folder, machines=1, prefix=prefix, isolated=isolated)
         self.hold, self.proxy, self.door, self.watch = hold, None, None, None
-        self.identity = None  # of the first replica; its own name
+        self.identity = None  # name of the first replica; None: its default
         self.on_watch = None  # called before drover starts, when the watch of machines runs
         self.agent_names = ("10.0.2.2",)
         self.drover = Replicas()
@@ -143,7 +143,7 @@ class Fleet(fleet.Fleet):
         return self.get("machines", self.vm.name).get("status", {})
 
     def holder(self):
-        """The name in the Lease."""
+        """Returns the name in the Lease."""
         return self.host.get(LEASE)["spec"].get("holderIdentity")
 
     def logs(self):
@@ -151,8 +151,8 @@ class Fleet(fleet.Fleet):
 
 
 class Watch:
-    """Every write of a kind's objects, in order: calls each of `on` with the object, in its own
-    thread, the moment that it comes; `seen` keeps (monotonic time, type, object)."""
+    """All writes of a kind's objects, in order: calls each function in `on` with the object, in the
+    watch's thread, as soon as it arrives; `seen` records (monotonic time, type, object)."""
 
     def __init__(self, plane, plural):
         self.plane, self.plural = plane, plural
@@ -165,7 +165,7 @@ class Watch:
         self.ended = True
 
     def check(self):
-        """Raises what one of `on` raised."""
+        """Raises what a function in `on` raised."""
         if self.failed:
             raise self.failed
 
@@ -192,7 +192,7 @@ class Watch:
                         call(event["object"])
             except (OSError, http.client.HTTPException):
                 time.sleep(0.2)
-            except Exception as e:  # of the callbacks: the test reads it in check()
+            except Exception as e:  # of the callbacks: the test gets it from check()
                 self.failed = e
                 return
             finally:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What deploy/*.yaml lets each of drover's roles do, asked of the real kube-apiserver with their own tokens.
+"""What deploy/*.yaml permits each of drover's roles, tested on the real kube-apiserver with their
+own tokens.
 
     tests/real/rights.py [--folder FOLDER] [--keep]
 
-On-call operators: each verb of the command line that is theirs, and nothing else of any object.  drover in its own
-cluster and in a tenant's: each request that its code makes, and none of those that a thief of the token would want.
-Every line of the tables below is one request; exits 0 only when each was answered as it says.
+On-call operators: each command of theirs, and nothing else on any object. drover in its own cluster
+and in a tenant's: each request that its code sends, and none that a thief of the token would want.
+Every line of the tables below is one request; exits 0 only if each was answered as expected.
 """
 import argparse
 import json
@@ -24,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DROVER = ROOT / "build/rel/drover"
 OURS = "/apis/drover.dev/v1alpha1"
 SYSTEM = "drover-system"
-TENANT = "drover-in-tenant"  # one control plane is host and tenant here: two accounts
+TENANT = "drover-in-tenant"  # one control plane is both host and tenant here, with two accounts
 DEVICES = "/apis/resource.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/drover-tenant"
@@ -35,7 +36,7 @@ GROUP = "system:bootstrappers:kubeadm:default-node-token"
 
 
 class Caller:
-    """Somebody with a bearer token."""
+    """A client with a bearer token."""
 
     def __init__(self, plane, token):
         self.server, self.token = plane.server, token
@@ -57,7 +58,7 @@ class Caller:
 
 
 class Judge:
-    """Counts requests, and keeps those that were answered otherwise than they should be."""
+    """Counts requests, and records those with an unexpected answer."""
 
     def __init__(self):
         self.asked, self.wrong = 0, []
@@ -69,7 +70,7 @@ class Judge:
             self.wrong.append(f"refused: {method} {path} {rest}: {code} {text[:400]}")
 
     def may_not(self, caller, method, path, *rest):
-        """Refused for want of rights, and for nothing else."""
+        """Checks that the request is refused for lack of rights, and for nothing else."""
         self.asked += 1
         code, text = caller.ask(method, path, *rest)
         if code != 403:
@@ -97,7 +98,7 @@ def token_of(plane, namespace, account):
 
 
 def person(plane, name, role):
-    """A ServiceAccount stands in for a person: the role is what counts."""
+    """Creates a ServiceAccount that stands for a person: only the role matters."""
     plane.apply(
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}},
         {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
@@ -108,7 +109,7 @@ def person(plane, name, role):
 
 
 def in_force(what, caller, *request):
-    """A policy is compiled a moment after it was written."""
+    """Waits until a policy is in force, a moment after it was written."""
     testbed.wait_for(what, lambda: caller.ask(*request)[0] == 403, 60)
 
 
@@ -118,7 +119,8 @@ MACHINE, POOL = f"{OURS}/machines/gpu-r1-07", f"{OURS}/nodepools/h100"
 PROVIDER, CLUSTER = f"{OURS}/providers/hall-a", f"{OURS}/virtualclusters/team-a"
 LEDGER, POLICY = f"{OURS}/burstledgers/research-burst", f"{OURS}/burstpolicies/research-burst"
 
-# What would make the holder drover, or take a machine from its tenant.  An administrator may do all of it.
+# Requests that would make the holder drover, or take a machine from its tenant. An administrator
+# may send all of them.
 ADMINISTERS = [
     (MACHINE, spec(bmc={"address": "https://10.6.6.6/redfish/v1/Systems/1"})),
     (MACHINE, spec(bmc={"tls": {"fingerprint": PIN}})),
@@ -201,7 +203,7 @@ def on_call(plane, folder, judge):
     judge.may_not(oncall, "PATCH", f"{OURS}/nodeclaims/h100-x7k2p", {"metadata": {"finalizers": []}})
     judge.may_not(oncall, "GET", f"/api/v1/namespaces/{SYSTEM}/secrets")
     judge.may_not(oncall, "GET", f"/api/v1/namespaces/{SYSTEM}/secrets/bmc-default")
-    # The same by the command line: what these verbs write is what may be written.
+    # Requests of the command line: these writes must be allowed.
     plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "quarantined", "operation": {"id": "01JD"},
               "quarantine": {"reason": "QuarantinedByOperator", "exit": "auto"}}})
     for args in (("retry", "gpu-r1-07"), ("quarantine", "gpu-r1-07", "--reason", "fan"), ("release", "gpu-r1-07"),
@@ -221,7 +223,7 @@ def on_call(plane, folder, judge):
             judge.wrong.append(f"refused to drover-admin: {path} {patch}: {text[:400]}")
 
 
-# --- drover at home -----------------------------------------------------------------------------------
+# --- drover in the host cluster -------------------------------------------------------------------
 
 def at_home(plane, judge):
     drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
@@ -261,7 +263,7 @@ def pod(name, node="h100-x7k2p", owner=None, **notes):
 
 
 def token(name, groups=GROUP, label=True, kind="bootstrap.kubernetes.io/token", expires=True):
-    """As controller/life/join.c makes it."""
+    """Returns a bootstrap token like controller/life/join.c."""
     ident = name[-6:]
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {
         "name": name, "namespace": "kube-system",
@@ -283,7 +285,7 @@ def event(name, reporter="drover.dev/controller", kind="Pod", namespace="default
 
 
 def renamed_event(name, reporter="drover.dev/controller"):
-    """As earlier versions of drover wrote it."""
+    """Returns an event as earlier versions of drover wrote it."""
     return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
             "eventTime": "2026-12-01T10:00:00.000000Z", "reportingController": reporter,
             "reportingInstance": "replica-1", "type": "Normal", "reason": "Waiting", "action": "Provision",
@@ -292,7 +294,8 @@ def renamed_event(name, reporter="drover.dev/controller"):
 
 
 def made(plane, path, body):
-    """A kind is served a moment after its definition is Established."""
+    """Creates an object; retries, because a kind is served a moment after its definition is
+    Established."""
     try:
         return plane.api("POST", path, body)
     except testbed.plane.ApiError as e:
@@ -305,7 +308,7 @@ REQUESTS = "/apis/autoscaling.x-k8s.io/v1/namespaces/default/provisioningrequest
 
 
 def provisioning_requests(plane, drover, judge):
-    """controller/tenant/provisioning_requests.c, request_writer.c."""
+    """Requests of controller/tenant/provisioning_requests.c and request_writer.c."""
     group, plural = "autoscaling.x-k8s.io", "provisioningrequests"
     plane.apply({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
                  "metadata": {"name": f"{plural}.{group}"},
@@ -410,7 +413,7 @@ def in_a_tenant(plane, judge):
     judge.may_not(drover, "PATCH", f"{EVENTS}/theirs.1", {"metadata": {"labels": {"a": "b"}}})
     judge.may_not(drover, "DELETE", f"{EVENTS}/train.1")
 
-    # What a thief of the token would want.
+    # Requests that a thief of the token would want.
     for method, path, body in (
             ("POST", PODS, pod("mine")), ("POST", NODES, {"metadata": {"name": "mine"}}),
             ("POST", f"{PODS}/web/exec?command=id", None), ("POST", f"{PODS}/web/binding", {}),
@@ -427,7 +430,7 @@ def in_a_tenant(plane, judge):
 
 
 def on_host_nodes(plane, judge):
-    """deploy/host-nodes-rbac.yaml, where virtual clusters share the host's nodes."""
+    """deploy/host-nodes-rbac.yaml, for virtual clusters that share the host's nodes."""
     drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
     judge.may_not(drover, "GET", NODES)
     plane.kubectl("apply", "-f", ROOT / "deploy/host-nodes-rbac.yaml")
@@ -452,7 +455,7 @@ def on_host_nodes(plane, judge):
 
 
 def nodes(drover, judge):
-    """controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/debts.c."""
+    """Requests of controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/debts.c."""
     ours = f"{NODES}/h100-x7k2p"
     away = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
     judge.may(drover, "PATCH", ours, {"metadata": {
@@ -478,7 +481,7 @@ def nodes(drover, judge):
 
 
 def pods(drover, judge):
-    """controller/drain/checkpoint.c, evict.c."""
+    """Requests of controller/drain/checkpoint.c, evict.c."""
     judge.may(drover, "PATCH", f"{PODS}/train", {"metadata": {"annotations": {
         "drover.dev/checkpoint-requested": "2026-12-01T10:00:00Z", "drover.dev/checkpoint-done": None}}})
     for patch in ({"metadata": {"annotations": {"drover.dev/checkpoint": "1h"}}},
@@ -501,13 +504,13 @@ def pods(drover, judge):
     judge.may(drover, "DELETE", f"{PODS}/web", {"gracePeriodSeconds": 0})
 
 
-# --- who names workloads in a tenant -------------------------------------------------------------------
+# --- who may name workloads in a tenant -----------------------------------------------------------
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
 
 def named(name, workload=None):
-    """A pod that waits for ever, with that workload."""
+    """Returns a pod that waits forever, with that workload."""
     return pod(name, node=None, **({"drover.dev/workload": workload} if workload else {}))
 
 
@@ -519,7 +522,8 @@ def job(name, workload):
 
 
 def workloads(plane, judge):
-    """deploy/tenant-workloads.yaml: an author names the workload that he may use, and no other."""
+    """deploy/tenant-workloads.yaml: an author may name the workload that is allowed for them, and
+    no other."""
     plane.kubectl("apply", "-f", ROOT / "deploy/tenant-workloads.yaml")
     author = person(plane, "anna", "edit")
     plane.apply(

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""What drover promises, held against the real kube-scheduler.
+"""drover's promises, tested against the real kube-scheduler.
 
     tests/real/scheduler.py [--cases 40] [--seed 1] [--only CASE] [--folder DIR] [--verbose]
 
-Cases are made by chance: Nodes that are there with pods on them, pods that wait, machines that could come.  For each:
+Cases are random: existing Nodes with pods, waiting pods, and machines that could be claimed. For
+each:
 
-    1  kube-scheduler gets the Nodes and the pods, and marks those that have no place Unschedulable
-    2  drover plans for what the API server now says (tests/real/plan_objects.c)
-    3  the Nodes that drover would bring are made, with the labels, taints and room that it predicts
-    4  kube-scheduler has to bind each pod that was promised a place, and gets no more Nodes for it
-    5  it has to leave each pod unbound that drover says no machine would do for, though one Node of every type is offered
+    1  kube-scheduler gets the Nodes and the pods, and marks pods without a place Unschedulable
+    2  drover plans for the resulting state of the API server (tests/real/plan_objects.c)
+    3  the planned Nodes are created, with the labels, taints and capacity that drover predicts
+    4  kube-scheduler has to bind each pod that was promised a place, without further Nodes
+    5  it must leave each pod unbound for which drover sees no machine, with one Node of every type
 
-kube-scheduler chooses among Nodes with room by scores of its own, so it may fill them in another way than drover did, until
-one pod is left over that had a place.  A case in which that happens is tried again with the Node of the plan as each pod's
-nominatedNodeName, which kube-scheduler takes if its own filters admit it: then all have to be bound.  How many pods that were
-is printed.  No kubelet and no virtual machine: kube-scheduler binds to Node objects.
+kube-scheduler chooses among Nodes with free capacity by its own scores, so it may fill them
+differently than drover, until a pod with a planned place is left over. Such a case is repeated with
+the planned Node as each pod's nominatedNodeName, which kube-scheduler uses if its own filters admit
+it: then all pods have to be bound. The number of these pods is printed. No kubelet and no virtual
+machine: kube-scheduler binds to Node objects.
 """
 import argparse
 import collections
@@ -35,7 +37,7 @@ PLANNER = ROOT / "build/rel/tests/real/plan_objects"
 LOOK_S = 0.02
 TRIES = 5
 UNBOUND = "?fieldSelector=spec.nodeName="
-QUIET_S = 1.5  # nothing was bound for so long: nothing will be
+QUIET_S = 1.5  # time without a binding after which none is expected
 SCHEDULER = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -44,15 +46,16 @@ leaderElection: {{leaderElect: false}}
 podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 1
 """
-# What drover says of a pod that no machine would do for, as things are.
+# Reasons that drover gives if no existing machine type fits a pod.
 NEVER = ("TooBig", "RequirementsNotMet", "TaintNotTolerated")
-# Objects come and go without the controllers that would look after them.
+# The controllers that would maintain these objects do not run here.
 OFF = "ServiceAccount,TaintNodesByCondition"
-FEATURES = "--feature-gates=TaintTolerationComparisonOperators=true"  # tolerations Gt and Lt; alpha in 1.36
+# Tolerations Gt and Lt; alpha in 1.36.
+FEATURES = "--feature-gates=TaintTolerationComparisonOperators=true"
 
 
 class Plane(testbed.ControlPlane):
-    """etcd, kube-apiserver and kube-scheduler alone: no controller changes what a case has made."""
+    """etcd, kube-apiserver and kube-scheduler only: no controller changes the objects of a case."""
 
     def __init__(self, folder):
         super().__init__("scheduler", folder, apiserver_args=[f"--disable-admission-plugins={OFF}", FEATURES])
@@ -67,7 +70,7 @@ class Plane(testbed.ControlPlane):
         return self
 
     def api(self, method, path, body=None, content_type=None):
-        """Over one connection that is kept."""
+        """Sends a request over one persistent connection."""
         kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
         if not self.connection:
             self.connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=pace.limit(30),
@@ -81,7 +84,7 @@ class Plane(testbed.ControlPlane):
 
 
 class Planner:
-    """drover's planner, one world after the other."""
+    """drover's planner, for one world after another."""
 
     def __init__(self):
         self.process = subprocess.Popen([PLANNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -108,12 +111,13 @@ def path_of(pod):
 
 
 def is_told(pod):
-    """kube-scheduler has said something of it."""
+    """True if kube-scheduler has reported a result for the pod."""
     return "nodeName" in pod["spec"] or any(c["type"] == "PodScheduled" for c in pod["status"].get("conditions", []))
 
 
 class Stale(Exception):
-    """kube-scheduler has bound a pod to a Node of an earlier case: it had not heard yet that it is gone."""
+    """kube-scheduler has bound a pod to a Node of an earlier case, before it learned of the
+    deletion."""
 
 
 class Run:
@@ -142,7 +146,7 @@ class Run:
             self.plane.api("POST", "/api/v1/nodes", n)
 
     def settled(self, case):
-        """The pods, once kube-scheduler has said something of each."""
+        """Returns the pods, once kube-scheduler has reported a result for each."""
         pace.wait_for("kube-scheduler to look at each pod",
                       lambda: all(map(is_told, self.pods(UNBOUND).values())), 20, LOOK_S)
         pods = self.pods()
@@ -151,7 +155,7 @@ class Run:
         return pods
 
     def bound(self, wanted):
-        """Those of wanted that are left unbound when nothing more happens."""
+        """Returns the pods of `wanted` that are still unbound when nothing more happens."""
         last, since = None, time.monotonic()
         while True:
             unbound = self.pods(UNBOUND)
@@ -176,11 +180,11 @@ class Run:
         return "kube-scheduler does not hear which Nodes are there"
 
     def once(self, case):
-        """None, or what was wrong."""
+        """Runs the case; returns None, or what was wrong."""
         self.clean()
         self.make_nodes(case.nodes)
         self.make_pods(case.bound)
-        for p in case.waiting:  # before the others, which have to yield to them
+        for p in case.waiting:  # created first, since the other pods have to yield to them
             if p["metadata"]["name"] in case.nominated:
                 self.make_nominated(p, case.nominated[p["metadata"]["name"]])
         self.make_pods(p for p in case.waiting if p["metadata"]["name"] not in case.nominated)
@@ -214,9 +218,9 @@ class Run:
         return self.never_fit(case, never) if never else None
 
     def as_planned(self, case, before, promised, never):
-        """Anew, one after the other as the plan has them, each with its Node nominated; those that were bound before
-        stay, and so do those that are nominated and fit nowhere: kube-scheduler counts them.  Who waits for another to be
-        placed has its turn again."""
+        """Runs the case again in the order of the plan, with each pod's Node nominated. Pods that
+        were bound before stay, and so do nominated pods that fit nowhere, because kube-scheduler
+        counts them. A pod that waits for another one to be placed is retried."""
         again = {key(p): p for p in case.waiting}
         self.drop(p for name, p in again.items() if "nodeName" not in before[name]["spec"] and
                   (name not in never or p["metadata"]["name"] not in case.nominated))
@@ -234,19 +238,20 @@ class Run:
             self.plane.api("DELETE", path_of(p), {"gracePeriodSeconds": 0})
 
     def make_nominated(self, pod, node):
-        """A pod is nominated while a gate keeps kube-scheduler off."""
+        """Creates a pod with a nominated Node; a scheduling gate keeps kube-scheduler away until
+        then."""
         gated = {**pod["spec"], "schedulingGates": [{"name": "drover.test/wait"}]}
         self.make_pods([{**pod, "spec": gated}])
         self.plane.api("PATCH", f"{path_of(pod)}/status", {"status": {"nominatedNodeName": node}})
         self.plane.api("PATCH", path_of(pod), {"spec": {"schedulingGates": []}})
 
     def nominated(self, pod, node):
-        """It is bound."""
+        """True if the pod is bound."""
         self.make_nominated(pod, node)
         return not self.bound([key(pod)])
 
     def never_fit(self, case, never):
-        """One empty Node of each type: none of them is bound."""
+        """Checks that with one empty Node of each type none of these pods is bound."""
         waiting = {key(p): p for p in case.waiting}
         self.clean()
         self.make_nodes(case.one_of_each())

@@ -1,4 +1,4 @@
-"""Cases for scheduler.py, made by chance from a seed: the same for the same numbers."""
+"""Random cases for scheduler.py: the same seed gives the same cases."""
 import random
 
 ZONE = "topology.kubernetes.io/zone"
@@ -24,7 +24,7 @@ CATALOGUE = (
 
 
 def fixed_objects():
-    """What all cases share: (path, object)."""
+    """Objects shared by all cases, as (path, object)."""
     for name, labels in NAMESPACES.items():
         yield "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}}
     for name, value in (("high", 1000), ("plain", 0), ("low", -10)):
@@ -37,8 +37,8 @@ def fixed_objects():
 
 
 class Case:
-    """nodes, bound, waiting: objects for the API server.  nominated: the Node that a waiting pod is nominated for, by the
-    pod's name.  supply: types, pool and machines for the planner."""
+    """nodes, bound, waiting: objects for the API server. nominated: pod name -> nominated Node of a
+    waiting pod. supply: types, pool and machines for the planner."""
 
     def __init__(self, seed, number):
         self.r = random.Random(f"{seed}/{number}")
@@ -61,7 +61,7 @@ class Case:
                                  for name, room, labels in self.types],
                        "pool": self.pool, "machines": self.machines}
 
-    # -- names, chance
+    # -- names, random numbers
 
     def name(self, name):
         return f"case-{self.number}-{name}"
@@ -101,7 +101,7 @@ class Case:
                            "conditions": [{"type": "Ready", "status": "True"}]}}
 
     def node_name(self):
-        """Of a Node that is there, or of none."""
+        """Returns the name of an existing Node, or of none."""
         return self.r.choice([n["metadata"]["name"] for n in self.nodes] + [self.name("gone")])
 
     def standing(self, i):
@@ -110,12 +110,12 @@ class Case:
         return self.node(f"old-{i}", room, {**labels, TYPE: name, **self.place()}, taints, self.chance(8))
 
     def node_of(self, name, claim):
-        """Of a claim of drover's plan: as predicted."""
+        """Returns the Node predicted for a claim of drover's plan."""
         room = next(room for type_name, room, _ in self.types if type_name == claim["type"])
         return self.node(name, room, claim["labels"], self.pool.get("spec", {}).get("taints", []))
 
     def one_of_each(self):
-        """An empty Node of every type that a machine is there of."""
+        """Returns an empty Node for every type of which a machine exists."""
         for i, (name, room, labels) in enumerate(self.types):
             here = [m for m in self.machines if m["spec"]["providerID"] == name]
             for k, m in enumerate(here):
@@ -146,7 +146,8 @@ class Case:
         if self.chance(4):
             requests["ephemeral-storage"] = "1Gi"
         out = {"name": name, "image": "drover.test/pause:1", "resources": {"requests": requests, "limits": limits}}
-        ports = {"c0": (8080, 8081), "side": (8081, 8082)}.get(name)  # one port twice in a pod is refused
+        # The same port twice in a pod is refused.
+        ports = {"c0": (8080, 8081), "side": (8081, 8082)}.get(name)
         if ports and self.chance(8):
             out["ports"] = [{"containerPort": 80, "hostPort": self.r.choice(ports),
                              "protocol": "TCP" if name == "c0" else "UDP"}]
@@ -231,7 +232,7 @@ class Case:
     def toleration(self, key):
         op = self.r.choice(("Exists", "Equal", "", None) + (("Gt", "Lt") * 3 if key == "sla" else ()))
         values = NUMBERS if key == "sla" else ("a", "b")
-        if op in ("Gt", "Lt"):  # any other text is refused
+        if op in ("Gt", "Lt"):  # non-numeric values are refused
             values += ("-6", "9223372036854775807")
         return {"key": key, **({"operator": op} if op is not None else {}),
                 **({"value": self.r.choice(values)} if op != "Exists" else {})}
@@ -248,7 +249,7 @@ class Case:
         return out
 
     def like(self, name):
-        """A pod as a Deployment would make several of."""
+        """Returns another pod like this one, as a Deployment would create."""
         spec = {"containers": [self.container(f"c{i}") for i in range(self.r.choice((1, 1, 1, 2)))],
                 "terminationGracePeriodSeconds": 0}
         starts = []
@@ -283,7 +284,8 @@ class Case:
             yield {**like, "metadata": {**like["metadata"], "name": f"{like['metadata']['name']}-{i}"}}
 
     def greedy(self):
-        """No Node has room for it: nominated for one, it keeps others of at most its priority away."""
+        """Returns a pod for which no Node has free capacity: nominated for a Node, it blocks pods
+        of at most its priority."""
         pod = self.like("greedy")
         pod["spec"]["containers"] = [{"name": "c", "image": "drover.test/pause:1",
                                       "resources": {"requests": {"cpu": "300", "memory": "4Ti"}}}]
@@ -297,7 +299,7 @@ class Case:
         return out
 
     def pods_on_nodes(self):
-        """Small ones, anywhere: what they ask of others holds for those that come, too."""
+        """Adds small pods on random Nodes: their affinity applies to new pods, too."""
         out = []
         for n in self.nodes:
             for i in range(self.r.randint(0, 4)):

@@ -1,6 +1,6 @@
-"""Pods of tenants that run on machines of a fleet: started, checked, and what they must not leave.
+"""Pods of tenants on machines of a fleet: start, checks, and what must not be left over.
 
-The machines may be of any kind that a Fleet has: virtual ones behind BMCs, or those of a simulator.
+The machines may be of any kind that a Fleet has: virtual ones behind BMCs, or simulated ones.
 """
 import pathlib
 import sys
@@ -12,9 +12,9 @@ import testbed  # noqa: E402
 
 
 def run_pods(f, pods, gpus=fleet.GPUS, limit_s=300, make=fleet.gpu_pod):
-    """Creates the pods (tenant, name) by make(name, gpus) and waits until the container of each runs.
-    Returns {(tenant, name): seconds}.  By default each asks for all GPUs of a machine, so each needs
-    a machine of its own."""
+    """Creates the pods (tenant, name) by make(name, gpus) and waits until the container of each
+    runs. Returns {(tenant, name): seconds}. By default each requests all GPUs of a machine, so each
+    needs a machine of its own."""
     began, took = time.monotonic(), {}
     for tenant, name in pods:
         f.tenants[tenant].apply(make(name, gpus))
@@ -33,7 +33,7 @@ def run_pods(f, pods, gpus=fleet.GPUS, limit_s=300, make=fleet.gpu_pod):
     try:
         testbed.wait_for("pods Running", done, limit_s, 0.2)
     except TimeoutError:
-        for tenant, name in pods:  # the events of each pod say why it waited
+        for tenant, name in pods:  # the events of each pod show why it waited
             print(f"{tenant}/{name}:\n" + f.tenants[tenant].kubectl(
                 "describe", "pod", "-n", "default", name), flush=True)
         raise
@@ -41,15 +41,17 @@ def run_pods(f, pods, gpus=fleet.GPUS, limit_s=300, make=fleet.gpu_pod):
 
 
 def bootstrap_tokens(plane, node_name):
-    """Names of the Secrets in that tenant's cluster that hold a bootstrap token for the node."""
+    """Returns the names of the Secrets in that tenant's cluster that hold a bootstrap token for the
+    node."""
     return [s["metadata"]["name"]
             for s in plane.get("/api/v1/namespaces/kube-system/secrets")["items"]
             if (s["metadata"].get("labels") or {}).get("drover.dev/nodeclaim") == node_name]
 
 
 def check(f, pods):
-    """Checks that the pods (tenant, name), all there are, run on a machine each: in their own tenant,
-    with the port proved, the bootstrap token deleted and the evidence of the last wipe kept."""
+    """Checks that the pods (tenant, name), which are all pods, each run on a machine in their own
+    tenant, with the port proved, the bootstrap token deleted and the evidence of the last wipe
+    stored."""
     machines = set()
     for tenant, name in pods:
         plane = f.tenants[tenant]
@@ -84,7 +86,7 @@ def check(f, pods):
 
 
 def nothing_left(f, tenant, node_name):
-    """Checks that Node, bootstrap token and NodeClaim of a machine that was given back are deleted."""
+    """Checks that Node, bootstrap token and NodeClaim of a released machine are deleted."""
     plane = f.tenants[tenant]
     assert not plane.node(node_name), "the Node is still there"
     tokens = bootstrap_tokens(plane, node_name)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Clients and validators of others against `drover sim rack`: sushy, redfishtool, Redfish-Tacklebox
-and DMTF's Redfish Protocol Validator.
+"""Clients and validators written by others against `drover sim rack`: sushy, redfishtool,
+Redfish-Tacklebox and DMTF's Redfish Protocol Validator.
 
     tests/real/sim_clients.py [--keep]
 
-No machines and no root; about a minute.  What the validator may complain of is listed in
-docs/sim.md and here; anything else fails, and so does an exception that is none any more.
+No machines and no root; about a minute. The permitted complaints of the validator are listed in
+docs/sim.md and here; any other one fails the test, and so does an exception that no longer occurs.
 """
 import argparse
 import csv
@@ -30,15 +30,15 @@ DROVER = ROOT / "build/rel/drover"
 MACHINES = 3
 QUIET_START_S = 0.3
 SUBSCRIPTIONS = "/redfish/v1/EventService/Subscriptions"
-# Assertions of the protocol validator that do not hold: what comes of each, of which request.
+# Assertions of the protocol validator that fail: result and request of each.
 EXCEPTIONS = {("SERV_EVENT_POST_RESP", "FAIL", "POST", SUBSCRIPTIONS),
               ("SERV_EVENT_ERROR_ON_BAD_REQUEST", "WARN", "POST", SUBSCRIPTIONS)}
-# What it says of one random token in fifty: two tests of its bits, each at a level of 1 %.
+# Reported for one random token in fifty: two tests of its bits, each at a level of 1 %.
 BY_CHANCE = {("RESP_HEADERS_X_AUTH_TOKEN", "WARN", "POST", "/redfish/v1/SessionService/Sessions")}
 
 
 def parts():
-    """The folder of the judges; built when it is missing."""
+    """Returns the folder of the third-party tools; builds it if it is missing."""
     done = subprocess.run([sys.executable, HERE / "parts/build", "--json", "--no-packages",
                            "redfish"], check=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, text=True)
@@ -84,7 +84,7 @@ class Rack:
         assert status == 0, f"the rack ended with {status}"
 
 
-# --- sushy: runs under the judges' Python -----------------------------------------------------------
+# --- sushy: runs under the tools' Python ---------------------------------------------------------
 
 def sushy_walk(url, ca, password):
     import sushy  # pylint: disable=import-outside-toplevel
@@ -197,7 +197,7 @@ def try_tacklebox(rack, folder, python):
 # --- the validator ----------------------------------------------------------------------------------
 
 def judge(path):
-    """Of the validator's report."""
+    """Checks the validator's report."""
     found, passed = {}, 0
     with open(path, encoding="utf-8", newline="") as report:
         rows = csv.reader(report, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -205,7 +205,7 @@ def judge(path):
         assert head[:5] == ["Assertion", "Method", "Status code", "URI", "Result"], head
         for row in rows:
             if len(row) < 5:
-                continue  # a message of several lines goes on
+                continue  # continuation of a message
             name, method, _, uri, level = row[:5]
             passed += level == "PASS"
             if level not in ("PASS", "NOT_TESTED"):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""A rack whose BMCs are of every make, before drover as its users run it: the commands of docs/sim.md.
+"""A rack with BMCs of every vendor dialect, with drover as users run it: the commands of
+docs/sim.md.
 
     tests/real/sim_makes.py [MAKE ...]
 
-Each make that is built in has a machine, and so has each capture of a real BMC that lies in CAPTURES (they are no part of this
-repository).  Each is identified, switched off, cut off, booted with the agent from its virtual medium or by HTTP, inspected,
-wiped, verified and free; nothing may fail on that way.  One that has no way to boot the agent says so.  No VM.
+Each built-in dialect has a machine, and so has each capture of a real BMC in CAPTURES (which are
+not part of this repository). Each machine is identified, switched off, isolated, booted with the
+agent from its virtual medium or by HTTP, inspected, wiped, verified and free, without any failure.
+A machine that cannot boot the agent reports so. No VM.
 """
 import json
 import pathlib
@@ -18,7 +20,7 @@ import sim_page  # noqa: E402  (beside this file)
 from testbed import pace  # noqa: E402
 
 CAPTURES = sim_page.ROOT.parent / "shared/captures"
-NO_WAY = {"ilo_unlicensed": "licence is needed"}  # what the machine says, which stays dirty
+NO_WAY = {"ilo_unlicensed": "licence is needed"}  # message of a machine that stays dirty
 DROVER = sim_page.ROOT / "build/rel/drover"
 
 
@@ -27,7 +29,7 @@ def makes():
 
 
 def unpacked(folder):
-    """Name -> folder of each capture, without the logs of its BMC."""
+    """Returns name -> folder of each capture, without the logs of its BMC."""
     found = {}
     for archive in sorted(CAPTURES.glob("*.tar.xz")):
         at = folder / archive.name.removesuffix(".tar.xz")

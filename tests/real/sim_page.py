@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The commands of docs/sim.md, as they stand there, one block after the other.
+"""The commands of docs/sim.md, verbatim, one block after the other.
 
-No VM.  Folders and ports alone are others, and the rack is faster; kubectl is that of parts/build.
-Nothing is timed: each wait has a limit of minutes.  tests/real/sim_page.py
+No VM. Only folders, ports and the rack's speed differ; kubectl is that of parts/build. Nothing is
+timed: each wait has a limit of minutes. tests/real/sim_page.py
 """
 import contextlib
 import json
@@ -22,7 +22,7 @@ from testbed import pace  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMIT_S = 240
 STAYS = ("drover sim rack ", "drover apiserver ", "drover run ")
-PORTS = {"9443": "rack", "8443": "agents", "8080": "media"}  # those of the page
+PORTS = {"9443": "rack", "8443": "agents", "8080": "media"}  # ports on the page
 
 
 def free_ports(n):
@@ -58,7 +58,8 @@ class Page:
                                               env=self.env, cwd=ROOT, stdout=log, stderr=log), log))
 
     def run(self, block):
-        """What it prints; tried again until it succeeds, since what was started before takes a moment."""
+        """Runs the block and returns its output; retries until it succeeds, since the services
+        started before need a moment."""
         done = []
 
         def works():

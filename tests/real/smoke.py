@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Proves the test bed without drover: planes, BMC, virtual media, node image, a GPU pod.
+"""Tests the test bed without drover: control planes, BMC, virtual media, node image, a GPU pod.
 
     tests/real/smoke.py [--folder FOLDER] [--planes N] [--keep]
 
-Prints the time of each phase; exits 0 only when all of it worked.
+Prints the time of each phase; exits 0 only if everything worked.
 """
 import argparse
 import base64
@@ -30,7 +30,7 @@ POD = {
 
 
 class Bmc:
-    """A Redfish client of three lines, on nothing but urllib."""
+    """A Redfish client in a few lines, with urllib only."""
 
     def __init__(self, rack, vm):
         self.rack, self.path = rack, f"/redfish/v1/Systems/{vm.uuid}"
@@ -43,7 +43,7 @@ class Bmc:
             self.rack.url + self.path + path, method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json", "Authorization": self.auth})
-        # A machine that goes off while the emulator asks for it is a 500, as on real BMCs.
+        # If the machine goes off during a request, the emulator answers 500, as real BMCs do.
         for left in (2, 1, 0):
             try:
                 with urllib.request.urlopen(request, context=self.tls, timeout=60) as reply:

@@ -1,8 +1,7 @@
-"""What a round trip leaves, and what is there while it serves, so that one trip can be held against
-another: everything that the API servers, the BMC, the switch and the console can tell, without what
-has to differ, which is names, identities and times.  Events are not among it: they are told in
-passing, and what a process that is killed had in hand is not told again.
-"""
+"""What a cycle leaves, and the state while its pod runs, so that cycles can be compared: everything
+reported by the API servers, the BMC, the switch and the console, without what has to differ, namely
+names, identities and times. Events are not included: a killed process does not send its pending
+events again."""
 import collections
 import json
 import pathlib
@@ -18,10 +17,11 @@ from smoke import Bmc  # noqa: E402
 
 KINDS = ("machines", "nodeclaims", "nodepools", "providers", "virtualclusters", "drains",
          "wiperecords")
-# Names, identities and what hangs on them; what rises with each leader or write; what memory a kernel
-# finds differs by a page from boot to boot; how long ways took, of which a leader that dies forgets those that are not over;
-# for how many seconds a tenant had GPUs, and in which month; how fast a BMC answered, and how many requests a trip took
-# that one leader saw whole.
+# Members that differ between cycles: names, identities and what depends on them; values that grow
+# with each leader or write; the size of memory, which differs by a page from boot to boot;
+# durations of operations, of which a leader that dies forgets the unfinished ones; a tenant's GPU
+# seconds, and the month; the BMC's latency, and the number of requests of a cycle that one leader
+# saw from start to end.
 DIFFER = {"uid", "id", "resourceVersion", "generation", "observedGeneration", "managedFields", "fence", "sessionURI",
           "bootID", "nodeUID", "tenancy", "record", "previous", "nonceDigest", "envelope",
           "agentBoot", "memory", "memoryBytes", "paths", "usage", "seconds", "month", "latencyMilliseconds", "tripCalls"}
@@ -30,12 +30,12 @@ SETTLED_S = 3
 
 
 def is_identity(key, value):
-    """Of an operation by its identifier alone, and of pods by their UIDs."""
+    """True for an operation's identifier, and for the UIDs of pods."""
     return (key == "operation" and isinstance(value, str)) or (key == "pods" and isinstance(value, list))
 
 
 def scrub(value, differ=DIFFER):
-    """Without the members named, and without any that is a time."""
+    """Returns value without the named members, and without times."""
     if isinstance(value, dict):
         return {k: scrub(v, differ) for k, v in sorted(value.items())
                 if k not in differ and not is_identity(k, v) and not (isinstance(v, str) and TIME.match(v))}
@@ -45,7 +45,8 @@ def scrub(value, differ=DIFFER):
 
 
 def left(f):
-    """Numbers and Counters are of a kind that grows; tuples too, at their ends."""
+    """Returns what a cycle leaves. Numbers and Counters are values that grow; so are numbers in
+    tuples, at their ends."""
     vm = f.vm
     machine = f.get("machines", vm.name)
     status = dict(machine["status"])
@@ -90,19 +91,20 @@ def left(f):
 
 
 def journaled(f):
-    """The numbers of the BMC sessions that the journal has named so far: each has an owner that ends it."""
+    """Returns the numbers of the BMC sessions that the journal has named so far: each has an owner
+    that ends it."""
     uris = (o.get("status", {}).get("bmc", {}).get("sessionURI") for _, _, o in f.watch.seen)
     return {uri.rsplit("/", 1)[1] for uri in uris if uri}
 
 
 def contents(plane, path):
-    """What there is of a kind: namespaces and names."""
+    """Returns namespaces and names of the objects of a kind."""
     return sorted(f"{o['metadata'].get('namespace', '')}/{o['metadata']['name']}"
                   for o in plane.get(path)["items"])
 
 
 def open_media(f):
-    """Does any of the addresses that ever went into the BMC still answer?"""
+    """True if any URL of a medium that was ever inserted still answers."""
     urls = {json.loads(r.body)["Image"] for r in f.proxy.log
             if r.path.endswith("VirtualMedia.InsertMedia") and r.body}
     for url in urls:
@@ -116,7 +118,7 @@ def open_media(f):
 
 
 def settled(f):
-    """left(), once it stays the same for a while: what is deleted in the background is gone."""
+    """Returns left(), once it stays the same for a while: background deletions are done."""
     last, since = None, 0
 
     def same():
@@ -131,7 +133,7 @@ def settled(f):
 
 
 def change(before, after):
-    """What became of it: by how much what grows has grown, and what the rest is now."""
+    """Returns the change: the difference for values that grow, the new value for others."""
     out = {}
     for k, now in after.items():
         was = before[k]
@@ -148,7 +150,7 @@ def change(before, after):
 
 
 def serving(f):
-    """The Node, its claim and its machine while they serve."""
+    """Returns Node, claim and machine while they serve."""
     machine = f.get("machines", f.vm.name)
     name = machine["status"]["claimRef"]["name"]
     claim = f.get("nodeclaims", name)
@@ -167,7 +169,7 @@ def serving(f):
 
 
 def differences(a, b, path=""):
-    """[(where, of a, of b)]: for people."""
+    """Returns [(where, of a, of b)], for messages."""
     if isinstance(a, dict) and isinstance(b, dict):
         return [d for k in sorted({*a, *b})
                 for d in differences(a.get(k), b.get(k), f"{path}/{k}")]

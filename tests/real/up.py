@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""`drover up` as a program: clear about what is wrong, and killed at bad moments.
+"""`drover up` as a program: clear errors, and kills at bad moments.
 
-No VM and no network: the demo's own clients, the simulated rack.  tests/real/up.py [SECONDS | --short]
-With SECONDS only the trip of a machine whose BMC needs that long for each request; without, that trip with 1 s,
-beside everything else.  --short leaves the slow BMC out, and kills in one state of the way instead of two.
-How long it takes to be ready is measured (up_ready_s in build/bench.json), and no verdict.
+No VM and no network: the demo's own clients and the simulated rack. tests/real/up.py [SECONDS |
+--short] With SECONDS only the cycle of a machine whose BMC needs that long for each request;
+without, that cycle with 1 s, in parallel to everything else. --short leaves the slow BMC out, and
+kills in one state instead of two. The time until it is ready is measured (up_ready_s in
+build/bench.json), but not judged.
 """
 import importlib.util
 import os
@@ -27,7 +28,7 @@ demo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(demo)
 DROVER = str(ROOT / "build/rel/drover")
 SPEED, MACHINES = 10, 2
-BMC_S = 1  # a request to a slow BMC; each state takes some ten of them
+BMC_S = 1  # duration of a request to a slow BMC; each state takes some ten of them
 QUIET_READY_S = 0.3
 
 
@@ -65,7 +66,7 @@ class Up:
             self.process.kill()
 
     def tell(self):
-        """Its last words, for whoever has to find out."""
+        """Prints the end of its output, for the analysis of a failure."""
         log = pathlib.Path(self.folder, "drover.log")
         if log.exists():
             print("\n".join(log.read_text(errors="replace").splitlines()[-30:]), file=sys.stderr)
@@ -120,7 +121,8 @@ def check_ports(up):
 
 
 def check_killed(up, state):
-    """Killed when a machine is in that state on its way to the pod; the next one goes on."""
+    """Kills it when a machine is in that state on the way to its pod; the next process must
+    continue."""
     name = f"train-{state}"
     up.start()
     up.until("all free", lambda: set(up.states().values()) == {"free"})
@@ -160,7 +162,8 @@ def check_faults(up):
 
 
 def begin_slow(folder, seconds):
-    """A rack of its own whose BMC needs seconds for each request, and a pod that waits for its machine."""
+    """Starts a separate rack whose BMC needs seconds for each request, and a pod that waits for its
+    machine."""
     up = Up(f"{folder}/slow", machines=1)
     faults = pathlib.Path(f"{folder}/slow-faults")
     faults.write_text(f"faults:\n- {{machine: gpu-1, what: BmcSlow, value: {seconds}}}\n", encoding="utf-8")
@@ -174,7 +177,8 @@ def begin_slow(folder, seconds):
 
 
 def check_slow(up, seconds):
-    """From nothing known to serving, and back through the wipe, without a failure."""
+    """Checks the cycle from a new machine to serving, and back through the wipe, without a
+    failure."""
     limit_s = 60 + 200 * seconds
     up.until("slow Running", lambda: up.runs("slow"), limit_s)
     up.until("serving", lambda: up.states() == {"gpu-1": "serving"}, limit_s)
@@ -201,7 +205,7 @@ def main():
     only_slow = len(sys.argv) > 1 and not short
     seconds = int(sys.argv[1]) if only_slow else BMC_S
     with tempfile.TemporaryDirectory(prefix="drover-up-") as folder:
-        # The slow one holds its ports before the other looks for some.
+        # The slow one reserves its ports before the other searches free ones.
         slow = None if short else begin_slow(folder, seconds)
         up = Up(f"{folder}/data")
         try:

@@ -1,10 +1,10 @@
-"""What passed, when, and on which tree: build/stages/history.jsonl, one JSON object a line.
+"""Record of stage results: build/stages/history.jsonl, one JSON object for each line.
 
     {"stage": "san", "tree": "<hash>", "result": "ok", "seconds": 412.0, "load": 0.3, "at": 1789000000}
 
-tree: git's hash of all files that are not ignored, committed or not; null when files changed while the stage
-ran, or without git.  result: ok, FLAKY (red, then green) or FAILED and why.  load: the machine's load average
-when the stage began.
+tree: git's hash of all files that are not ignored, committed or not; null if files changed while
+the stage ran, or without git. result: ok, FLAKY (red, then green) or FAILED and why. load: the
+machine's load average when the stage began.
 """
 import json
 import os
@@ -18,7 +18,7 @@ PASSED = ("ok", "FLAKY")
 
 
 def tree_hash(root):
-    """The hash of the working tree as it is, or None; touches neither the index nor the tree."""
+    """Returns the hash of the working tree, or None; changes neither the index nor the tree."""
     def git(*argv, **more):
         return subprocess.run(["git", *argv], cwd=root, check=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **more).stdout.strip()
@@ -27,7 +27,7 @@ def tree_hash(root):
         with tempfile.TemporaryDirectory(prefix="drover-tree-") as folder:
             copy = pathlib.Path(folder, "index")
             if index.exists():
-                shutil.copy2(index, copy)  # with what it knows of unchanged files
+                shutil.copy2(index, copy)  # with its cache of unchanged files
             env = {**os.environ, "GIT_INDEX_FILE": str(copy)}
             git("add", "--all", ".", env=env)
             return git("write-tree", env=env)
@@ -36,7 +36,7 @@ def tree_hash(root):
 
 
 class History:
-    """The file; an unreadable line is as if it were not there."""
+    """The history file; an unreadable line is skipped."""
 
     def __init__(self, path, root):
         self.path, self.root = pathlib.Path(path), root
@@ -45,14 +45,14 @@ class History:
         return tree_hash(self.root)
 
     def add(self, stage, tree, result, seconds, load):
-        """Appends one run in one write, so that two runs at once mix no lines."""
+        """Appends one run in a single write, so that concurrent runs do not mix lines."""
         line = json.dumps({"stage": stage, "tree": tree, "result": result, "seconds": round(seconds, 1),
                            "load": round(load, 2), "at": int(time.time())})
         with open(self.path, "a", encoding="utf-8") as f:
             f.write(line + "\n")
 
     def runs(self):
-        """All of it, oldest first."""
+        """Returns all runs, oldest first."""
         found = []
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -79,8 +79,8 @@ def ago(seconds):
 
 
 def status(goals, history, now):
-    """A line for each stage: how it stands on exactly this tree, else on the newest older one.
-    goals: [(goal's name, stages)]; a stage stands with the first goal that has it."""
+    """Returns a line for each stage: its result on exactly this tree, else on the newest older one.
+    goals: [(goal's name, stages)]; a stage is listed with the first goal that has it."""
     tree, rows, seen = history.tree(), [], set()
     last_here, last_green = {}, {}
     for run in history.runs():

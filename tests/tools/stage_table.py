@@ -1,7 +1,7 @@
 """The stages of `make check`, `make test` and `make test-long`, in the order in which they run.
 
-A group names stages that judge one kind of thing: `make test-long ONLY=api`.  A stage of `make test`
-belongs to the group "test"; what it runs elsewhere too is not repeated.
+A group names the stages that test one kind of thing: `make test-long ONLY=api`. A stage of `make
+test` belongs to the group "test"; its other goals are not repeated.
 """
 import dataclasses
 import os
@@ -13,8 +13,8 @@ MAKE = f"make --no-print-directory -j{CORES} WERROR=1"
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """name; words: what it does, for people; command: for the shell, from the top of the tree; needs:
-    stages whose results it uses; groups: names for ONLY= beside its own."""
+    """name; words: description for people; command: shell command, run from the top of the tree;
+    needs: stages whose results it uses; groups: further names for ONLY=."""
     name: str
     words: str
     command: str
@@ -23,7 +23,8 @@ class Stage:
 
     @property
     def on_real_parts(self):
-        """It stands on programs that others wrote, with clocks of their own: worth a second run."""
+        """True if the stage depends on third-party programs and real clocks, so that a second run
+        is worthwhile."""
         return "parts" in self.needs
 
 
@@ -82,10 +83,10 @@ TEST = [
 ]
 
 LONG = [
-    # Optimised, as the programs are shipped.
+    # Optimised, as shipped.
     Stage("unit", "unit, contract and world tests as they are shipped, without sanitizers", f"{MAKE} unit",
           ("build",), ("optimised",)),
-    # Each effect, each safety line, each kill.
+    # Every effect, every safety line, every kill.
     Stage("sweep", "each external effect of a machine's whole trip goes wrong in each way",
           f"WORLD_EVERY=1 TEST_CPU_S=3600 {MAKE} unit T='world/test_sweep world/test_burst_sweep'", ("build",),
           ("kills",)),
@@ -128,7 +129,7 @@ LONG = [
     Stage("agent_drives", "the agent in QEMU on NVMe, SATA, SCSI, virtio and SD drives",
           " && ".join(f"wipe/image/try --orders --drive {d}" for d in ("nvme", "sata", "scsi", "virtio", "sd")),
           ("image", "parts"), ("agent",)),
-    # Machines on real parts.
+    # Machines on real components.
     real("ipmi", "IPMI against a BMC that others wrote"),
     real("failover", "two replicas: the leader killed and stopped", "image"),
     real("crash", "the controller killed in every state", "image"),
@@ -144,7 +145,7 @@ GOALS = {"check": ("make check", CHECK), "test": ("make test", TEST), "long": ("
 
 
 def groups(stages):
-    """Group -> its stages' names, in order; a stage's own name is none."""
+    """Returns group -> names of its stages, in order; a stage's own name is not a group."""
     found = {"test": [s.name for s in TEST]}
     for stage in stages:
         for group in stage.groups:
@@ -153,7 +154,7 @@ def groups(stages):
 
 
 def closure(stages, names):
-    """names and all that they need, of those stages."""
+    """Returns the names of these stages and of all stages that they need."""
     by_name, found, waiting = {s.name: s for s in stages}, set(), list(names)
     while waiting:
         name = waiting.pop()
@@ -164,8 +165,8 @@ def closure(stages, names):
 
 
 def chosen(stages, first, only):
-    """The stages to run, in their order.  only: names of stages, whose needs are taken to be met, and of
-    groups, which bring what their stages need.  No name is both."""
+    """Returns the stages to run, in order. only: names of stages, whose needs are assumed to be
+    met, and of groups, which include what their stages need. No name is both."""
     names, grouped = [s.name for s in stages], groups(stages)
     wanted = set()
     for name in filter(None, re.split(r"[,\s]+", only)):

@@ -1,4 +1,4 @@
-"""The official Python client, through the calls that controllers make.
+"""The official Python client, with the calls that controllers make.
 
 Run by tests/real/apiserver_clients.py: python official.py
 """
@@ -110,7 +110,7 @@ def customs():
     dyn = dynamic.DynamicClient(client.ApiClient())
     widgets = dyn.resources.get(api_version="example.com/v1", kind="Widget")
     assert [w.metadata.name for w in widgets.get(namespace=NS).items] == ["w"]
-    # A finalizer holds it until it is taken away.
+    # A finalizer keeps the object until it is removed.
     finalizers = {"metadata": {"finalizers": ["example.com/hold"]}}
     custom.patch_namespaced_custom_object(*where, "w", finalizers)
     custom.delete_namespaced_custom_object(*where, "w")

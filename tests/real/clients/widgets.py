@@ -1,4 +1,4 @@
-"""A small operator on kopf: each Widget has a ConfigMap, and a mark when it is gone.
+"""A small operator on kopf: each Widget gets a ConfigMap, and leaves a mark when it is deleted.
 
 Run by tests/real/apiserver_clients.py: python -m kopf run --standalone -n NAMESPACE widgets.py
 """

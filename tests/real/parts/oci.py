@@ -1,5 +1,5 @@
-"""A container image without a container tool: one layer, in docker-archive form, which
-`ctr images import` takes."""
+"""Builds a container image without a container tool: one layer, in docker-archive form, for `ctr
+images import`."""
 import hashlib
 import io
 import json

@@ -1,4 +1,4 @@
-/* pause: holds a pod's namespaces open.  As PID 1 of a pod it reaps what is left to it. */
+/* pause: keeps a pod's namespaces open. As PID 1 of a pod it reaps orphaned processes. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /*
- * plant: what a tenant leaves behind. /plant MARKER PLACE [MARKER PLACE ...]
+ * plant: writes data that a tenant leaves behind. /plant MARKER PLACE [MARKER PLACE ...]
  *
- * Writes PLANT_BYTES of lines, each 64 bytes, MARKER and a number, to each PLACE: a file, or
- * nvme:SERIAL, the drive of that serial number, at its beginning, middle and end. Then it waits, as
- * pause does. Run in a pod with the host's root folder at /host.
+ * Writes PLANT_BYTES of lines of 64 bytes, MARKER and a number, to each PLACE: a file, or
+ * nvme:SERIAL, which means the beginning, middle and end of the drive with that serial number. Then
+ * it waits, like pause. Runs in a pod with the host's root directory at /host.
  */
 #include <fcntl.h>
 #include <signal.h>

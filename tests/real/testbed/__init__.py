@@ -1,14 +1,14 @@
-"""The test bed: real parts, started and stopped by the tests.
+"""The test bed: real components, started and stopped by the tests.
 
     parts.paths()      the built parts (tests/real/parts/build)
     plane.ControlPlane a Kubernetes control plane on this machine's loopback
-    rack.Rack          virtual machines behind a Redfish BMC that others wrote
+    rack.Rack          virtual machines behind a third-party Redfish BMC
     network.Network    bridges that machines are moved between, one for each segment
     files.HttpFiles    a small file server on the loopback
     drive              the config drive, made without drover
-    pace               how long to wait on this machine
+    pace               time limits, adapted to the speed of this machine
 
-Everything lives in one work folder: data, keys, logs (*.log) and pid files.
+Everything is in one work folder: data, keys, logs (*.log) and pid files.
 """
 from . import drive, files, network, pace, parts, plane, process, rack
 from .files import HttpFiles

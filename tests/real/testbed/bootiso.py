@@ -1,4 +1,4 @@
-"""A bootable ISO for the tests of the bed itself: Debian's kernel with one shell script as all
+"""A bootable ISO for the tests of the test bed itself: Debian's kernel with one shell script as all
 of its user space."""
 import gzip
 import pathlib
@@ -10,7 +10,7 @@ BUSYBOX = "/bin/busybox"
 
 
 def _cpio(entries):
-    """entries (name, mode, bytes) as an initramfs (newc)."""
+    """Returns entries (name, mode, bytes) as an initramfs (newc)."""
     out = bytearray()
 
     def add(number, name, mode, data):

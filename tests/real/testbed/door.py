@@ -1,7 +1,8 @@
-"""The one address of several replicas: a TCP forwarder to the one that leads.
+"""The single address of several replicas: a TCP forwarder to the leader.
 
-What a virtual address or a Service with a readiness gate is in production: GET /leadz of each
-replica, every 0.2 s; a connection goes to whoever said 200 last, and is cut when that changes.
+In production this is a virtual address, or a Service with a readiness gate. GET /leadz of each
+replica, every 0.2 s; connections go to the replica that answered 200 last, and are closed when that
+changes.
 """
 import selectors
 import socket
@@ -12,8 +13,8 @@ import urllib.request
 
 
 class Door:
-    """Listens at `ports` ({name: port}); replicas is called for what there is now, a list of
-    objects with .ports (same names, and "ops")."""
+    """Listens at `ports` ({name: port}). replicas() returns the current list of objects with .ports
+    (same names, and "ops")."""
 
     def __init__(self, ports, replicas):
         self.replicas = replicas
@@ -63,7 +64,7 @@ class Door:
         with near:
             try:
                 far = socket.create_connection(("127.0.0.1", self.leader.ports[name]), 5)
-            except (AttributeError, OSError):  # nobody leads, or it died just now
+            except (AttributeError, OSError):  # no leader, or the leader just died
                 return
             with far:
                 far.settimeout(None)
@@ -78,7 +79,7 @@ class Door:
 
 
 def _pump(a, b):
-    """Until either side ends."""
+    """Copies data until either side closes."""
     with selectors.DefaultSelector() as ready:
         ready.register(a, selectors.EVENT_READ, b)
         ready.register(b, selectors.EVENT_READ, a)

@@ -1,5 +1,5 @@
-"""The config drive of docs/image-contract.md, made without drover: a judge of drover's own, and
-what the smoke test boots with."""
+"""The config drive of docs/image-contract.md, made without drover: the reference for drover's own,
+and used by the smoke test to boot."""
 import datetime
 import os
 import subprocess
@@ -22,7 +22,8 @@ def _record(name, sector, length, is_dir):
 
 
 def iso9660(files, label="cidata"):
-    """files {name: bytes} in the root folder of an ISO9660 file system, no extensions."""
+    """Returns an ISO9660 file system, without extensions, with files {name: bytes} in its root
+    folder."""
     root, first = 20, 21
     places, sector = [], first
     for name in sorted(files):
@@ -63,7 +64,7 @@ def iso9660(files, label="cidata"):
 
 def contents(uid, node, join, user_data="#cloud-config\n{}\n",
              network="version: 2\nethernets: {eth0: {dhcp4: true}}\n"):
-    """The four files; join is the dict of drover-join.cfg."""
+    """Returns the four files; join is the dict of drover-join.cfg."""
     return {
         "meta-data": f"instance-id: {uid}\nlocal-hostname: {node}\n".encode(),
         "user-data": user_data.encode(),
@@ -96,14 +97,15 @@ def _sfdisk(path, script, *options):
 
 
 def count(path, needle, piece=16 << 20):
-    """How often the bytes stand in the drive's file, looked at from outside; holes read as zeros."""
+    """Returns how often the bytes occur in the drive's file, read from outside; holes read as
+    zeros."""
     found, keep, at = 0, b"", 0
     with open(path, "rb") as f:
         size = os.fstat(f.fileno()).st_size
         while True:
             try:
                 start = os.lseek(f.fileno(), at, os.SEEK_DATA)
-            except OSError:  # nothing but holes from here on
+            except OSError:  # only holes from here on
                 return found
             keep = keep if start == at else b""
             end = min(os.lseek(f.fileno(), start, os.SEEK_HOLE), start + piece, size)
@@ -113,7 +115,7 @@ def count(path, needle, piece=16 << 20):
 
 
 def not_zero(path, first, piece=16 << 20):
-    """How many bytes from the first one on are something else than zero."""
+    """Returns the number of nonzero bytes from offset first on."""
     found, at = 0, first
     with open(path, "rb") as f:
         size = os.fstat(f.fileno()).st_size

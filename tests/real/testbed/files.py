@@ -65,11 +65,11 @@ class HttpFiles:
         return self
 
     def url(self, name):
-        """As this machine sees it."""
+        """Returns the URL for clients on this machine."""
         return f"http://127.0.0.1:{self.port}/{name}"
 
     def guest_url(self, name):
-        """As a virtual machine sees it."""
+        """Returns the URL for virtual machines."""
         return f"http://10.0.2.2:{self.port}/{name}"
 
     def stop(self):

@@ -1,9 +1,10 @@
-"""A network of segments: one bridge each, which a machine's port is moved between while it runs.
+"""A network of segments: one bridge each; a machine's port can be moved between them while the
+machine runs.
 
-Isolation is by construction.  The switch is a network namespace that holds the bridges and the
-machines' ports, and no address at all.  Each segment's side of the world is a namespace of its
-own, joined to its bridge and to nothing else: a DHCP server, and at GUEST_SEES_HOST one listener
-for each target that the segment may reach, carried on to this machine's loopback.  Nothing routes.
+Isolation is by construction. The switch is a network namespace with the bridges and the machines'
+ports, and without any address. The outside of each segment is a namespace of its own, connected to
+its bridge and to nothing else: a DHCP server, and at GUEST_SEES_HOST one listener for each target
+that the segment may reach, forwarded to this machine's loopback. Nothing routes.
 """
 import atexit
 import ctypes
@@ -19,8 +20,8 @@ import time
 
 from . import pace, process
 
-GATEWAY = "10.0.2.2"  # in every segment: what differs is what listens there
-PROBE = "10.0.2.250"  # outside the range that DHCP gives away
+GATEWAY = "10.0.2.2"  # in every segment; only the listeners at it differ
+PROBE = "10.0.2.250"  # outside the DHCP range
 RANGE = ("10.0.2.20", "10.0.2.200")
 NETNS = pathlib.Path("/run/netns")
 CLONE_NEWNET = 0x40000000
@@ -39,7 +40,7 @@ def ip(*args, netns=None, check=True, stdin=None):
 
 
 def _enter(path):
-    """This thread's sockets are made in that namespace from here on."""
+    """Makes this thread create its sockets in that namespace from here on."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if _libc.setns(fd, CLONE_NEWNET) < 0:
@@ -49,7 +50,7 @@ def _enter(path):
 
 
 class Place:
-    """Frames sent and heard at eth0 of a namespace: of a segment's side, or of a stand-in."""
+    """Sends and receives frames at eth0 of a namespace: of a segment's outside, or of a stand-in."""
 
     ARP, OWN = b"\x08\x06", b"\x88\xb5"  # the latter is for experiments
     ALL = b"\xff" * 6
@@ -80,7 +81,7 @@ class Place:
         self.socket.send(to + self.mac + kind + payload.ljust(46, b"\0"))
 
     def hears(self, wanted, limit_s):
-        """The first frame that wanted(kind, payload) is true of, or None."""
+        """Returns the first frame for which wanted(kind, payload) is true, or None."""
         end = time.monotonic() + pace.limit(limit_s)
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
@@ -93,7 +94,8 @@ class Place:
         return None
 
     def is_heard_by(self, other, limit_s=0.5):
-        """Does a frame to all, and one to its own address, arrive there?  "both", "one", or None."""
+        """Sends a broadcast and a unicast frame to other. Returns "both", "one" or None: which of
+        them arrive."""
         token = os.urandom(16)
         found = 0
         for to in (self.ALL, other.mac):
@@ -103,7 +105,7 @@ class Place:
         return (None, "one", "both")[found]
 
     def gets_answer_from(self, address, limit_s=0.5):
-        """Who has that address?  True when somebody says so."""
+        """True if an ARP request for that address is answered."""
         asked = socket.inet_aton(address)
         self.send(self.ARP, b"\0\1\x08\0\6\4\0\1" + self.mac + self.address + bytes(6) + asked)
         return bool(self.hears(lambda kind, rest: kind == self.ARP and rest[6:8] == b"\0\2"
@@ -111,7 +113,7 @@ class Place:
 
 
 class Forwarder:
-    """address:port in a namespace, carried on to 127.0.0.1:target of this process' own."""
+    """Forwards address:port in a namespace to 127.0.0.1:target in the namespace of this process."""
 
     def __init__(self, netns, port, target, address=GATEWAY):
         self.netns, self.port, self.target, self.address = netns, port, target, address
@@ -127,7 +129,7 @@ class Forwarder:
         try:
             _enter(NETNS / self.netns)
             self.listener = socket.create_server((self.address, self.port), backlog=64)
-            _enter("/proc/self/ns/net")  # threads and connections from here on: outside again
+            _enter("/proc/self/ns/net")  # later threads and connections are outside again
         except OSError as e:
             self.error = e
         ready.set()
@@ -176,7 +178,7 @@ class Forwarder:
 class Network:
     """start(), then port(machine) for each machine; stop() removes all of it.
 
-    segments {name: bridge}; name is what a network driver is asked for, bridge a short word.
+    segments {name: bridge}; name: what a network driver is asked for, bridge: a short word.
     """
 
     def __init__(self, name, folder, segments):
@@ -195,7 +197,7 @@ class Network:
         atexit.register(self.stop)
         self._space(self.name)
         for bridge in self.segments.values():
-            # No snooping and no spanning tree: a port forwards from the moment it is in.
+            # No snooping and no spanning tree: a port forwards as soon as it is in the bridge.
             ip("link", "add", "name", bridge, "type", "bridge", "stp_state", 0, "forward_delay", 0,
                "mcast_snooping", 0, netns=self.name)
             ip("link", "set", bridge, "up", netns=self.name)
@@ -229,14 +231,14 @@ class Network:
 
     @staticmethod
     def _space(name):
-        """A namespace whose kernel says nothing of itself."""
+        """Creates a namespace whose kernel sends nothing on its own."""
         ip("netns", "add", name)
         subprocess.run(["ip", "netns", "exec", name, "sh", "-c",
                         "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"],
                        stderr=subprocess.DEVNULL, check=False)
 
     def _join(self, side, uplink, bridge, address):
-        """A namespace with eth0 in that bridge."""
+        """Creates a namespace with eth0 in that bridge."""
         self._space(side)
         ip("link", "add", "name", uplink, "netns", self.name, "type", "veth",
            "peer", "name", "eth0", "netns", side)
@@ -245,8 +247,9 @@ class Network:
         ip("link", "set", "eth0", "up", netns=side)
 
     def _wrap_qemu(self):
-        """libvirt runs this for QEMU: only the machine itself is in the switch's namespace.  The
-        way there leads through this process, as libvirt does not see mounts newer than itself."""
+        """Writes the program that libvirt runs in place of QEMU: only the machine itself runs in
+        the switch's namespace. It enters through this process, because libvirt does not see mounts
+        newer than itself."""
         space = f"/proc/{os.getpid()}/root{NETNS / self.name}"
         self.emulator = self.folder / "qemu"
         self.emulator.write_text(f"#!/bin/sh\nexec nsenter --net={space} {QEMU} \"$@\"\n")
@@ -255,16 +258,17 @@ class Network:
     # -- use
 
     def allow(self, segment, port, target=None, address=GATEWAY):
-        """The segment reaches address:port, which is this machine's 127.0.0.1:target."""
+        """Lets the segment reach address:port, which is this machine's 127.0.0.1:target."""
         self.forwarders.append(Forwarder(self._side(self.segments[segment]), port, target or port, address))
         return self.forwarders[-1]
 
     def answers(self, segment, address):
-        """That address answers in the segment, and in no other: its side has it, to which GATEWAY leads."""
+        """Makes the address answer in this segment and in no other: the segment's outside has it,
+        where GATEWAY is."""
         ip("address", "add", f"{address}/32", "dev", "eth0", netns=self._side(self.segments[segment]))
 
     def port(self, machine):
-        """The interface that is this machine's port: in no segment yet."""
+        """Creates the interface that is this machine's port, not yet in any segment."""
         if machine not in self.ports:
             self.ports[machine] = f"port{len(self.ports)}"
             ip("tuntap", "add", "dev", self.ports[machine], "mode", "tap", netns=self.name)
@@ -272,8 +276,8 @@ class Network:
         return self.ports[machine]
 
     def stand_in(self, name, address):
-        """A port that a driver can move as it moves those of machines, and the Place at its other
-        end, to speak from in a machine's stead."""
+        """Returns a port that a driver can move like those of machines, and the Place at its other
+        end, for sending in place of a machine."""
         self.ports[name] = f"port{len(self.ports)}"
         side = self._side(name)
         self._space(side)
@@ -284,7 +288,7 @@ class Network:
         return Place(side, address)
 
     def outside(self, segment):
-        """The segment's own side, where the agent endpoint is."""
+        """Returns the segment's outside, where the agent endpoint is."""
         return Place(self._side(self.segments[segment]), GATEWAY)
 
     def keep_apart(self, name, on):
@@ -293,7 +297,7 @@ class Network:
            "isolated", "on" if on else "off", netns=self.name)
 
     def address(self, segment, mac):
-        """What DHCP of that segment gave to the card, or None."""
+        """Returns the address that DHCP of that segment gave to the card, or None."""
         leases = self.folder / f"{self.segments[segment]}.leases"
         for line in leases.read_text().splitlines() if leases.exists() else []:
             if line.split()[1:2] == [mac]:
@@ -301,12 +305,12 @@ class Network:
         return None
 
     def where(self, machine):
-        """The segment that the machine's port forwards in now, or None."""
+        """Returns the segment in which the machine's port forwards now, or None."""
         link = json.loads(ip("-j", "link", "show", "dev", self.ports[machine], netns=self.name))[0]
         return {b: s for s, b in self.segments.items()}.get(link.get("master"))
 
     def moves(self, machine):
-        """All the segments that the machine's port was in so far, in order, as the kernel told."""
+        """Returns all segments of the machine's port so far, in order, as the kernel reported."""
         names, found = {b: s for s, b in self.segments.items()}, []
         for line in self.monitor.log.read_text().splitlines():
             at = re.match(rf"\d+: {self.ports[machine]}: .* master (\S+)", line)
@@ -315,7 +319,7 @@ class Network:
         return found
 
     def reaches(self, segment, targets, limit_s=1):
-        """Which of the targets (host, port) a guest in that segment can open a connection to."""
+        """Returns which of the targets (host, port) a guest in that segment can connect to."""
         bridge = self.segments[segment]
         side = f"{self.name}.probe"
         self._join(side, "probe", bridge, f"{PROBE}/24")
@@ -325,14 +329,14 @@ class Network:
                 ["ip", "netns", "exec", side, sys.executable, PROBER, str(pace.limit(limit_s))],
                 input=json.dumps(list(targets)), capture_output=True, text=True, check=True)
         finally:
-            # By name: a deleted namespace takes its links along only later.
+            # By name: a deleted namespace deletes its links only later.
             ip("link", "delete", "probe", netns=self.name)
             ip("netns", "delete", side)
         return [tuple(t) for t in json.loads(done.stdout)]
 
 
 def sweep(name):
-    """Removes what a killed run of that name left."""
+    """Removes what a killed run of that name left over."""
     for space in [line.split()[0] for line in ip("netns", "list").splitlines()]:
         if space != name and not space.startswith(name + "."):
             continue

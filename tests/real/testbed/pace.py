@@ -1,10 +1,12 @@
-"""How much slower than a quiet one this machine is: every wait of the real tests grows by it.
+"""Measures how much slower this machine is than a quiet one; every time limit of the real tests
+grows by that factor.
 
-A wait is given for a quiet machine with 2 cores and without KVM.  What takes a known time there is
-measured in passing: above all the first boot of the agent, and before it the start of what the test
-stands on; and later, how long the kernel of each further boot needed.  The slowest of them, against its time on a quiet machine, is the factor: 1 at least, and
-no more than MOST, so that a test that hangs still ends.  It is looked at anew while a wait lasts.
-DROVER_PACE is a factor to begin with; children inherit what was learnt in it.
+Limits are given for a quiet machine with 2 cores and without KVM. Things whose duration there is
+known are measured here: above all the first boot of the agent; before that, the start of the test's
+base; and later, the kernel start of each further boot. The slowest of them, relative to its time on
+a quiet machine, is the factor: at least 1, and at most MOST, so that a test that hangs still ends.
+The factor is updated during a wait. DROVER_PACE is an initial factor; child processes inherit the
+current one in it.
 """
 import os
 import time
@@ -14,13 +16,14 @@ PROBE_EVERY_S = 1
 
 _factor = min(MOST, max(1.0, float(os.environ.get("DROVER_PACE", "1"))))
 _because = "DROVER_PACE" if _factor > 1 else "nothing was slower than on a quiet machine"
-_probes = {}  # what -> (its seconds on a quiet machine, called for the seconds here: None as yet, again)
-_learnt = {}  # what -> its seconds here, the most so far
+# What -> (its seconds on a quiet machine, function that returns its seconds here or None, again).
+_probes = {}
+_learnt = {}  # what -> its seconds here, the longest so far
 _probed_at = 0.0
 
 
 def learn(what, took_s, quiet_s):
-    """`what` took so long here; on a quiet machine it takes quiet_s."""
+    """Records that `what` took took_s here, and quiet_s on a quiet machine."""
     global _factor, _because
     because = f"{what} took {took_s:.1f} s, on a quiet machine {quiet_s:.1f} s"
     found = min(MOST, max(1.0, took_s / quiet_s))
@@ -31,9 +34,9 @@ def learn(what, took_s, quiet_s):
 
 
 def watch(what, quiet_s, probe, again=False):
-    """learn() it once probe() gives the seconds that it took; probe is called from waits, at most
-    once a second.  again: it happens more than once, and a machine may become slow in the middle: each
-    time that it takes longer counts."""
+    """Calls learn() once probe() returns the seconds that it took; waits call probe at most once a
+    second. again: it happens more than once, and the machine may become slow later, so each longer
+    time counts."""
     _probes[what] = (quiet_s, probe, again)
 
 
@@ -53,19 +56,19 @@ def _look():
 
 
 def limit(quiet_s):
-    """How long to wait here for what takes no longer than quiet_s on a quiet machine."""
+    """Returns the time limit here for what takes at most quiet_s on a quiet machine."""
     _look()
     return quiet_s * _factor
 
 
 def words(quiet_s):
-    """The limit as a failure tells it."""
+    """Returns the limit as text for a failure."""
     here_s = limit(quiet_s)
     return f"{here_s:.{0 if here_s >= 10 else 1}f} s ({quiet_s:g} s × {_factor:.1f}: {_because})"
 
 
 def wait_for(what, test, limit_s, every_s=0.1):
-    """Calls test() until it gives something true, which is returned.  limit_s: on a quiet machine."""
+    """Calls test() until it returns something true, and returns that. limit_s: on a quiet machine."""
     began = time.monotonic()
     while True:
         got = test()

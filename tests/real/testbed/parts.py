@@ -1,4 +1,4 @@
-"""Where the built parts lie; what is missing is built first."""
+"""Paths of the built parts; missing ones are built first."""
 import functools
 import json
 import pathlib

@@ -1,6 +1,6 @@
 """A real control plane: etcd, kube-apiserver, scheduler and controller-manager on the loopback,
-with the PKI and the cluster configuration that kubeadm makes, so that a real machine can
-`kubeadm join` it."""
+with the PKI and the cluster configuration that kubeadm makes, so that a real machine can `kubeadm
+join` it."""
 import base64
 import hashlib
 import json
@@ -50,12 +50,12 @@ class ApiError(Exception):
 
 
 class ControlPlane:
-    """start(), wait_ready(), stop().  start() only spawns, so several planes can start before
-    the first is waited for.  folder holds data, keys and logs."""
+    """start(), wait_ready(), stop(). start() only starts the processes, so several planes can start
+    before the first is waited for. folder holds data, keys and logs."""
 
     def __init__(self, name, folder, algorithm="ECDSA-P256", apiserver_args=(),
                  durable=False, guest=GUEST_SEES_HOST):
-        """guest: the address at which virtual machines see it."""
+        """guest: the address of the plane for virtual machines."""
         self.name = name
         self.guest = guest
         self.folder = pathlib.Path(folder)
@@ -67,8 +67,8 @@ class ControlPlane:
         self.etcd_port = process.free_port()
         self.peer_port = process.free_port()
         self.pki = self.folder / "pki"
-        self.kubeconfig = self.folder / "admin.conf"         # server as this machine sees it
-        self.guest_kubeconfig = self.folder / "guest.conf"   # as a virtual machine sees it
+        self.kubeconfig = self.folder / "admin.conf"  # server address for this machine
+        self.guest_kubeconfig = self.folder / "guest.conf"  # server address for virtual machines
         self.server = f"https://127.0.0.1:{self.port}"
         self.guest_endpoint = f"{guest}:{self.port}"
         self.processes = []
@@ -116,7 +116,8 @@ class ControlPlane:
         return self
 
     def wait_ready(self, limit_s=60):
-        """Ready for nodes: the last pieces are made here, once the API server answers."""
+        """Waits until nodes can join: the last objects are created here, once the API server
+        answers."""
         pace.wait_for(f"API server of {self.name}", self._answers, limit_s)
         kube = parts.paths()["kube"]
         self._spawn("kube-scheduler", [
@@ -132,13 +133,13 @@ class ControlPlane:
             f"--root-ca-file={self.pki}/ca.crt",
             f"--service-account-private-key-file={self.pki}/sa.key",
             "--use-service-account-credentials=true"])
-        # With the folder that holds the CA on a node, not here: kubelets read it.
+        # With the CA's folder on a node instead of here, because kubelets read it.
         config = self._write_config("kubeadm-node.yaml", "/etc/kubernetes/pki")
         self.kubeadm("init", "phase", "upload-config", "all", "--config", config,
                      "--kubeconfig", self.kubeconfig)
         self.kubeadm("init", "phase", "bootstrap-token", "--config", config,
                      "--kubeconfig", self.kubeconfig, "--skip-token-print")
-        # kubeadm took the server from the kubeconfig: nodes see it elsewhere.
+        # kubeadm took the server from the kubeconfig, but nodes reach it at a different address.
         path = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
         info = self.api("GET", path)["data"]["kubeconfig"]
         self.api("PATCH", path, {"data": {
@@ -149,7 +150,7 @@ class ControlPlane:
         return self
 
     def stop(self):
-        """At once: nothing in it is worth an orderly end.  Keys and logs stay."""
+        """Kills the processes: no state needs an orderly shutdown. Keys and logs stay."""
         for p in reversed(self.processes):
             p.stop(grace_s=0)
         self.processes = []
@@ -161,7 +162,7 @@ class ControlPlane:
     # -- use
 
     def api(self, method, path, body=None, content_type=None):
-        """One request as the administrator: decoded JSON, or ApiError."""
+        """Sends one request as the administrator; returns decoded JSON, or raises ApiError."""
         if content_type is None:
             content_type = ("application/merge-patch+json" if method == "PATCH"
                             else "application/json")
@@ -175,7 +176,7 @@ class ControlPlane:
             raise ApiError(e.code, e.read().decode(errors="replace")) from None
 
     def get(self, path):
-        """As api("GET"), but None where there is nothing."""
+        """As api("GET"), but returns None for a missing object."""
         try:
             return self.api("GET", path)
         except ApiError as e:
@@ -184,7 +185,7 @@ class ControlPlane:
             raise
 
     def kubectl(self, *args, stdin=None, check=True):
-        """kubectl as the administrator: its output."""
+        """Runs kubectl as the administrator; returns its output."""
         done = subprocess.run(
             [str(parts.paths()["kube"] / "kubectl"), "--kubeconfig", str(self.kubeconfig),
              *[str(a) for a in args]], input=stdin, capture_output=True, text=True, check=False)
@@ -201,7 +202,7 @@ class ControlPlane:
         return (self.pki / "ca.crt").read_text()
 
     def ca_hash(self):
-        """What --discovery-token-ca-cert-hash wants."""
+        """Returns the value for --discovery-token-ca-cert-hash."""
         key = subprocess.run(["openssl", "x509", "-in", str(self.pki / "ca.crt"), "-noout",
                               "-pubkey"], check=True, capture_output=True).stdout
         der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=key,
@@ -209,7 +210,7 @@ class ControlPlane:
         return "sha256:" + hashlib.sha256(der).hexdigest()
 
     def mint_token(self):
-        """A bootstrap token for one node: id.secret."""
+        """Creates a bootstrap token for one node; returns id.secret."""
         letters = string.ascii_lowercase + string.digits
         token_id = "".join(secrets.choice(letters) for _ in range(6))
         secret = "".join(secrets.choice(letters) for _ in range(16))
@@ -223,15 +224,15 @@ class ControlPlane:
         return f"{token_id}.{secret}"
 
     def kubeconfig_for(self, namespace, account, hours=24, server=None):
-        """A kubeconfig with a bound token of a ServiceAccount, inline CA, no admin rights of
-        its own: its text."""
+        """Returns the text of a kubeconfig with a bound token of a ServiceAccount and inline CA,
+        without admin rights."""
         token = self.kubectl("create", "token", account, "-n", namespace,
                              f"--duration={hours}h").strip()
         return self._kubeconfig({"token": token}, server)
 
     def kubeconfig_signed(self, user, groups=(), server=None):
-        """A kubeconfig with a client certificate for user, through a CSR that the cluster
-        itself signs: its text."""
+        """Returns the text of a kubeconfig with a client certificate for user, through a CSR that
+        the cluster itself signs."""
         stem = self.folder / f"user-{re.sub(r'[^A-Za-z0-9]', '-', user)}"
         subject = "".join(f"/O={g}" for g in groups) + f"/CN={user}"
         subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt",
@@ -290,8 +291,8 @@ class ControlPlane:
             path = self.folder / f"{conf}.conf"
             path.write_text(path.read_text().replace(f"https://{self.guest_endpoint}",
                                                      self.server))
-        # kubeadm binds admin.conf's group in a phase that wants kubelets: its super-admin needs
-        # no binding.
+        # kubeadm binds admin.conf's group in a phase that needs kubelets; its super-admin needs no
+        # binding.
         self.kubeconfig.write_text((self.folder / "super-admin.conf").read_text())
 
     def _context(self):

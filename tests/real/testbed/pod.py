@@ -1,8 +1,9 @@
-"""A kubelet for one kind of pod: that of an image which a registry holds, run by runc as its specification says.
+"""A kubelet for one kind of pod: its image is in a registry, and runc runs it as the pod specifies.
 
-Needs root, skopeo, umoci, runc and iproute2.  The pod has a network namespace of its own, joined to this machine by
-one cable; its image's files are read-only, its user, capabilities, arguments, variables and mounts are those of the
-Pod that the scheduler bound to this node.  Probes are asked over the cable.
+Needs root, skopeo, umoci, runc and iproute2. The pod has its own network namespace, connected to
+this machine by one cable; its image's files are read-only, its user, capabilities, arguments,
+variables and mounts are those of the Pod that the scheduler bound to this node. Probes are sent
+over the cable.
 """
 import json
 import os
@@ -29,7 +30,7 @@ def run(*argv, env=None):
 
 
 class Cable:
-    """A namespace with one address, and this machine's address as it sees it."""
+    """A namespace with one address, and this machine's address as seen from it."""
 
     def __init__(self, name, net="10.231.7"):
         self.name, self.here, self.there = name, f"{net}.1", f"{net}.2"
@@ -47,7 +48,8 @@ class Cable:
 
 
 class Kubelet(threading.Thread):
-    """Of node `name`: start() makes the Node and takes the pods that come to it, stop() ends what runs."""
+    """Kubelet of node `name`: start() creates the Node and runs pods bound to it, stop() ends
+    them."""
 
     def __init__(self, plane, folder, cable, env, name="node-1"):
         super().__init__(daemon=True)
@@ -56,7 +58,7 @@ class Kubelet(threading.Thread):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ended = threading.Event()
         self.running = {}  # UID -> (container, process)
-        self.said = {}     # pod -> what its container wrote
+        self.said = {}  # pod -> output of its container
         self.trouble = None
 
     # -- the node
@@ -112,7 +114,7 @@ class Kubelet(threading.Thread):
     # -- a pod
 
     def image(self, reference):
-        """(its configuration for runc, its files), pulled once."""
+        """Returns (its configuration for runc, its files); pulled once."""
         digest = run("skopeo", "inspect", "--format", "{{.Digest}}", f"docker://{reference}", env=self.env).strip()
         folder = self.folder / digest.replace(":", "-")
         if not folder.exists():
@@ -169,7 +171,7 @@ class Kubelet(threading.Thread):
             if "configMap" in volume:
                 got = self.plane.api("GET", f"/api/v1/namespaces/{namespace}/configmaps/{volume['configMap']['name']}")
                 texts = got["data"]
-            else:  # the token that the admission of ServiceAccounts put there
+            else:  # the token added by the ServiceAccount admission
                 texts = {"token": self.plane.kubectl("create", "token", pod["spec"]["serviceAccountName"],
                                                      "-n", namespace).strip(),
                          "ca.crt": self.plane.ca_pem(), "namespace": namespace}
@@ -184,7 +186,7 @@ class Kubelet(threading.Thread):
     def is_ready(self, container):
         probe = container["readinessProbe"]["httpGet"]
         port = next(p["containerPort"] for p in container["ports"] if p["name"] == probe["port"])
-        anything = ssl._create_unverified_context()  # as a kubelet
+        anything = ssl._create_unverified_context()  # as a kubelet does
         try:
             with urllib.request.urlopen(f"{probe['scheme'].lower()}://{self.cable.there}:{port}{probe['path']}",
                                         context=anything, timeout=5) as reply:
@@ -219,12 +221,12 @@ class Kubelet(threading.Thread):
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def inside(self, word):
-        """A line of /proc/PID/status of the container that runs."""
+        """Returns a line of /proc/PID/status of the running container."""
         (name, _), = self.running.values()
         pid = json.loads(run("runc", "state", name))["pid"]
         return re.search(rf"^{word}:\s*(.*)$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1]
 
 
 def environment(ca):
-    """For skopeo: this CA alone."""
+    """Returns the environment for skopeo, which trusts only this CA."""
     return {**os.environ, "SSL_CERT_FILE": str(ca)}

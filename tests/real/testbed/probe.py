@@ -1,6 +1,7 @@
-"""What a guest reaches: python3 probe.py LIMIT_S, [[host, port], ...] on standard input.
+"""Tests what a guest reaches: python3 probe.py LIMIT_S, [[host, port], ...] on standard input.
 
-Prints those that a connection could be opened to.  Network.reaches() runs it in a guest's place.
+Prints the addresses to which a connection could be opened. Network.reaches() runs it in place of a
+guest.
 """
 import json
 import socket

@@ -1,5 +1,5 @@
-"""Processes of the test bed: each has a log and a pid file in its work folder, and is ended by
-its own pid."""
+"""Processes of the test bed: each has a log and a pid file in its work folder, and is ended by its
+own pid."""
 import atexit
 import os
 import pathlib
@@ -13,7 +13,7 @@ _running = []
 
 
 def free_port():
-    """A port of the loopback that was free a moment ago."""
+    """Returns a port of the loopback that was free a moment ago."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
@@ -34,7 +34,7 @@ class Timer:
 
 
 class Process:
-    """One daemon.  stop() asks, then insists."""
+    """One daemon. stop() sends SIGTERM, later SIGKILL."""
 
     def __init__(self, name, folder, argv, env=None):
         self.name = name
@@ -42,8 +42,8 @@ class Process:
         self.log = self.folder / f"{name}.log"
         self.pid_file = self.folder / f"{name}.pid"
         with open(self.log, "ab") as log:
-            # A session of its own: an interrupt at the terminal reaches the test, which then
-            # stops what it started in order.
+            # A session of its own: Ctrl-C at the terminal reaches only the test, which then stops
+            # its processes in order.
             self.popen = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL,
                                           stdout=log, stderr=log, env=env, cwd=self.folder,
                                           start_new_session=True)
@@ -55,7 +55,7 @@ class Process:
         return self.popen.pid
 
     def check(self):
-        """Raises when it has died, with the end of its log."""
+        """Raises an error with the end of its log if it has died."""
         if self.popen.poll() is not None:
             tail = self.log.read_text(errors="replace").splitlines()[-15:]
             raise RuntimeError(f"{self.name} ended with {self.popen.returncode}, {self.log}:\n"
@@ -82,7 +82,7 @@ class Process:
 
 
 def _start_time(pid):
-    """Tells a process from a later one with the same pid."""
+    """Distinguishes a process from a later one with the same pid."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
     except OSError:
@@ -90,7 +90,7 @@ def _start_time(pid):
 
 
 def sweep(folder):
-    """Ends what a killed run left: processes whose pid files lie below folder."""
+    """Ends processes left over by a killed run: those whose pid files are below folder."""
     for pid_file in pathlib.Path(folder).rglob("*.pid"):
         try:
             pid, began = pid_file.read_text().split()

@@ -1,7 +1,7 @@
 """A rack: virtual machines with UEFI, NVMe drives and a BMC.
 
-The machines are libvirt domains under software emulation; the BMC is sushy-tools' Redfish
-emulator over TLS with a password.  Nothing of drover is in here.
+The machines are libvirt domains under software emulation; the BMC is sushy-tools' Redfish emulator
+over TLS with a password. No code of drover is used.
 """
 import atexit
 import datetime
@@ -19,23 +19,23 @@ from . import pace, parts, process
 from .network import QEMU
 
 REAPER = pathlib.Path(__file__).resolve().parent / "reaper.py"
-# Daemons of our own, beside a libvirtd that may run here: one set for each version of what they
-# are started with.
+# Separate daemons, beside a libvirtd that may run here: one set for each version of their
+# arguments.
 HOME = (pathlib.Path("/var/lib/drover-testbed")
         / hashlib.sha256(REAPER.read_bytes()).hexdigest()[:12])
 URI = f"qemu:///system?socket={HOME}/run/libvirt-sock"
 LOG = HOME / "libvirt.log"
 FIRST_BOOT = "the agent's first boot, from its kernel to its first answer,"
-QUIET_BOOT_S = {1: 4.5, 2: 6.0, 3: 7.5}  # of so many machines at once
+QUIET_BOOT_S = {1: 4.5, 2: 6.0, 3: 7.5}  # by number of machines that boot at the same time
 KERNEL = "the start of an agent's kernel"
 QUIET_KERNEL_S = {1: 3.5, 2: 4.7, 3: 6.0}
-POOL = pathlib.Path("/var/lib/libvirt/images")  # as libvirtd sees it
+POOL = pathlib.Path("/var/lib/libvirt/images")  # path for libvirtd
 MIB = 1 << 20
 
-# libvirt 9 has neither NVMe disks nor a user-mode card in a fixed place, so these come as
-# arguments for QEMU; sushy-tools keeps them when it redefines the domain.  A drive without
-# libvirt's knowledge has no <boot>: bootindex stands behind whatever libvirt numbers (1, 2, ...),
-# so a medium with an override comes first and the first drive next.
+# libvirt 9 supports neither NVMe disks nor a user-mode card at a fixed address, so these are
+# arguments for QEMU; sushy-tools keeps them when it redefines the domain. A drive unknown to
+# libvirt has no <boot>: its bootindex is higher than those that libvirt assigns (1, 2, ...), so a
+# medium with an override boots first and the first drive next.
 DOMAIN = """\
 <domain type='qemu' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
   <name>{name}</name>
@@ -86,8 +86,8 @@ def virsh(*args, check=True):
 
 
 def libvirt_up():
-    """libvirtd with its log daemon and the pool that virtual media are uploaded to.  Left running,
-    as another run may use it."""
+    """Starts libvirtd with its log daemon and the pool for virtual media. It stays running, since
+    another run may use it."""
     def answers():
         return subprocess.run(["virsh", "-c", URI, "version"], capture_output=True,
                               check=False).returncode == 0
@@ -110,8 +110,7 @@ def libvirt_up():
 
 
 class Vm:
-    """One machine: name, uuid, serial, mac, drives (paths of their bytes), console (log),
-    bmc_url."""
+    """One machine: name, uuid, serial, mac, drives (paths of their bytes), console (log), bmc_url."""
 
     def __init__(self, rack, index):
         self.rack, self.index = rack, index
@@ -131,7 +130,7 @@ class Vm:
             path = self.rack.folder / f"{self.name}.nvme{n}"
             with open(path, "wb") as f:
                 f.truncate(size_mib * MIB)
-            path.chmod(0o666)  # libvirt's QEMU runs as a user of its own
+            path.chmod(0o666)  # libvirt's QEMU runs as its own user
             self.drives.append(path)
             lost = ",snapshot=on" if (self.index, n) in self.rack.lost_writes else ""
             arguments += [
@@ -159,26 +158,27 @@ class Vm:
                 "script=no,downscript=no")
 
     def power(self):
-        """"On" or "Off", as libvirt sees it: beside what the BMC says."""
+        """Returns "On" or "Off" as libvirt reports it, independently of the BMC."""
         return "On" if virsh("domstate", self.name) == "running" else "Off"
 
     def power_off(self):
-        """The plug pulled."""
+        """Cuts the power, like pulling the plug."""
         virsh("destroy", self.name, check=False)
 
     def link(self, up):
-        """The card's cable in or out, while the machine runs or not."""
+        """Connects or disconnects the card's cable, while the machine is on or off."""
         virsh("qemu-monitor-command", self.name, "--hmp",
               f"set_link card0 {'on' if up else 'off'}")
 
     def processor(self):
-        """What the emulated processor is at: of a guest that hangs, whether it waits for a timer that never comes."""
+        """Returns the state of the emulated processor; for a guest that hangs it shows whether it
+        waits for a timer that never fires."""
         asked = "".join(virsh("qemu-monitor-command", self.name, "--hmp", f"info {what}", check=False)
                         for what in ("registers", "lapic"))
         return " ".join(re.findall(r"RIP=\w+|HLT=\d|current_count = \d+|(?:ISR|IRR)\s+\S+", asked))
 
     def console_text(self):
-        """What the serial console has said so far.  virtlogd writes it, as root."""
+        """Returns the serial console's output so far. virtlogd writes it, as root."""
         try:
             return self.console.read_text(errors="replace")
         except OSError:
@@ -189,8 +189,8 @@ class Vm:
                          lambda: text in self.console_text(), limit_s, 0.05)
 
     def agent_homes(self):
-        """Seconds from the kernel's start to the first answer to the agent, for each boot of it, as the
-        console tells: the agent says how long the kernel was up when it began."""
+        """Returns, for each boot of the agent, the seconds from kernel start to drover's first
+        answer, from the console: the agent prints the kernel's uptime at its start."""
         took, began = [], None
         for at, msg, rest in re.findall(r"^time=(\S+) level=info msg=(drover-agent|welcome)(.*)$",
                                         self.console_text(), re.M):
@@ -204,7 +204,7 @@ class Vm:
         return took
 
     def agent_kernels(self):
-        """Seconds that its kernel needed up to the agent, for each boot of it."""
+        """Returns, for each boot of the agent, the seconds that its kernel needed."""
         return [int(ms) / 1000 for ms in re.findall(r"^time=\S+ level=info msg=drover-agent .*up_ms=(\d+)",
                                                     self.console_text(), re.M)]
 
@@ -221,13 +221,13 @@ class Vm:
 class Rack:
     """start() defines the machines, powered off, and starts their BMCs; stop() removes both.
 
-    prefix begins each domain's name: it must differ between runs that share a machine.  The
-    BMC of machines[i] is machines[i].bmc_url, with .user, .password and the CA .ca_file.
-    media_ca is a file of CAs that the BMC trusts when it fetches media over https.
-    network is a started Network that the machines' ports are in; without one each machine has
-    QEMU's user network, and reaches this machine's loopback.  A drive in lost_writes, (machine, drive)
-    by their numbers, reads back what was written until the machine goes off, and then as before.
-    One processor each: on a busy machine QEMU's emulation loses the timer of a second one, and the guest hangs.
+    prefix begins each domain's name; it must differ between runs that share a machine. The BMC of
+    machines[i] is machines[i].bmc_url, with .user, .password and the CA .ca_file. media_ca is a
+    file of CAs that the BMC trusts when it fetches media over https. network is a started Network
+    with the machines' ports; without it each machine has QEMU's user network, and reaches this
+    machine's loopback. A drive in lost_writes, (machine, drive) by number, returns written data
+    until the machine goes off, and the earlier data afterwards. One processor each: on a busy
+    machine QEMU's emulation loses the timer of a second one, and the guest hangs.
     """
 
     def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=1,
@@ -290,14 +290,14 @@ class Rack:
         return self
 
     def _first_boot(self):
-        """Seconds; None as long as no machine has had one."""
+        """Returns the seconds of the first boot; None before it."""
         return max((homes[0] for homes in (vm.agent_homes() for vm in self.machines) if homes), default=None)
 
     def _slowest_kernel(self):
         return max((s for vm in self.machines for s in vm.agent_kernels()), default=None)
 
     def stop(self):
-        """Logs and consoles stay."""
+        """Stops and removes the machines. Logs and consoles stay."""
         if self.emulator:
             self.emulator.stop()
         for vm in self.machines:
@@ -329,7 +329,7 @@ class Rack:
 
 
 def sweep(prefix):
-    """Removes the domains whose name begins with prefix, as a killed run may leave them."""
+    """Removes the domains whose name begins with prefix, as left by a killed run."""
     for name in virsh("list", "--all", "--name").split():
         if name.startswith(prefix + "-"):
             virsh("destroy", name, check=False)

@@ -1,14 +1,15 @@
-"""Runs libvirt's daemons apart from any others: python3 reaper.py FOLDER virtlogd libvirtd
+"""Runs libvirt's daemons separately from any others: python3 reaper.py FOLDER virtlogd libvirtd
 
-QEMU daemonizes itself, and libvirt waits until a killed one's pid is gone.  A container's first
-process may take many seconds to reap an orphan, each power-off and each capability probe
-waiting as long.  So the orphans come here, and are reaped at once.
+QEMU daemonizes itself, and libvirt waits until the pid of a killed one no longer exists. A
+container's first process may take many seconds to reap an orphan, and each power-off and each
+capability probe waits as long. So the orphans become children of this process, which reaps them at
+once.
 
-What they keep is in FOLDER, their socket FOLDER/run/libvirt-sock.
+The daemons' state is in FOLDER, their socket FOLDER/run/libvirt-sock.
 
-QEMU runs as root: where only root may open /dev/kvm, libvirt finds KVM in every probe, then finds
-that its own QEMU user has none, and probes anew at each call (0.6 s, several to each Redfish
-request).  And no control groups, which would keep QEMU from /dev/net/tun.
+QEMU runs as root: if only root may open /dev/kvm, libvirt finds KVM in every probe, then finds that
+its own QEMU user has no access, and probes again at each call (0.6 s, several for each Redfish
+request). Control groups are not used, because they would keep QEMU from /dev/net/tun.
 """
 import ctypes
 import os
@@ -37,7 +38,7 @@ OWN = (("etc", "/etc/libvirt"), ("run", "/run/libvirt"), ("lib", "/var/lib/libvi
 
 
 def own_folders(libc, folder):
-    """Lays folder's over libvirt's own, for this process and its children alone."""
+    """Mounts the folder's directories over libvirt's own, for this process and its children only."""
     def mount(source, target, flags):
         if libc.mount(os.fsencode(source), os.fsencode(target), None, flags, None) < 0:
             sys.exit(f"reaper: {target}: {os.strerror(ctypes.get_errno())}")

@@ -1,9 +1,9 @@
-"""Redfish sessions in front of a BMC that has none, and hands on every wire.
+"""Redfish sessions in front of a BMC without them, and a point to intercept its requests.
 
-sushy-tools knows Basic only.  This stands before it with TLS of its own and adds what DSP0266
-says of sessions: POST to the Sessions collection gives an X-Auth-Token, DELETE ends it, and any
-other request without a token that lives is a 401.  What passes is sent on with Basic.  Each
-request is kept in `log`; `hold` may keep one back, refuse it or pull the plug.
+sushy-tools supports only Basic. This proxy has TLS of its own and adds sessions as in DSP0266: POST
+to the Sessions collection returns an X-Auth-Token, DELETE ends the session, and any other request
+without a valid token is answered with 401. Accepted requests are forwarded with Basic. Each request
+is recorded in `log`; `hold` may delay or refuse one, or close the connection.
 """
 import base64
 import http.client
@@ -16,22 +16,22 @@ import uuid
 
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 OPEN = ("/redfish", "/redfish/", "/redfish/v1", "/redfish/v1/")
-DROP = 0  # what hold() answers to end the connection without a reply
+DROP = 0  # returned by hold() to end the connection without a reply
 HOP = {"connection", "transfer-encoding", "content-length", "date", "server", "keep-alive"}
 
 
 class Request:
-    """One request as it came: at (monotonic), method, path, body, session (None: no such one, or
-    none was named), status (None: not answered yet), done (when it was)."""
+    """One request as received: at (monotonic), method, path, body, session (None: none named, or
+    unknown), status (None: not answered yet), done (time of the answer)."""
 
     def __init__(self, method, path, body):
         self.at, self.method, self.path, self.body = time.monotonic(), method, path, body
         self.session = self.status = self.done = None
-        self.named = None  # the session whose token it carries, alive or dead
+        self.named = None  # the session of its token, valid or ended
 
     @property
     def effect(self):
-        """Does it change the machine?"""
+        """True if the request changes the machine."""
         return self.method != "GET" and not self.path.startswith(SESSIONS)
 
     def __repr__(self):
@@ -39,15 +39,15 @@ class Request:
 
 
 class SessionProxy:
-    """For a started Rack: url in place of rack.url.  hold(request) runs in the request's own
-    thread before its session is looked at: it may sleep, and answers None to let it pass, a
-    status to refuse it, or DROP."""
+    """For a started Rack: url in place of rack.url. hold(request) runs in the request's own thread
+    before its session is checked: it may sleep, and returns None to forward the request, a status
+    to refuse it, or DROP."""
 
     def __init__(self, rack, hold=None):
         self.rack, self.hold = rack, hold
         self.log = []
-        self.sessions = {}  # id -> token, alive
-        self.tokens = {}    # token -> id, dead ones too
+        self.sessions = {}  # id -> token, valid ones
+        self.tokens = {}  # token -> id, ended ones too
         self.lock = threading.Lock()
         self.upstream_tls = ssl.create_default_context(cafile=rack.ca_file)
         pair = f"{rack.user}:{rack.password}".encode()
@@ -102,7 +102,7 @@ class SessionProxy:
             daemon_threads = True
 
             def handle_error(self, request, client_address):
-                pass  # clients die in these tests
+                pass  # clients are killed in these tests
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"https://127.0.0.1:{self.server.server_address[1]}"
@@ -112,7 +112,7 @@ class SessionProxy:
         self.server.shutdown()
         self.server.server_close()
 
-    # -- what a BMC does
+    # -- BMC functions
 
     def answer(self, entry, token):
         if entry.path == SESSIONS and entry.method == "POST":
@@ -137,7 +137,7 @@ class SessionProxy:
             said = json.loads(entry.body)
         except ValueError:
             return 400, {}, error(400)
-        entry.body = b""  # the password stays here
+        entry.body = b""  # the password is not recorded
         if (said.get("UserName"), said.get("Password")) != (self.rack.user, self.rack.password):
             return 401, {}, error(401)
         token = uuid.uuid4().hex

@@ -1,6 +1,6 @@
-// deviceplugin offers N pretended GPUs to the kubelet, through the kubelet's
-// own device plugin stub, so that a pod can ask for nvidia.com/gpu on a
-// machine that has none.
+// deviceplugin registers N fake GPUs with the kubelet, through the kubelet's
+// own device plugin stub, so that a pod can request nvidia.com/gpu on a
+// machine without GPUs.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 			ID: fmt.Sprintf("GPU-%d", i), Health: pluginapi.Healthy,
 		})
 	}
-	// A kubelet that starts empties the folder, so its socket comes first and ours after.
+	// The kubelet empties the folder at its start: wait for its socket before creating ours.
 	for !there(pluginapi.KubeletSocket) && ctx.Err() == nil {
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -48,14 +48,15 @@ func main() {
 	if err := stub.Register(ctx, pluginapi.KubeletSocket, *resource, pluginapi.DevicePluginPath); err != nil {
 		fail(logger, err, "the kubelet did not take the plugin")
 	}
-	// Its socket gone means that the kubelet started anew: so does this program, by its unit.
+	// If the plugin's socket is deleted, the kubelet has restarted: exit, so that the unit
+	// starts this program again.
 	for there(socket) && ctx.Err() == nil {
 		time.Sleep(time.Second)
 	}
 }
 
-// allocate answers with one empty response per container: the stub's own answers with none,
-// which the kubelet refuses.
+// allocate returns one empty response per container. The stub's default returns none, which the
+// kubelet refuses.
 func allocate(request *pluginapi.AllocateRequest, _ map[string]*pluginapi.Device) (*pluginapi.AllocateResponse, error) {
 	response := &pluginapi.AllocateResponse{}
 	for _, container := range request.ContainerRequests {
