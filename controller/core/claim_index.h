@@ -12,9 +12,9 @@
  * Tests: tests/unit/controller/core/test_claim_index.c
  */
 enum claim_key {
-	/* name in spec.virtualClusterRef */
+	/* key: name of the tenant in spec.virtualClusterRef */
 	CLAIM_BY_TENANT,
-	/* name in spec.machineRef or status.machineRef */
+	/* key: name of the Machine in spec.machineRef or status.machineRef */
 	CLAIM_BY_MACHINE,
 	CLAIM_KEYS,
 };
@@ -23,10 +23,11 @@ struct claim_index;
 struct claim_index *claim_index_new(void);
 void claim_index_free(struct claim_index *x);
 
-/* Adds or replaces NodeClaim name; n NULL: removes it. */
+/* Adds NodeClaim `name` to the index, or updates its entry; n NULL: removes the entry. */
 void claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n);
 
-/* Calls fn for each cached NodeClaim whose key has this value, until fn returns false. */
+/* Calls fn for each cached NodeClaim that has `value` as its key of this kind, until fn returns
+ * false. */
 void claim_index_each(const struct context *c, enum claim_key key, const char *value,
 		      bool (*fn)(const struct node_claim *n, void *arg), void *arg);
 size_t claim_index_count(const struct context *c, enum claim_key key, const char *value);

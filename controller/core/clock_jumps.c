@@ -1,6 +1,6 @@
 /*
- * clock_jumps: compares the wall clock with the monotonic clock every 10 s and on each question,
- * and remembers the last jumps.
+ * clock_jumps: compares the wall clock with the monotonic clock every 10 s and at each call of
+ * clock_jumps_since(), and remembers the last KEPT jumps.
  */
 #include "controller/core/clock_jumps.h"
 
@@ -11,12 +11,12 @@
 #include "base/mem.h"
 
 #define LOOK_MS 10000
-/* Smaller differences are NTP slewing or a leap second, not a jump. */
+/* Smaller differences are not jumps: NTP slews the clock, and a leap second is 1 s. */
 #define JUMP_MS 5000
 #define KEPT 16
 
 struct jump {
-	/* wall ms right after the jump */
+	/* wall ms that the clock showed right after the jump */
 	int64_t to;
 	int64_t by;
 };
@@ -33,7 +33,8 @@ struct clock_jumps {
 static void remember(struct clock_jumps *j, int64_t to, int64_t by)
 {
 	if (j->n == KEPT) {
-		/* Merge the two oldest: deadlines may pass too late, but not too early. */
+		/* The list is full: merge the two oldest jumps. As a result, drover may act on a
+		 * deadline too late, but never too early. */
 		j->v[1].by += j->v[0].by;
 		for (size_t i = 1; i < KEPT; i++)
 			j->v[i - 1] = j->v[i];
@@ -105,14 +106,16 @@ int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 
 	if (!c->clock_jumps)
 		return 0;
-	/* The timer may run late, and the caller may be the first to run after the jump. */
+	/* Compare now: the timer may be late, and this caller may be the first to run after a
+	 * jump. */
 	look(c->clock_jumps);
 	for (size_t i = 0; i < c->clock_jumps->n; i++) {
 		const struct jump *j = &c->clock_jumps->v[i];
 
-		/* Stamps are whole seconds. A stamp set by a correct clock while this clock was
-		 * behind can be nearer to the jump's end than the length of the jump: then only the
-		 * distance counts. */
+		/* Stamps are whole seconds. While this clock was behind, another replica with a
+		 * correct clock may have set a stamp that is nearer to the end of the jump than the
+		 * jump is long. In that case subtract only the distance from the stamp to the end
+		 * of the jump. */
 		if (stamp + 1000 <= j->to)
 			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
 	}

@@ -23,9 +23,8 @@ struct clock_jumps;
 struct clock_jumps *clock_jumps_new(struct context *c);
 void clock_jumps_free(struct clock_jumps *j);
 
-/* Returns by how many ms the wall clock was set forward since stamp (wall ms, by this or another
- * machine's clock). A stamp earlier than the time that a jump led to counts as older than that
- * jump. */
+/* Returns by how many ms the wall clock has jumped forward since `stamp` (wall ms, read from the
+ * clock of this or another machine). Counts each jump that ended after the stamp. */
 int64_t clock_jumps_since(const struct context *c, int64_t stamp);
 
 #endif

@@ -1,5 +1,5 @@
-/* context: queries about the replica that all parts use. controller/controller.c builds the
- * replica. */
+/* context: questions about this replica that all parts ask (may it act?), and its events.
+ * controller/controller.c fills the struct. */
 #include "controller/core/context.h"
 
 #include "base/arena.h"
@@ -14,7 +14,7 @@ bool ctx_may_act(const struct context *c)
 	int64_t slower = c->o.lease_slower ? c->o.lease_slower : 1;
 
 	return c->leading &&
-	       (!c->lease || /* NULL: a module alone, as in unit tests */
+	       (!c->lease || /* NULL in unit tests */
 		/* mutant: lease-old */ kube_lease_renewed_age(c->lease) <
 			slower * DESTROY_LEASE_AGE_MS) &&
 	       /* mutant: burst-wrong-clock */ host_clock_agrees(c);
@@ -78,7 +78,7 @@ bool ctx_crds_terminating(const struct context *c)
 {
 	bool any;
 
-	if (!c->crds) /* NULL: a module alone, as in tests */
+	if (!c->crds) /* NULL in tests of one module */
 		return false;
 	any = !kube_cache_synced(c->crds);
 	kube_cache_each(c->crds, is_terminating, &any);

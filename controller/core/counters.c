@@ -16,7 +16,7 @@ struct counters {
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *ways, *requests, *looks, *pod_waits,
 		*first_pods;
-	/* Machine that is leaving its tenant -> struct began */
+	/* name of a Machine that is leaving its tenant -> struct began */
 	struct map *since;
 	int64_t recycle_ms;
 };
@@ -31,7 +31,8 @@ struct began {
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
 
-/* Measures the time from draining (or stopping, if nothing was drained) to free. */
+/* Measures how long the machine takes from draining (or from stopping, if nothing was drained) to
+ * free. */
 static void recycle(struct counters *f, const struct machine *was, const struct machine *is)
 {
 	struct began *b = map_get(f->since, is->meta.name);
@@ -75,7 +76,8 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 
 void counters_act_failed(struct counters *f, const char *act, const char *reason)
 {
-	/* Names of segments contain names of tenants, which would add a series for each tenant. */
+	/* Cut off the segment's name: it contains the name of a tenant, and the metric would get a
+	 * series for each tenant. */
 	if (f)
 		metric_add(f->act_failures,
 			   LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);

@@ -5,44 +5,47 @@
 
 /*
  * counters: the counting metrics of claims and machines; the gauges are in controller/gauges.h.
- * docs/metrics.md lists all families with their help texts; a test compares the two.
+ * docs/metrics.md lists all metric families with their help texts; a test compares that list with
+ * the code.
  *
- * A replica counts only what it did itself, or what it saw written while it was leader. Without
- * counters (f NULL) nothing is counted.
+ * A replica counts only what it did itself, or what it saw written while it was leader. All
+ * functions accept f NULL and then count nothing.
  */
 struct counters;
 struct counters *counters_new(struct context *c);
 void counters_free(struct counters *f);
 
-/* Counts a change of the Machine from was to is; either may be NULL. */
+/* Counts a change of a Machine. was: the object before, is: the object now; nothing is counted if
+ * either is NULL. */
 void counters_machine(struct counters *f, const struct machine *was, const struct machine *is);
-/* act: as in status.operation.step; reason: one of the closed list */
+/* Counts a failed act. act: as in status.operation.step; reason: one of a fixed list of reasons. */
 void counters_act_failed(struct counters *f, const char *act, const char *reason);
 void counters_claim_created(struct counters *f, const char *pool);
 void counters_claim_failed(struct counters *f, const char *pool, const char *reason);
-/* Counts a claim of a warm machine. answered: its agent answered; false: the machine had to be
- * booted after all. */
+/* Counts a claim of a warm machine. answered: true if the machine's agent answered; false if the
+ * machine had to be booted after all. */
 void counters_claimed_warm(struct counters *f, bool answered);
-/* Counts a wipe record that turned out to be wrong: a drive held data again. */
+/* Counts a wipe record that was revoked because a drive was later found to hold data. */
 void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
-/* Counts the end of a machine's transition and which of the times expected at its start it met:
- * names from eta_way_names and eta_by_names of claims/eta.h. */
+/* Counts a finished transition of a machine. way: name of the transition (eta_way_names). by: the
+ * expected time that it met (eta_by_names). Both lists are in claims/eta.h. */
 void counters_way(struct counters *f, const char *way, const char *by);
 /* Counts a finished request to an API server. client: "host" or "tenant"; status 0: no reply. */
 void counters_request(struct counters *f, const char *client, const char *method, int status);
-/* Counts a read of a machine's power state at its BMC or manager. */
+/* Counts a read of a machine's power state at its BMC or manager. answered: the read succeeded. */
 void counters_look(struct counters *f, const char *provider, bool answered);
-/* Counts a pod of the tenant that got a Node ms after it was marked unschedulable. */
+/* Counts a pod of the tenant that was placed on a Node. ms: time since it was marked
+ * unschedulable. */
 void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms);
-/* Counts the first pod that runs on one of the VirtualCluster's machines, ms after the
+/* Counts the first pod that runs on one of a VirtualCluster's machines. ms: time since the
  * VirtualCluster was created. */
 void counters_first_pod(struct counters *f, int64_t ms);
-/* Counts one run of a machine's reconcile step. The total shows what one change costs for a whole
- * rack. */
+/* Counts one run of a machine's reconcile step. The metric shows how many steps one change causes
+ * in a whole rack. */
 void counters_turn(struct counters *f);
-/* Returns how long a machine takes from leaving its tenant until it is free again, in ms: a mean of
- * those that this replica saw, weighted towards the newest; 0: none seen yet. */
+/* Returns how many ms a machine takes from leaving its tenant until it is free again: a mean over
+ * the machines that this replica observed, weighted towards the newest. 0: none observed yet. */
 int64_t counters_recycle_ms(const struct counters *f);
 
 #endif

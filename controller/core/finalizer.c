@@ -1,6 +1,6 @@
 /*
- * finalizer: computes an object's list of finalizers with drover's added or removed. Pure; the
- * owner of the object writes the list.
+ * finalizer: computes an object's list of finalizers with one of drover's added or removed. Pure;
+ * the caller writes the list.
  */
 #include "controller/core/finalizer.h"
 

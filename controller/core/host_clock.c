@@ -1,6 +1,7 @@
 /*
- * host_clock: compares the wall clock with the Date of the host's API server on each question, and
- * every 10 s to report a change. clock_jumps.c compares the two clocks of this machine.
+ * host_clock: compares the wall clock with the Date header of the host's API server at each
+ * question, and every 10 s to report a change. clock_jumps.c compares the wall clock with the
+ * monotonic clock of the same machine.
  */
 #include "controller/core/host_clock.h"
 
@@ -12,13 +13,13 @@
 #include "base/str.h"
 
 #define LOOK_MS 10000
-/* Date has whole seconds, and a reply may be 15 s old when it arrives. */
+/* Tolerance: Date has whole seconds, and a reply may be 15 s old when it arrives. */
 #define AGREE_MS 60000
 
 struct host_clock {
 	struct context *c;
 	struct loop_timer timer;
-	/* a difference was reported */
+	/* True: the present difference was reported; cleared when the clocks agree again */
 	bool told;
 };
 

@@ -21,8 +21,8 @@ struct host_clock;
 struct host_clock *host_clock_new(struct context *c);
 void host_clock_free(struct host_clock *h);
 
-/* Returns by how many ms this replica's clock is ahead of the server's, to within a second or two;
- * 0 if unknown. */
+/* Returns by how many ms this replica's clock is ahead of the API server's clock, to within a
+ * second or two; 0 if the server's clock is unknown. */
 int64_t host_clock_ahead(const struct context *c);
 bool host_clock_agrees(const struct context *c);
 

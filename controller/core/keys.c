@@ -15,7 +15,7 @@
 
 #define METRICS "drover-metrics-token"
 #define CA_DAYS 3650
-#define BOOT_LEAST 32 /* in bytes of the text */
+#define BOOT_LEAST 32 /* characters */
 #define TOKEN_LEAST 16
 #define PUBLICS_MAX 16
 #define AGAIN_MS 10000
@@ -24,20 +24,21 @@
 
 struct keys {
 	struct context *c;
-	/* copy of the last valid key: kept if the Secret is deleted later */
+	/* copy of the last valid boot key; it stays in use if the Secret is deleted later */
 	struct secret *boot;
-	/* keys_metrics_token() was called */
+	/* True once keys_metrics_token() was called */
 	bool wants_metrics;
-	/* version of the last Secret whose boot key was too short; NULL: none */
+	/* resourceVersion of the Secret whose boot key was refused as too short; NULL: none */
 	char *refused;
 	struct crypto_key *evidence;
 	char *evidence_version;
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	/* loop_now() of the last attempt to create the Secret; 0: none */
+	/* loop_now() of the last attempt to create each Secret; 0: no attempt */
 	int64_t ensured_boot, ensured_evidence, ensured_ca, ensured_metrics;
-	/* version of the Secret whose public keys the ConfigMap contains; NULL: none */
+	/* resourceVersion of the Secret whose public keys were published in the ConfigMap; NULL:
+	 * none */
 	char *published;
 	struct kube_call *publishing;
 	struct loop_timer publish_again;
@@ -183,7 +184,7 @@ static bool take_evidence(struct keys *k, const char **why)
 }
 
 /* True once it is known whether the evidence key exists. If a WipeRecord exists, a missing key is
- * not created, only looked for. */
+ * only awaited, not created. *why: what is missing. */
 static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
@@ -223,7 +224,8 @@ const struct secret *keys_boot(struct keys *k)
 	const struct secret *now = secrets_value(k->c->secrets, NULL, KEYS_BOOT, "key");
 
 	if (now && secret_len(now) < BOOT_LEAST) {
-		/* A short key could be guessed, and boot media forged with it. */
+		/* Refuse a short key: it could be guessed, and boot media could be forged with
+		 * it. */
 		if (!str_eq(k->refused, secrets_version(k->c->secrets, NULL, KEYS_BOOT)))
 			log_error("boot key not used: it is too short", LOG_S("secret", KEYS_BOOT));
 		free(k->refused);
@@ -254,7 +256,8 @@ const char *const *keys_evidence_publics(struct keys *k, size_t *n)
 
 static void on_published(json_t *o, const struct err *e, void *arg);
 
-/* One member per key, named by the key's digest, so that an old key is never overwritten. */
+/* Returns the ConfigMap's data: one member per public key, named by the key's digest, so that the
+ * patch never overwrites an old key. */
 static json_t *published(const struct keys *k)
 {
 	json_t *data = json_pack("{s:s}", "current", k->publics[0]);

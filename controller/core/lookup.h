@@ -8,8 +8,8 @@
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
-/* Returns the Machine that the claim names and whose status.claimRef has the claim's UID; NULL:
- * none. */
+/* Returns the Machine that the claim names, if the Machine's status.claimRef has the UID of the
+ * claim; otherwise NULL. */
 const struct machine *machine_of_claim(const struct context *c, const struct node_claim *n);
 /* Returns the Machine that the claim names, whether or not it is bound to the claim; NULL: the
  * claim names none, or the Machine does not exist. */

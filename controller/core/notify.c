@@ -1,5 +1,5 @@
-/* notify: passes a notice to the subscriber. In its own file, so that no module needs the
- * subscriber's header. */
+/* notify: passes a notice to the subscriber. The function has a file of its own so that no module
+ * needs the subscriber's header. */
 #include "controller/core/notify.h"
 
 #include "controller/core/context.h"

@@ -4,27 +4,27 @@
 /*
  * notify: lets lower layers report a change without knowing who acts on it.
  *
- * controller/controller.c subscribes. It only marks objects and defers the work: the part that
- * calls notify() is never called back before it returns. On the loop thread.
+ * controller/controller.c is the subscriber. It only marks objects and defers the work, so the
+ * caller of notify() is never called back before notify() returns. On the loop thread.
  * Tests: tests/world/test_review.c, tests/world/test_drain.c
  */
 struct context;
 
 enum notice {
-	/* reconcile this Machine again; name NULL: all Machines */
+	/* Machine `name` must be reconciled again; name NULL: all Machines */
 	NOTICE_MACHINE,
-	/* whether the planner may use this Machine has changed */
+	/* the planner may now use Machine `name`, or may no longer use it */
 	NOTICE_OFFER,
-	/* reconcile all Machines of this VirtualCluster again */
+	/* all Machines of VirtualCluster `name` must be reconciled again */
 	NOTICE_TENANT,
-	/* reconcile this NodeClaim again */
+	/* NodeClaim `name` must be reconciled again */
 	NOTICE_CLAIM,
-	/* the status of pools or the conditions of tenants' pods may need a write */
+	/* the status of NodePools or the conditions of tenants' pods may have to be written */
 	NOTICE_POOL,
 };
 
-/* Reports the change to the subscriber. name is valid only during the call. Does nothing without a
- * subscriber (a module alone in a test). */
+/* Reports a change to the subscriber. `name` is valid only during the call. Does nothing if nobody
+ * subscribed (tests of one module). */
 void notify(const struct context *c, enum notice what, const char *name);
 
 #endif

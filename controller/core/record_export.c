@@ -28,13 +28,13 @@
 
 enum job_kind { JOB_RECORD, JOB_KEYS };
 
-/* Work for the worker thread; contains its own copies of all data. */
+/* Work for the worker thread; it has its own copy of all data that the thread reads. */
 struct job {
 	/* used only on the loop thread */
 	struct record_export *owner;
 	enum job_kind kind;
 	char *dir, *machine /* name of the subdirectory */, *name, *text;
-	/* name of the WipeRecord; "" for JOB_KEYS */
+	/* name of the WipeRecord to export; "" for JOB_KEYS */
 	char record[254];
 	int rc;
 	struct err err;
@@ -45,24 +45,25 @@ struct record_export {
 	struct loop_timer timer;
 	struct loop_work *work;
 	struct status_writer write;
-	/* this replica was leader in the last step */
+	/* True if this replica was leader in the last step */
 	bool led;
 	/* names of records to process */
 	struct map *names;
 	/* records whose file could not be written; tried again at again_after */
 	struct map *again;
-	/* record -> "": its file was verified since this process became leader */
+	/* names of records whose file was verified since this process became leader (value
+	 * unused) */
 	struct map *exported;
 	/* names of records to delete */
 	struct map *doomed;
 	struct backoff backoff;
-	/* loop_now() until which all exports wait, because the disk failed */
+	/* loop_now() until which all exports are paused because the disk failed */
 	int64_t export_after;
 	/* loop_now() of the next attempt for the records in again, and for keys.json */
 	int64_t again_after, keys_after;
 	/* loop_now() of the last scan over all records */
 	int64_t looked_at;
-	/* contents of keys.json; NULL: not known */
+	/* text of keys.json as written last by this process; NULL: not known */
 	char *keys_text;
 };
 
@@ -144,9 +145,9 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Returns the text of keys.json with the keys that the file already has, because records signed
- * with old keys must stay verifiable. NULL: the existing file cannot be read, and is not
- * overwritten. */
+/* Returns the new text of keys.json: the keys of the job, and all keys that the file already
+ * contains, because records signed with old keys must stay verifiable. NULL: the existing file
+ * cannot be read, and must not be overwritten. */
 static char *keys_with_old(const struct job *j, struct err *e)
 {
 	char *old = record_files_read(j->dir, KEYS_FILE, e), *text, *line;
@@ -212,7 +213,8 @@ static void say_failed(struct record_export *r, const struct wipe_record *w, con
 		ctx_event(r->c, OBJECT_WIPE_RECORD, &w->meta, "Warning", reason, j->err.text);
 }
 
-/* Schedules the retry. One bad file delays no other record; a full or broken disk delays all. */
+/* Schedules the retry. An error in one file delays no other record; a full or broken disk delays
+ * all exports. */
 static void failed_job(struct record_export *r, const struct job *j)
 {
 	int64_t after = loop_now(r->c->loop) + backoff_next(&r->backoff, loop_random(r->c->loop));
@@ -238,7 +240,7 @@ static void done_job(void *arg)
 		backoff_reset(&r->backoff);
 		if (j->kind == JOB_RECORD) {
 			map_put(r->exported, record, (void *)"");
-			/* process again, to remove the finalizer */
+			/* Process the record again, to remove its finalizer. */
 			map_put(r->names, record, (void *)"");
 		} else {
 			free(r->keys_text);
@@ -264,7 +266,8 @@ static void export_record(struct record_export *r, const struct wipe_record *w)
 	struct job *j = mem_new(struct job);
 
 	j->kind = JOB_RECORD;
-	/* A Machine may have the name of the key file; no Machine name contains an underscore. */
+	/* Directory of the records. A Machine may have the name of the key file; "_" avoids the
+	 * collision, since no Machine name contains an underscore. */
 	j->machine = mem_printf("%s%s", w->spec.evidence.machine.name,
 				str_eq(w->spec.evidence.machine.name, KEYS_FILE) ? "_" : "");
 	j->name = mem_printf("%s.json", w->meta.name);
@@ -273,7 +276,8 @@ static void export_record(struct record_export *r, const struct wipe_record *w)
 	start_job(r, j);
 }
 
-/* Starts to write keys.json if the keys changed. True: started. */
+/* Starts to write keys.json if the keys have changed since the last write. Returns true if a job
+ * was started. */
 static bool export_keys(struct record_export *r)
 {
 	const char *const *publics;
@@ -319,8 +323,8 @@ static void retry(struct record_export *r)
 	map_clear(r->again);
 }
 
-/* Starts the next export or finalizer removal. True: one was started, or all exports wait for the
- * disk. */
+/* Starts the next export or finalizer removal. Returns true if one was started, or if all exports
+ * are paused because the disk failed. */
 static bool next_export(struct record_export *r)
 {
 	struct map_iter it;
@@ -337,7 +341,8 @@ static bool next_export(struct record_export *r)
 		const struct wipe_record *w = record_of(r, it.key);
 
 		if (w && !map_has(r->exported, it.key)) {
-			/* drover never created a record for a name that is no DNS name. */
+			/* Skip a record whose machine name is no DNS name: drover did not create
+			 * that record. */
 			if (str_is_dns_subdomain(str_or(w->spec.evidence.machine.name, "")))
 				export_record(r, w);
 			map_del(r->names, it.key);
@@ -374,7 +379,7 @@ static bool take(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Sorts by machine, then newest first. */
+/* Orders by machine name, then newest first. */
 static int newest_first(const void *x, const void *y)
 {
 	const struct evidence *a = &(*(const struct wipe_record *const *)x)->spec.evidence,
@@ -398,8 +403,8 @@ static bool is_rested_on(const struct record_export *r, const struct wipe_record
 		      str_eq(m->status.wipe_attempt->previous.name, w->meta.name)));
 }
 
-/* True if the record may be deleted. nth: its rank among the machine's records, 0 is the newest.
- * now: creation time of the newest record of all, so that only the API server's clock counts: an
+/* True if the record may be deleted. nth: position among the machine's records, 0 is the newest.
+ * now: creation time of the newest record of all machines. That is the API server's clock; an
  * agent's clock cannot be trusted, and drover's own may jump. */
 static bool may_go(const struct record_export *r, const struct wipe_record *w, size_t nth,
 		   int64_t now)
@@ -452,7 +457,8 @@ static bool next_deletion(struct record_export *r)
 	while (map_first(r->doomed, &it)) {
 		w = record_of(r, it.key);
 		map_del(r->doomed, it.key);
-		/* The record may be in use again since it was selected. */
+		/* Check again: a Machine may have begun to refer to the record since it was
+		 * selected. */
 		if (!w || is_rested_on(r, w))
 			continue;
 		log_info("wipe record deleted", LOG_S("record", w->meta.name),
@@ -477,7 +483,9 @@ static void step(void *arg)
 		loop_timer_start(&r->timer, 5000);
 		return;
 	}
-	if (!r->led) { /* Another replica may have acted meanwhile, with another disk. */
+	if (!r->led) {
+		/* Newly leader: forget what was exported, because another replica may have acted
+		 * meanwhile, with another disk. */
 		r->led = true;
 		r->looked_at = 0;
 		map_clear(r->exported);
@@ -493,7 +501,7 @@ static void step(void *arg)
 	if (!r->c->o.evidence_dir)
 		map_clear(r->names);
 	if (!map_size(r->doomed) && (!r->looked_at || now - r->looked_at >= LOOK_MS)) {
-		/* Retry files that differed, and records whose change was missed. */
+		/* Retry records whose file differed, and records whose change was missed. */
 		if (r->looked_at)
 			kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], add_name, r->names);
 		r->looked_at = now > 0 ? now : 1;

@@ -1,5 +1,6 @@
 /*
- * record_files: the blocking file calls for record_export.c, which runs on the loop thread.
+ * record_files: the blocking file calls of record_export.c, run on a worker thread. Each file is
+ * written under a temporary name and then renamed.
  */
 #include "controller/core/record_files.h"
 
@@ -16,8 +17,9 @@
 #include "base/str.h"
 
 #define FILE_MAX (4u << 20)
-/* Number of temporary names to try. Temporary files of other writers and of crashed ones cannot be
- * distinguished, so none is deleted. */
+/* Number of temporary names to try. A temporary file may belong to a running writer or to one
+ * that crashed, and the two cannot be distinguished. So no temporary file of another writer is
+ * deleted. */
 #define ASIDES 100
 
 static int open_folder(int at, const char *path, struct err *e)
@@ -32,10 +34,11 @@ static bool is_plain(const char *name)
 	return name && name[0] && name[0] != '.' && !strchr(name, '/');
 }
 
-/* Returns the file's text; NULL with ERR_NOT_FOUND if it does not exist. */
+/* Returns the file's text, malloc'd. NULL with ERR_NOT_FOUND if the file does not exist, else with
+ * another error. */
 static char *read_at(int folder, const char *name, struct err *e)
 {
-	/* O_NONBLOCK: do not block on a named pipe. */
+	/* O_NONBLOCK: open() must not block on a named pipe. */
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	char piece[65536];
 	struct stat st;
@@ -85,8 +88,8 @@ static int write_all(int fd, const char *text, const char *name, struct err *e)
 	return fsync(fd) < 0 ? err_errno(e, errno, "%s", name) : 0;
 }
 
-/* Opens a temporary file that no other writer uses: another replica may be writing the same record
- * at the same time. */
+/* Opens a temporary file that no other writer uses, since another replica may be writing the same
+ * record at the same time. Returns its descriptor and writes its name to `aside`. */
 static int open_aside(int folder, const char *name, char *aside, size_t size, struct err *e)
 {
 	int fd;
@@ -106,8 +109,8 @@ static int open_aside(int folder, const char *name, char *aside, size_t size, st
 		       ASIDES, name);
 }
 
-/* Renames without replacing an existing file (EEXIST). Uses a hard link where renameat2() is not
- * supported, as on NFS. */
+/* Renames aside to `name` without replacing an existing file (then fails with EEXIST). Uses a hard
+ * link if renameat2() is not supported, as on NFS. */
 static int rename_new(int folder, const char *aside, const char *name)
 {
 	if (renameat2(folder, aside, folder, name, RENAME_NOREPLACE) == 0)
@@ -118,8 +121,8 @@ static int rename_new(int folder, const char *aside, const char *name)
 	return 0;
 }
 
-/* Writes a file through a temporary one. ERR_CONFLICT: the file exists meanwhile, and over is
- * false. */
+/* Writes `text` to a temporary file and renames that to `name`. If `over` is false and another
+ * writer has created `name` meanwhile: ERR_CONFLICT. */
 static int put(int folder, const char *name, const char *text, bool over, struct err *e)
 {
 	char aside[300];
@@ -142,8 +145,8 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 	return rc;
 }
 
-/* Syncs an existing file: another replica may have written it a moment ago without having synced it
- * yet. */
+/* Syncs an existing file to disk: another replica may have written it a moment ago and not synced
+ * it yet. */
 static int flush(int folder, const char *name, struct err *e)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

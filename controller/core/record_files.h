@@ -12,16 +12,16 @@
  * Tests: tests/unit/controller/core/test_record_export.c
  */
 
-/* Writes text to DIR/SUB/NAME; creates SUB if it is missing. An existing file is never overwritten:
- * the same text is success, a different text is ERR_CONFLICT. sub and name: no slash, no leading
- * dot. */
+/* Writes `text` to DIR/SUB/NAME; creates SUB if it is missing. An existing file is never
+ * overwritten: the same text is success, a different text is ERR_CONFLICT. sub and name contain no
+ * slash and do not begin with a dot. */
 int record_files_keep(const char *dir, const char *sub, const char *name, const char *text,
 		      struct err *e) __attribute__((warn_unused_result));
-/* Writes text to DIR/NAME and replaces an existing file. */
+/* Writes `text` to DIR/NAME and replaces an existing file. */
 int record_files_replace(const char *dir, const char *name, const char *text, struct err *e)
 	__attribute__((warn_unused_result));
-/* Returns the text of DIR/NAME, malloc'd; NULL: ERR_NOT_FOUND, or another error if it cannot be
- * read. */
+/* Returns the text of DIR/NAME, malloc'd. Returns NULL with ERR_NOT_FOUND if the file does not
+ * exist, with another error if the file cannot be read. */
 char *record_files_read(const char *dir, const char *name, struct err *e);
 
 #endif

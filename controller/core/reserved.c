@@ -1,6 +1,6 @@
 /*
- * reserved: a map from owner to host, and a map from host to the number of owners, since several
- * BMCs may share one address.
+ * reserved: a map from owner to host, and a map from host to the number of its owners, since
+ * several BMCs may have the same address.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 struct reserved {
 	const char *const *networks;
-	/* owner -> host, or "HOST PORT" if only that port is reserved */
+	/* owner -> host, or "HOST PORT" if only one port of the host is reserved */
 	struct map *host_of;
 	/* host or "HOST PORT" -> struct host */
 	struct map *hosts;
@@ -24,7 +24,7 @@ struct reserved {
 
 struct host {
 	unsigned owners;
-	/* owner that was added first */
+	/* name of the owner that was added first */
 	char *first;
 };
 
@@ -55,8 +55,8 @@ void reserved_free(struct reserved *r)
 	free(r);
 }
 
-/* Writes the canonical host of a URL or host to out: an address in its one notation, or a name in
- * lower case without port and trailing dot. "": none. */
+/* Writes the host of a URL or "host:port" to out, in one canonical notation: an address, or a name
+ * in lower case without port and trailing dot. Returns out; "" if there is no host. */
 static const char *spelling(const char *url, char out[static HOST + 8])
 {
 	const char *host = url ? strstr(url, "://") : NULL;
@@ -85,7 +85,7 @@ static const char *spelling(const char *url, char out[static HOST + 8])
 	return out;
 }
 
-/* Returns the URL's port; without one, 80 for http, else 443. */
+/* Returns the port in the URL. A URL without a port: 80 for http, 443 otherwise. */
 static int port_of(const char *url)
 {
 	const char *host = strstr(url, "://"), *at;

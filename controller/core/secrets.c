@@ -1,5 +1,5 @@
 /*
- * secrets: one entry per Secret that was asked for, with at most one call in flight each.
+ * secrets: one entry per Secret that was requested, with at most one call in flight for each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define REFRESH_MS 30000
 #define RETRY_MS 2000
-#define REFRESH_EACH_MS 200 /* interval per Secret if there are many: 5 reads per second */
+#define REFRESH_EACH_MS 200 /* time per Secret if there are many: 5 reads per second in total */
 #define RETRY_EACH_MS 20
 
 struct secrets {
@@ -37,7 +37,7 @@ struct entry {
 	struct map *values;
 	struct kube_call *call;
 	struct loop_timer timer;
-	/* read every 30 s until the Secret has changed */
+	/* True: secrets_expect() was called; read the Secret every 30 s until it has changed */
 	bool expected;
 };
 
@@ -82,7 +82,9 @@ void secrets_free(struct secrets *s)
 	free(s);
 }
 
-/* Schedules the next read, with 10 % jitter so that Secrets read in one burst spread out. */
+/* Schedules the next read of the Secret: after at_least_ms, or after each_ms for each known Secret
+ * if that is longer. The longer delay is varied by 10 %, so that Secrets read in one burst spread
+ * out. */
 static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
 {
 	int64_t all = (int64_t)map_size(en->s->entries) * each_ms, ms = at_least_ms;
@@ -131,7 +133,7 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 		take(en, o);
 		return;
 	}
-	/* A loaded Secret that cannot be read now keeps its values: unreachable does not mean
+	/* A Secret that was loaded and cannot be read now stays loaded: unreachable does not mean
 	 * deleted. */
 	if (e->kind == ERR_NOT_FOUND)
 		en->state = SECRET_ABSENT;
@@ -224,8 +226,8 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
 		      "Secret", "metadata", "name", name, "namespace", en->ns, "labels",
 		      "app.kubernetes.io/managed-by", "drover", "type", "Opaque", "data", data);
 	kube_call_cancel(en->call);
-	/* If another replica creates the Secret first, the read after the conflict, 2 s later, gets
-	 * its values. */
+	/* If another replica creates the Secret first, this call ends with a conflict. The next
+	 * read, 2 s later, gets that replica's values. */
 	en->call = kube_create(s->client, &KUBE_SECRETS, en->ns, o, on_secret, en);
 	json_decref(o);
 }

@@ -32,8 +32,8 @@ bool writer_busy(const struct status_writer *w)
 	return w->done;
 }
 
-/* Logs an error only when its kind changes: a server that is down gives the same error on each
- * retry. */
+/* Logs an error only if its kind differs from the last one: a server that is down causes the same
+ * error on each retry. */
 static void note(struct status_writer *w, const struct err *e)
 {
 	enum err_kind is = e ? e->kind : ERR_NONE;
@@ -45,8 +45,8 @@ static void note(struct status_writer *w, const struct err *e)
 	w->failed = is;
 }
 
-/* kube_cache_learn() may cause the owner of this writer to be freed. The writer stays busy until
- * done(), so that no one starts another write meanwhile. */
+/* Ends the write. kube_cache_learn() may cause the owner of this writer to be freed. The writer
+ * stays busy until done() is called, so that nobody starts another write meanwhile. */
 static void on_answer(json_t *o, const struct err *e, void *arg)
 {
 	struct status_writer *w = arg;
@@ -57,7 +57,7 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	w->call = NULL;
 	w->gone = &gone;
 	note(w, e);
-	if (!e && cache && json_object_get(o, "spec")) /* a Status has no spec */
+	if (!e && cache && json_object_get(o, "spec")) /* only objects: a Status has no spec */
 		kube_cache_learn(cache, o);
 	if (gone)
 		return;
@@ -84,7 +84,8 @@ static bool is_known(const char *rv, void *arg)
 	return cache && kube_cache_passed(cache, rv);
 }
 
-/* Starts a patch. Takes ownership of body; NULL (jansson refused a text) fails when it is sent. */
+/* Starts a patch; takes ownership of body. body NULL (jansson refused a text) makes the call fail
+ * when it is sent. */
 static void patch(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		  const char *subresource, json_t *body, kube_done *done)
 {

@@ -33,45 +33,47 @@ struct status_writer {
 	struct context *c;
 	void *arg;
 	struct kube_call *call;
-	/* NULL: idle */
+	/* called with the result of the write in flight; NULL: no write is in flight */
 	kube_done *done;
 	enum object_kind_id kind;
 	bool deletes;
-	/* error of the last write */
+	/* kind of the last write's error; ERR_NONE: it succeeded */
 	enum err_kind failed;
-	/* set while the cache learns the reply: *gone becomes true if the writer is stopped
-	 * meanwhile */
+	/* Points to a local variable of the caller while the cache learns the reply, else NULL.
+	 * writer_stop() sets *gone to true, and the caller then no longer touches the writer. */
 	bool *gone;
 	/* name of the object that was written last */
 	char name[254];
 };
 
-/* Initializes w. c is borrowed; arg is passed to each done(). */
+/* Initializes *w. c is borrowed; arg is passed to each done(). */
 void writer_init(struct status_writer *w, struct context *c, void *arg);
-/* Drops the write in flight without calling done(); the write may still take effect. Call it before
- * the owner is freed; a zeroed writer is allowed. */
+/* Drops the write in flight without calling done(); the write may still take effect. The owner
+ * calls writer_stop() before it is freed. A zeroed writer is allowed. */
 void writer_stop(struct status_writer *w);
 bool writer_busy(const struct status_writer *w);
 
-/* Functions that start a write. m: name and resourceVersion (writer_delete(): UID) of the object as
- * the caller saw it; used only during the call. The writer must be idle. */
+/* The functions below start a write. m: name and resourceVersion (for writer_delete(): name and
+ * UID) of the object as the caller saw it; read only during the call. No write may be in flight. */
 
-/* Writes these members of status; takes ownership of status. */
+/* Changes the given members of the object's status; takes ownership of `status`. */
 void writer_status(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		   json_t *status, kube_done *done);
-/* Writes these members of spec; takes ownership of spec. */
+/* Changes the given members of the object's spec; takes ownership of `spec`. */
 void writer_spec(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		 json_t *spec, kube_done *done);
 /* Sets an annotation; value NULL removes it. */
 void writer_annotation(struct status_writer *w, enum object_kind_id kind,
 		       const struct object_meta *m, const char *key, const char *value,
 		       kube_done *done);
-/* Adds or removes a finalizer. False: it already is as wanted, and no write was started. */
+/* Adds the finalizer (on true) or removes it (on false). Returns false if the object already is as
+ * wanted; then no write is started and done() is not called. */
 bool writer_finalizer(struct status_writer *w, enum object_kind_id kind,
 		      const struct object_meta *m, const char *finalizer, bool on, kube_done *done);
 void writer_delete(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		   kube_done *done);
-/* Creates an object without status; takes ownership of o.  ERR_CONFLICT if the object exists. */
+/* Creates the object o, which has no status; takes ownership of o. done() gets ERR_CONFLICT if the
+ * object exists. */
 void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o, kube_done *done);
 
 #endif

@@ -21,8 +21,8 @@ struct sweep {
 };
 
 void sweep_begin(struct sweep *s, const struct kube_cache *c, struct arena *a);
-/* Visits the next objects, at most `most`, until fn returns false. Returns false if none is
- * left. */
+/* Calls fn for the next objects, at most `most` of them; the sweep ends early when fn returns
+ * false. Returns true if objects are left for the next call. */
 bool sweep_go_on(struct sweep *s, size_t most, bool (*fn)(const struct kube_entry *e, void *arg),
 		 void *arg);
 

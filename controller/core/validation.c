@@ -1,6 +1,6 @@
 /*
- * validation: remembers the verdict on each object, and writes it as the condition Valid while this
- * replica leads.
+ * validation: remembers the verdict on each object (valid or not), and writes the verdict as the
+ * condition Valid while this replica leads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 
 struct validation {
 	struct context *c;
-	/* "Kind/name" -> struct entry; only verdicts that are not written yet */
+	/* "Kind/name" -> struct entry; only objects whose verdict is not written yet */
 	struct map *entries;
 };
 
 struct wish {
-	/* note: error text; NULL: the object is good */
+	/* note: error text; NULL: the object is valid */
 	char *uid, *rv, *note;
-	/* all conditions of the object; NULL: its kind has no status */
+	/* the object's list of conditions, with the verdict; NULL: its kind has no status */
 	json_t *conditions;
 };
 
@@ -81,8 +81,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (again && !en->next)
 		en->next = give(en->sent);
-	/* After a conflict, the watch brings the newer object. After a permanent error, at least
-	 * send the event. */
+	/* After a conflict, send no event: the watch brings the newer object. After a permanent
+	 * error, the condition cannot be written, so send at least the event. */
 	else if (!again && (!e || (e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)))
 		tell(en, en->sent);
 	wish_free(give(en->sent));
@@ -144,7 +144,7 @@ static struct entry *entry_of(struct validation *v, enum object_kind_id kind, co
 	return map_get(v->entries, arena_printf(a, "%s/%s", object_kinds[kind].kind, name));
 }
 
-/* The stored condition is already right: drops a verdict that was not sent yet. */
+/* Drops a verdict that was not sent yet, because the stored condition already is correct. */
 static void settle(struct validation *v, enum object_kind_id kind, const char *name)
 {
 	struct entry *en = entry_of(v, kind, name);
@@ -169,7 +169,7 @@ static json_t *find(const json_t *conditions)
 	return NULL;
 }
 
-/* Returns a new list: conditions with this verdict in it. */
+/* Returns a new list: the conditions with Valid set to this verdict. The caller owns the list. */
 static json_t *with_verdict(struct validation *v, const json_t *conditions, const char *status,
 			    const char *reason, const char *message, int64_t generation)
 {
@@ -257,8 +257,9 @@ void validation_good(struct validation *v, enum object_kind_id kind, const void 
 	struct wish *w;
 	json_t *list;
 
-	/* This version or a later generation was refused: this object is the last good spec, which
-	 * stays in force meanwhile. */
+	/* Drop the report if this version or a later generation was refused. The object is then a
+	 * mixture from validation_keep(), with the last good spec, and says nothing about the
+	 * refused one. */
 	if ((en && en->next && en->next->note && str_eq(en->next->rv, m->resource_version)) ||
 	    (old && old->observed_generation > m->generation))
 		return;

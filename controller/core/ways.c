@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* ways: one entry per tenant, valid for the path that it was observed for.
+/* ways: one entry per tenant with the state of one path. An entry counts only for the path (key)
+ * for which it was observed.
  * Tests: tests/unit/controller/core/test_ways.c */
 
 struct ways {
@@ -15,7 +16,7 @@ struct ways {
 };
 
 struct known {
-	/* key of the path that was observed */
+	/* identifies the path that was observed (way_key()) */
 	char *key;
 	struct way_seen seen;
 };
