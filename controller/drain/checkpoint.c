@@ -1,6 +1,6 @@
 /*
- * checkpoint: finds the workloads to ask on one Node, asks by annotation or POST, and reports which
- * have not answered. drain/evict.c evicts.
+ * checkpoint: finds the workloads to ask on one Node, asks them by annotation or POST, and reports
+ * which have not answered. drain/evict.c evicts the pods afterwards.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@
 #define AGAIN_MAX_MS 30000
 #define CALL_MS 10000
 #define ANSWER_MAX (64 << 10)
-#define PODS_LISTED 1000 /* limit of the list in the POST: a tenant can bind any number of pods */
+/* limit of the pod list in the POST: a tenant can bind any number of pods to the Node */
+#define PODS_LISTED 1000
 
 struct checkpoint {
 	struct context *c;
@@ -29,11 +30,11 @@ struct checkpoint {
 	char *machine;
 	void (*changed)(void *arg);
 	void *arg;
-	/* patch in flight; one pod at a time */
+	/* patch in flight; only one pod is patched at a time */
 	struct kube_call *patch;
 	/* loop_now() of the next patch */
 	int64_t patch_after;
-	/* UIDs of pods that timed out */
+	/* UIDs of pods for which a timeout was reported */
 	struct map *told;
 	struct http_peer *peer;
 	struct http_req *post;
@@ -86,7 +87,7 @@ static void tell(struct checkpoint *cp, const char *reason, const char *text)
 		 LOG_S("text", text));
 }
 
-/* Returns the ms since the start. Setting the wall clock forward shortens no wait. */
+/* Returns the ms since the checkpoint began. A forward jump of the wall clock shortens no wait. */
 static int64_t running_for(const struct checkpoint *cp, int64_t began)
 {
 	return loop_wall(cp->c->loop) - clock_jumps_since(cp->c, began) - began;
@@ -128,7 +129,7 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	cp->patch = NULL;
-	/* After a conflict, as after success, the cache shows the pod's new state soon. */
+	/* After success or a conflict, wait 1 s: by then the cache shows the pod's new state. */
 	cp->patch_after = loop_now(cp->c->loop) + 1000;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
 		trouble(cp, CHECKPOINT_REQUESTED, e->text);
@@ -137,8 +138,9 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 	cp->changed(cp->arg);
 }
 
-/* An answer to an earlier request does not count, so CHECKPOINT_DONE is removed. The
- * resourceVersion makes sure that an answer which has just arrived is not removed. */
+/* Sets CHECKPOINT_REQUESTED on the pod. Removes CHECKPOINT_DONE, because an answer to an earlier
+ * request does not count. The patch contains the resourceVersion, so that it fails if an answer has
+ * just arrived. */
 static void request(struct checkpoint *cp, const struct kube_entry *en, const char *when)
 {
 	OWN_JSON patch = json_pack("{s:{s:s, s:s, s:{s:s, s:n}}}", "metadata", "uid", en->uid,
@@ -155,7 +157,7 @@ struct look {
 	struct checkpoint *cp;
 	const char *node, *when;
 	int64_t running;
-	/* first pod that the drain waits for */
+	/* first pod (by namespace and name) whose answer the drain waits for */
 	const struct kube_entry *first;
 };
 
@@ -255,7 +257,8 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 	return json_text(o);
 }
 
-/* Gets the CA of the claim (NULL: none named). False: it is not available yet. */
+/* Sets *ca to the CA certificate that the claim names (NULL: it names none). Returns false if the
+ * certificate is not available yet. */
 static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
 {
 	struct secrets *s = cp->c->secrets;
@@ -287,7 +290,8 @@ static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, cons
 	return true;
 }
 
-/* Returns "HOST:PORT" of an origin for messages, without a user name and password before "@". */
+/* Returns "HOST:PORT" of an origin, for messages; leaves out a user name and password before
+ * "@". */
 static const char *shown(const char *origin)
 {
 	const char *host = strstr(origin, "://"), *at = strrchr(origin, '@');
@@ -295,7 +299,7 @@ static const char *shown(const char *origin)
 	return at ? at + 1 : host ? host + 3 : origin;
 }
 
-/* Returns the path of url, and "https://host:port" in *origin. */
+/* Splits url: returns its path, and sets *origin to "https://host:port". */
 static const char *split(const char *url, struct arena *a, const char **origin)
 {
 	const char *host = strstr(url, "://"), *path = host ? host + 3 : url;
@@ -336,7 +340,7 @@ static void post(struct checkpoint *cp, const struct node_claim *n, const struct
 	free(body);
 }
 
-/* Sends the POST if it is due. True: the drain waits for the answer. */
+/* Sends the POST if it is due. Returns true if the drain waits for the answer of the URL. */
 static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv,
 			int64_t began)
 {

@@ -10,25 +10,28 @@
  * waits for the answers. docs/drain.md describes the protocol.
  *
  *   pods with CHECKPOINT_WANTED	"true" or a duration: drover sets CHECKPOINT_REQUESTED and
- *   				removes CHECKPOINT_DONE; the workload answers by setting it again
- *   claim.spec.checkpoint.url	POST with what leaves, every 5 s, until 200 {"done":true}
+ *   				removes CHECKPOINT_DONE; the workload answers by setting
+ *   				CHECKPOINT_DONE again
+ *   claim.spec.checkpoint.url	drover POSTs the list of pods that leave, every 5 s, until the
+ *   				answer is 200 {"done":true}
  *
  * Each wait ends after its own timeout. An error is reported by an event, and does not shorten the
- * wait. The start time is stored in status.operation, so that a new leader neither restarts the
- * wait nor skips it; everything else in this struct can be derived again.
+ * wait. The start time is stored in status.operation of the Machine, so that a new leader neither
+ * restarts the wait nor skips it; everything else in struct checkpoint can be derived again.
  */
 
 struct checkpoint;
 struct checkpoint *checkpoint_new(const struct leave_of *s);
-/* Pending calls are dropped; their requests may still take effect. */
+/* Frees cp and drops pending calls; requests that were already sent may still take effect. */
 void checkpoint_free(struct checkpoint *cp);
 const struct tenant *checkpoint_tenant(const struct checkpoint *cp);
 
-/* True if anything on the claim's node wants to be asked for a checkpoint. */
+/* True if a pod on the claim's Node, or the claim's checkpoint URL, must be asked for a
+ * checkpoint. */
 bool checkpoint_needed(struct tenant *t, const struct node_claim *n);
-/* Sends the requests that are due and returns what the drain waits for first: "checkpoint ns/pod"
- * or "checkpoint HOST", valid until the next call. NULL: all have answered or timed out. began:
- * wall ms of the start, from the journal. */
+/* Sends the requests that are due. Returns the first answer that the drain waits for: "checkpoint
+ * ns/pod" or "checkpoint HOST", valid until the next call. NULL: all have answered or timed out.
+ * began: wall ms at which the checkpoint began, from the Machine's status. */
 const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			    const struct leave *lv, int64_t began);
 

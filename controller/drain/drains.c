@@ -1,6 +1,6 @@
 /*
- * drains: an entry for each Drain: when it is reconciled, how its status is written, and which
- * Drain a machine obeys. drain/targets.c computes the state of the targets.
+ * drains: one entry for each Drain. Decides when a Drain is reconciled, writes its status, and
+ * tells a machine which Drain it must obey. drain/targets.c computes the state of the targets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,12 @@
 
 #define AGAIN_MS 500 /* delay after a failed write */
 #define TARGETS_MAX 1000
-#define CLOCK_AGAIN_MS 10000 /* interval while the clocks disagree */
+#define CLOCK_AGAIN_MS 10000 /* interval of retries while drover may not act (ctx_may_act()) */
 
 struct drains {
 	struct context *c;
 	const struct tenants *tenants;
-	/* Drain -> struct entry */
+	/* name of the Drain -> struct entry */
 	struct map *entries;
 };
 
@@ -34,7 +34,7 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* generation of the spec that was last reported to the target machines */
+	/* generation of the Drain's spec of which the target machines were last notified */
 	int64_t generation;
 	/* names of machines to notify when the write in flight is done */
 	struct arena *changed;
@@ -49,9 +49,11 @@ struct wish {
 	const struct machine *m;
 	const struct context *c;
 	const struct drain *found;
-	/* found only holds the machine: a Drain that still wants something comes first */
+	/* True: `found` only holds the machine. A Drain that still wants the machine to leave takes
+	 * precedence. */
 	bool holding;
-	/* found is past its deadline and escalates: it comes before all others */
+	/* True: `found` is past its deadline and escalates. It takes precedence over Drains that do
+	 * not. */
 	bool late;
 	struct drains_together all;
 };
@@ -70,8 +72,8 @@ static bool goes_before(const struct wish *w, const struct drain *d, bool holdin
 	return w->late == late ? older(d, w->found) : late;
 }
 
-/* True if the machine is wiped but not yet quarantined or retired as the Drain asks; the Drain's
- * target changes only after the machine's next step. */
+/* True if the machine is wiped and free, but not yet quarantined or retired as the Drain asks. The
+ * phase of the target then still is Leaving or Wiping, until the machine's next step. */
 static bool comes_next(const struct drain *d, const struct machine *m, enum drain_step p)
 {
 	return (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE) &&
@@ -79,7 +81,7 @@ static bool comes_next(const struct drain *d, const struct machine *m, enum drai
 	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
 }
 
-/* Adds a Drain whose target has started to the combined demands. */
+/* Adds the deadline and `then` of a Drain whose target has started to the combined demands. */
 static void add_wish(struct wish *w, const struct drain *d)
 {
 	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
@@ -106,7 +108,8 @@ static bool wants(const struct kube_entry *en, void *arg)
 		const struct drain_target *t = &d->status.targets.v[i];
 		enum drain_step p = drain_step_of(t);
 		bool its_turn = p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING;
-		/* The Machine's status shows the hold before the Drain's status does. */
+		/* Accept Evicting too: the Machine's status shows the hold before the Drain's
+		 * status does. */
 		bool holding = (its_turn || p == DRAIN_STEP_DONE) && drain_holds(d, w->m);
 		bool active = its_turn && !stop && !holding;
 
@@ -170,7 +173,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
 }
 
-/* Returns a copy of the status with lists that may be changed. */
+/* Returns a copy of the Drain's status, with lists in the arena that may be changed. */
 static struct drain_status copy(const struct drain *d, struct arena *a)
 {
 	struct drain_status s = d->status;
@@ -185,7 +188,7 @@ static struct drain_status copy(const struct drain *d, struct arena *a)
 	return s;
 }
 
-/* Remembers the machines to notify after the write: those whose phase changed. */
+/* Remembers the machines whose phase changes with this write; they are notified after it. */
 static void note_changes(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
 	en->changed = arena_new();
@@ -237,7 +240,7 @@ struct resolving {
 	struct selector selector;
 	struct drain_status *s;
 	size_t room;
-	/* number of machines beyond TARGETS_MAX */
+	/* number of machines left out because there are more than TARGETS_MAX */
 	size_t left_out;
 };
 
@@ -380,7 +383,7 @@ static bool still_holds(const struct context *c, const struct drain *d)
 	return false;
 }
 
-/* Deletes a completed Drain after its ttl. While it holds a machine, the ttl does not count. */
+/* Deletes a completed Drain once its ttl has passed, but not while it holds a machine. */
 static void expire(struct entry *en, const struct drain *d, int64_t now)
 {
 	struct context *c = en->owner->c;
@@ -396,7 +399,8 @@ static void expire(struct entry *en, const struct drain *d, int64_t now)
 	writer_delete(&en->write, OBJECT_DRAIN, &d->meta, on_written);
 }
 
-/* Notifies all target machines of a spec that is new to this process. */
+/* Notifies all target machines if this process has not notified them of this generation of the spec
+ * yet. */
 static void tell_all(struct entry *en, const struct drain *d)
 {
 	if (en->generation == d->meta.generation)
@@ -414,7 +418,7 @@ static void on_timer(void *arg)
 	int64_t now = loop_wall(c->loop);
 
 	if (!d) {
-		/* The targets of the deleted Drain are no longer known, so notify all machines. */
+		/* The targets of a deleted Drain are not known any more, so notify all machines. */
 		notify(c, NOTICE_MACHINE, NULL);
 		if (!writer_busy(&en->write))
 			map_del(en->owner->entries, en->name);
@@ -501,7 +505,8 @@ struct changed {
 	const char *machine;
 };
 
-/* Also kicks completed Drains: a machine that they held may have been released. */
+/* Reconciles the Drain if the machine is one of its targets. Includes completed Drains, because a
+ * machine that they held may have been released. */
 static bool kick_if_target(const struct kube_entry *en, void *arg)
 {
 	const struct changed *ch = arg;

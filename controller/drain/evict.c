@@ -1,5 +1,6 @@
 /*
- * evict: each pod has its own back-off; all pods share ten concurrent calls.
+ * evict: sends evictions or deletions for the pods of one Node. Each pod has its own back-off; all
+ * pods share ten concurrent calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +17,23 @@
 #define AGAIN_MS 5000
 #define AGAIN_CAP_MS 30000
 #define FORCED_GRACE_S 30
-/* A kubelet that is alive has ended a pod by then. */
+/* Time after the end of the grace period by which a working kubelet has ended a pod. */
 #define STUCK_MS 10000
 
 struct slot {
 	struct evict *ev;
-	/* NULL: free */
+	/* request in flight; NULL: the slot is free */
 	struct kube_call *call;
 	char *uid, *ns, *name;
 };
 
-/* State of one pod that was asked to leave. */
+/* State of one pod for which a request was sent. */
 struct asked {
 	/* loop_now() of the next request */
 	int64_t not_before;
 	struct backoff backoff;
 	bool forced;
-	/* what blocks it; "": nothing */
+	/* what blocks the pod; "": nothing */
 	char blocked[300];
 };
 
@@ -43,7 +44,7 @@ struct evict {
 	void (*changed)(void *arg);
 	void *arg;
 	struct slot slots[AT_ONCE];
-	/* UID -> struct asked */
+	/* UID of a pod -> struct asked */
 	struct map *asked;
 	char blocked[300];
 	int64_t began;
@@ -112,8 +113,8 @@ static struct asked *asked_of(struct evict *ev, const char *uid)
 
 /* --- interpreting answers --------------------------------------------------------------------- */
 
-/* Finds the budget's name in "... The disruption budget web needs 3 healthy pods ..."
- * (pods/eviction of kube-apiserver). */
+/* Writes to out the name of the budget in a message like "... The disruption budget web needs 3
+ * healthy pods ..." (pods/eviction of kube-apiserver). False: the message names no budget. */
 static bool budget_of(const char *text, char *out, size_t size)
 {
 	static const char mark[] = "disruption budget ";
@@ -141,10 +142,10 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	s->call = NULL;
 	if (!e || e->kind == ERR_NOT_FOUND) {
-		/* the cache will show that the pod is gone or terminating */
+		/* Success: the cache will soon show that the pod is terminating or gone. */
 		a->blocked[0] = '\0';
 		backoff_reset(&a->backoff);
-	} else if (e->kind != ERR_CONFLICT) { /* after a conflict, the name belongs to a new pod */
+	} else if (e->kind != ERR_CONFLICT) { /* on conflict: the name belongs to a new pod now */
 		delay = backoff_next(&a->backoff, loop_random(ev->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)
 			delay = e->retry_after_ms;
@@ -164,8 +165,8 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Audit trail of a forced deletion: an event on the Machine and on the tenant's pod, and a log
- * message, since events can get lost. */
+/* Records a forced deletion for audits: in an event on the Machine, an event on the tenant's pod,
+ * and a log message, since events can get lost. */
 static void tell_forced(struct evict *ev, const struct world_pod *p, const char *blocked,
 			const char *policy)
 {
@@ -188,8 +189,8 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 		 LOG_S("policy", policy), LOG_S("kept_by", str_or(blocked, "")));
 }
 
-/* Checked just before the queued call is sent: its Drain may have been cancelled, and then the
- * machine continues to serve. */
+/* Fails a queued call just before it is sent if the machine no longer drains: its Drain may have
+ * been cancelled, and then the machine continues to serve. */
 static int still_leaves(void *arg, struct err *e)
 {
 	const struct slot *s = arg;
@@ -226,7 +227,7 @@ struct turn {
 	struct evict *ev;
 	const char *policy;
 	struct evict_look look;
-	/* first pod that is blocked */
+	/* first blocked pod (by namespace and name) */
 	const struct tenant_pod *first;
 };
 
@@ -237,7 +238,7 @@ static struct slot *free_slot(struct evict *ev, const char *uid)
 	for (size_t i = 0; i < AT_ONCE; i++)
 		if (!ev->slots[i].call)
 			found = &ev->slots[i];
-		else if (str_eq(ev->slots[i].uid, uid)) /* a request for the pod is in flight */
+		else if (str_eq(ev->slots[i].uid, uid)) /* a request for this pod is in flight */
 			return NULL;
 	return found;
 }
@@ -249,7 +250,7 @@ static bool before(const struct world_pod *a, const struct world_pod *b)
 	return order ? order < 0 : strcmp(a->name, b->name) < 0;
 }
 
-/* Writes what blocks the pod to out and returns it; NULL: nothing is known. */
+/* Writes to out what blocks the pod, and returns out; NULL: nothing known blocks it. */
 static const char *kept_by(const struct evict *ev, const struct tenant_pod *pod,
 			   const struct asked *a, bool going, char *out, size_t size)
 {
@@ -302,7 +303,7 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 	struct turn t = {.ev = ev, .policy = policy};
 	struct map_iter it;
 
-	/* The first forced turn drops the evictions in flight and their back-off. */
+	/* The first turn with force drops the evictions in flight and ignores their back-off. */
 	if (policy && !ev->forcing) {
 		ev->forcing = true;
 		for (size_t i = 0; i < AT_ONCE; i++)
@@ -311,7 +312,9 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 			((struct asked *)it.value)->not_before = 0;
 	}
 	kube_cache_each(ev->t->pods, each_pod, &t);
-	if (kube_cache_over(ev->t->pods)) { /* A pod that was not read may be on the Node. */
+	if (kube_cache_over(ev->t->pods)) {
+		/* Too many pods for the cache: count one more, because a pod that was not read may
+		 * be on the Node. */
 		t.look.left++;
 		if (!t.look.blocked_by)
 			t.look.blocked_by =

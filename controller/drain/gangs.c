@@ -9,9 +9,9 @@ struct look {
 	/* tenant whose pods are being read */
 	const struct tenant *t;
 	struct drain_gang *v;
-	/* per element of v: a pod runs on its Node */
+	/* per element of v: true if a pod runs on the target's Node */
 	bool *used;
-	/* "TENANT/NODE" -> its struct drain_gang */
+	/* "TENANT/NODE" -> struct drain_gang of the target */
 	struct map *nodes;
 	/* claim_gang_uid() -> struct seen */
 	struct map *gangs;
@@ -21,7 +21,7 @@ struct look {
 struct seen {
 	/* first target on which the gang was found */
 	struct drain_gang *first;
-	/* human-readable: name that its pods use, else its UID */
+	/* human-readable name: the one that the gang's pods use, else the gang's UID */
 	const char *name;
 };
 
@@ -32,7 +32,7 @@ static size_t root(const struct look *k, size_t i)
 	return i;
 }
 
-/* Records that the gang is on target g, and links g with the gang's other targets. */
+/* Records that the gang runs on target g, and links g with the other targets of the gang. */
 static void add(struct look *k, struct drain_gang *g, const char *uid, const char *name)
 {
 	struct seen *s = map_get(k->gangs, uid);
@@ -99,8 +99,8 @@ static void add_pods(struct look *k, const struct context *c, const struct tenan
 	}
 }
 
-/* Adds spec.gang of claims without pods. Only for targets that wait for their turn: the Node of a
- * drained target has no pods, whatever gang it served before. */
+/* Adds the gang in spec.gang of claims whose Node has no pods. Only for targets that wait for their
+ * turn: a drained Node has no pods either, whatever gang it served. */
 static void add_claims(struct look *k, const struct context *c, const struct drain_status *s,
 		       const bool *waits)
 {

@@ -10,22 +10,22 @@
 struct tenant;
 
 struct leave {
-	/* LEAVE_* of api/annotations.h; NULL: the machine stays */
+	/* LEAVE_* of api/annotations.h; NULL: the machine does not leave */
 	const char *reason;
 	const char *drain;
 	enum drain_then then;
-	/* Drain that set `then`; NULL: the one in `drain` */
+	/* name of the Drain that set `then`; NULL: the Drain in `drain` */
 	const char *then_by;
-	/* wall ms after which drover no longer waits for the pods; 0: never */
+	/* wall ms after which drover no longer waits for the pods; 0: no deadline */
 	int64_t deadline;
-	/* Drain that set the deadline; NULL: the one in `drain`, or the claim */
+	/* name of the Drain that set the deadline; NULL: the Drain in `drain`, or the claim */
 	const char *deadline_by;
-	/* at the deadline the drain ends and the machine continues to serve, instead of being
-	 * switched off */
+	/* True: at the deadline the drain ends and the machine continues to serve. False: at the
+	 * deadline the machine is switched off. */
 	bool stop;
-	/* does not wait for pods at all */
+	/* True: does not wait for pods at all */
 	bool now;
-	/* only while no pods run on it: a new pod makes the machine stay */
+	/* True: the machine leaves only while no pods run on it; a new pod makes it stay */
 	bool quietly;
 };
 
@@ -33,9 +33,10 @@ struct leave {
 struct leave_of {
 	struct context *c;
 	struct tenant *t;
-	/* machine: name of the Machine, for events */
+	/* node: name of the Node; machine: name of the Machine, for events */
 	const char *node, *machine;
-	/* Called after an answer: evaluate again. The callback must defer its work. */
+	/* Called after the answer to a request, so that the caller evaluates the drain again.
+	 * changed() must defer its work. */
 	void (*changed)(void *arg);
 	void *arg;
 };

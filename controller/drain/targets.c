@@ -1,6 +1,6 @@
 /*
- * targets: evaluates a Drain as a pure function of the caches: phase of each target, whose turn is
- * next, deadline, completion. drains.c writes the result.
+ * targets: evaluates a Drain as a pure function of the caches: the phase of each target (machine),
+ * whose turn is next, deadline, completion. drains.c writes the result.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ static const struct machine *machine_of(const struct look *k, const struct drain
 	return CTX_GET(k->c, OBJECT_MACHINE, machine, t->machine);
 }
 
-/* True if the machine serves none of the claims that the Drain means. */
+/* True if the machine serves no claim, or not the claim that the Drain names. */
 static bool serves_nobody(const struct look *k, const struct drain_target *t,
 			  const struct machine *m)
 {
@@ -93,26 +93,27 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 	bool by_itself = q && q->exit == EXIT_AUTO;
 
 	if (m->status.claim_ref)
-		return DRAIN_STEP_FAILED; /* not proved to be off or isolated */
+		/* Still bound to the claim: neither power off nor isolation was proved. */
+		return DRAIN_STEP_FAILED;
 	if (k->d->spec.then == DRAIN_QUARANTINE &&
 	    (q && str_eq(q->reason, "QuarantinedByOperator")))
 		return DRAIN_STEP_DONE;
 	if (k->d->spec.then == DRAIN_QUARANTINE && by_itself)
-		/* quarantined with exit Auto: steps/rest.c turns it into the requested
-		 * quarantine */
+		/* Keep the phase: the machine was quarantined with exit Auto, and steps/rest.c will
+		 * turn that into the quarantine which the Drain asks for. */
 		return was;
 	if (!t->claim && k->d->spec.then == DRAIN_QUARANTINE)
 		return DRAIN_STEP_DONE;
 	if (!t->claim && k->d->spec.then == DRAIN_RETIRE)
 		return was;
-	/* The machine has left its tenant, and another Drain or an operator wanted it
+	/* Done: the machine has left its tenant. Another Drain or an operator wanted it
 	 * quarantined. */
 	if (k->d->spec.then == DRAIN_RELEASE && q && str_eq(q->reason, "QuarantinedByOperator"))
 		return DRAIN_STEP_DONE;
 	return DRAIN_STEP_FAILED;
 }
 
-/* Returns the phase of a started target, from the state of its machine. */
+/* Returns the phase of a started target, derived from the state of its machine. */
 static enum drain_step follow(const struct look *k, const struct drain_target *t,
 			      const struct machine *m)
 {
@@ -138,7 +139,8 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 		return DRAIN_STEP_DONE;
 	if ((was == DRAIN_STEP_LEAVING || was == DRAIN_STEP_WIPING) && stays && m->status.leave &&
 	    m->status.leave->then == spec->then)
-		return was; /* free only for a moment: `then` is still to be done */
+		/* The machine is free only for a moment: the Drain's `then` is still to be done. */
+		return was;
 	if (drain_withdrawn(k->d))
 		return draining ? was : DRAIN_STEP_CANCELLED;
 	if (drain_late(k->c, k->d) && spec->on_deadline == DRAIN_STOP)
@@ -170,11 +172,12 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 	t->claim = NULL;
 	if (!stays || m->status.claim_ref)
 		return DRAIN_STEP_DONE;
-	return DRAIN_STEP_EVICTING; /* It disturbs nobody, so it need not wait for its turn. */
+	/* No tenant is disturbed, so the target need not wait for its turn. */
+	return DRAIN_STEP_EVICTING;
 }
 
-/* Returns which targets leave together; NULL: no target waits for its turn, or each leaves
- * alone. */
+/* Returns which targets leave together (one element per target). NULL: no target waits for its
+ * turn, or spec.gangs is Split. */
 static const struct drain_gang *gangs_of(const struct look *k, const struct drain_status *s)
 {
 	bool *waits = arena_calloc(k->a, s->targets.n + 1, sizeof(*waits)), any = false;
@@ -188,7 +191,8 @@ static const struct drain_gang *gangs_of(const struct look *k, const struct drai
 		       : NULL;
 }
 
-/* True if the target counts against spec.concurrent: its tenant has not lost it yet. */
+/* True if the target counts against spec.concurrent: it is leaving and still belongs to its
+ * tenant. */
 static bool takes_a_turn(const struct drain_target *t)
 {
 	enum drain_step p = drain_step_of(t);
@@ -197,8 +201,8 @@ static bool takes_a_turn(const struct drain_target *t)
 	       (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING || p == DRAIN_STEP_LEAVING);
 }
 
-/* Starts the next targets, in order. A target whose gang has already started starts at once, even
- * above spec.concurrent. After the deadline all remaining targets start. */
+/* Starts the next waiting targets, in order. If one target of a gang is leaving, the others start
+ * at once, even above spec.concurrent. After the deadline all remaining targets start. */
 static void start_next(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	bool hurry = drain_late(k->c, k->d);
@@ -223,7 +227,8 @@ static void start_next(const struct look *k, struct drain_status *s, const struc
 	}
 }
 
-/* Sets blockedBy of targets that wait for their turn together with others of their gang. */
+/* Sets blockedBy of each target that waits for its turn and will leave together with others of its
+ * gang. */
 static void name_gangs(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	for (size_t i = 0; gangs && i < s->targets.n; i++) {
@@ -242,8 +247,8 @@ static void name_gangs(const struct look *k, struct drain_status *s, const struc
 	}
 }
 
-/* Copies podsLeft and blockedBy from the machine. Where the Machine no longer has them, the last
- * values stay. */
+/* Copies podsLeft and blockedBy from the Machine to the target. If the Machine no longer has these
+ * values, the target keeps the last ones. */
 static void copy_left(const struct look *k, struct drain_target *t, const struct machine *m)
 {
 	const struct machine_leave *l = m ? m->status.leave : NULL;
@@ -284,7 +289,8 @@ static void copy_left(const struct look *k, struct drain_target *t, const struct
 	}
 }
 
-/* Sets the target's claim to the one that the machine serves now, until its turn has come. */
+/* Updates the target from its Machine. Until the target's turn comes, its claim is the one that the
+ * machine serves now. */
 static void copy_machine(const struct look *k, struct drain_target *t)
 {
 	const struct machine *m = machine_of(k, t);
@@ -295,7 +301,8 @@ static void copy_machine(const struct look *k, struct drain_target *t)
 	copy_left(k, t, m);
 }
 
-/* Returns "1 of 3 machines done" with what happened to the others. */
+/* Returns the summary for the condition: "1 of 3 machines done", and what happened to the other
+ * machines. */
 static const char *sum_up(const struct look *k, const struct drain_status *s, size_t done)
 {
 	const struct condition *resolved = condition_get(&s->conditions, "Resolved");

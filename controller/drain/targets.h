@@ -4,9 +4,9 @@
 #include "controller/core/context.h"
 
 /*
- * targets: computes the phase of each target of one Drain from the status of its Machine, and which
- * targets leave together (drain/gangs.h). Only reads the caches. For drain/drains.c;
- * steps/leave_reason.c also uses drain_holds().
+ * targets: computes the phase of each target (machine) of one Drain from the status of its Machine,
+ * and which targets start next. Only reads the caches. Used by drain/drains.c; steps/leave_reason.c
+ * also uses drain_holds().
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain.c
  */
 struct tenants;
@@ -16,7 +16,7 @@ enum drain_step {
 	DRAIN_STEP_ESCALATING,
 	DRAIN_STEP_LEAVING,
 	DRAIN_STEP_WIPING,
-	/* from here on: ended */
+	/* the steps from DRAIN_STEP_DONE on are final */
 	DRAIN_STEP_DONE,
 	DRAIN_STEP_STOPPED,
 	DRAIN_STEP_FAILED,
@@ -28,18 +28,19 @@ enum drain_step drain_step_of(const struct drain_target *t);
 
 /* True if the Drain is cancelled or being deleted. */
 bool drain_withdrawn(const struct drain *d);
-/* True if the Drain is past its deadline. Setting the wall clock forward does not bring the
+/* True if the Drain is past its deadline. A forward jump of the wall clock does not bring the
  * deadline nearer. */
 bool drain_late(const struct context *c, const struct drain *d);
-/* True if the Drain (then: Hold) holds this machine: out of use, with its Node in place, while the
- * Drain exists. */
+/* True if the Drain (then: Hold) holds this machine: the machine is out of use, its Node still
+ * exists, and both stay so while the Drain exists. */
 bool drain_holds(const struct drain *d, const struct machine *m);
 
-/* Sets one condition; its strings and a longer list are allocated in the arena. */
+/* Sets one condition in *s. `type`, `reason` and `message` are borrowed or in the arena; a longer
+ * list of conditions is allocated in the arena. */
 void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
 		     const char *type, int status, const char *reason, const char *message);
-/* Updates *s, whose lists may be changed, to the current state of the targets and starts the next
- * ones. */
+/* Updates *s to the current state of the targets, and starts the targets whose turn has come. The
+ * lists in *s must be writable. */
 void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
 		    struct drain_status *s, struct arena *a, int64_t now);
 
