@@ -16,15 +16,15 @@
 #define LOOK_MS 60000
 #define FIRST_MS 2000
 #define NAMES_MAX 100
-#define CREATES_MAX 100 /* Machines created per inventory; the next inventory continues. */
-/* BCM reports a node as UP for several minutes after it went down; ignore UP until the machine has
+#define CREATES_MAX 100 /* Machines created per inventory; the next inventory continues */
+/* BCM reports a node as UP for several minutes after it went down. Ignore UP until the machine has
  * served this long. */
 #define UP_MS (10 * 60 * 1000)
 
-/* State of one Provider. */
+/* State of one Provider with a manager. */
 struct place {
 	struct discovery *d;
-	/* written: status.bcm as last written, as JSON text; NULL: unknown */
+	/* written: status.bcm as last written, as JSON text; NULL: must be written */
 	char *name, *written;
 	bool busy;
 	struct status_writer write;
@@ -33,9 +33,9 @@ struct place {
 struct discovery {
 	struct context *c;
 	const struct drivers *drivers;
-	/* Provider -> struct place, owned */
+	/* name of the Provider -> struct place */
 	struct map *places;
-	/* Names of Machines whose HeadNodeReached event was sent */
+	/* names of the Machines whose HeadNodeReached event was sent */
 	struct map *reached;
 	struct loop_timer timer;
 };
@@ -55,7 +55,7 @@ static void place_free(void *place)
 /* Machines of one Provider, indexed by node name. */
 struct known {
 	const char *provider;
-	/* spec.node, or the Machine's name -> const struct machine */
+	/* spec.node of the Machine, or its name if that is not set -> const struct machine */
 	struct map *by_node;
 };
 
@@ -96,8 +96,8 @@ static void create(struct discovery *d, const char *provider, const struct provi
 	json_decref(o);
 }
 
-/* Returns why the node gets no Machine; NULL: it may get one. full: the Provider has maxMachines
- * Machines. */
+/* Returns why the node gets no Machine; NULL: it may get one. full: true if the Provider already
+ * has maxMachines Machines. */
 static const char *refusal(struct discovery *d, const struct provider_object *p,
 			   const struct provider_found *f, bool full, struct arena *a)
 {
@@ -170,11 +170,12 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (!e)
 		return;
-	free(p->written); /* the next inventory writes status.bcm again */
+	free(p->written); /* Have the next inventory write status.bcm again. */
 	p->written = NULL;
 }
 
-/* Writes found to status.bcm if it differs from the last write. Takes ownership of found. */
+/* Writes `found` to status.bcm if it differs from what was written last. Takes ownership of
+ * found. */
 static void write_found(struct place *p, const struct provider_object *po, json_t *found)
 {
 	char *text = json_text_sorted(found);
@@ -284,7 +285,8 @@ void discovery_lead(struct discovery *d)
 {
 	struct map_iter it;
 
-	map_for_each (it, d->places) { /* another leader may have written since */
+	map_for_each (it, d->places) {
+		/* Forget what was written: another leader may have written status.bcm since. */
 		struct place *p = it.value;
 
 		free(p->written);

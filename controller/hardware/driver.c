@@ -1,6 +1,6 @@
 /*
- * driver: builds provider and fabric from a Provider object and its Secrets, and attaches BMCs to
- * them.
+ * driver: builds the backend and the fabric from a Provider object and its Secrets, and attaches
+ * BMCs to the backend.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static const char *command_digest(const struct provider_object_exec *x, const ch
 	return text;
 }
 
-/* Returns the command as a NULL-terminated array in a. NULL: x is NULL. */
+/* Returns the command of x as a NULL-terminated array in the arena; NULL if x is NULL. */
 static const char *const *command_of(const struct provider_object_exec *x, struct arena *a)
 {
 	const char **argv;
@@ -76,8 +76,8 @@ static const char *const *command_of(const struct provider_object_exec *x, struc
 	return argv;
 }
 
-/* Returns the text whose change requires a new driver. Limits on machines, types and floors are not
- * part of it: they are read from the object at each use. */
+/* Returns a text that changes if the driver must be rebuilt. Leaves out fields that are read from
+ * the object at each use, such as limits on machines and instance types. */
 static const char *digest(const struct context *c, const struct provider_object *p, struct arena *a)
 {
 	const struct provider_object_network *n = &p->spec.network;
@@ -181,8 +181,8 @@ void drivers_update(struct drivers *ds, const char *name)
 	notify(c, NOTICE_MACHINE, NULL);
 }
 
-/* Returns the reference to the login Secret: the Machine's own, else its Provider's. NULL: neither
- * has a reference. */
+/* Returns the reference to the Secret with the BMC's login: the Machine's own, else its Provider's.
+ * NULL: neither has a reference. */
 static const struct object_secret_ref *login_of(const struct driver *s, const struct machine *m)
 {
 	const struct provider_object *p = CTX_GET(s->c, OBJECT_PROVIDER, provider_object, s->name);

@@ -7,67 +7,67 @@
 #include "providers/provider.h"
 
 /*
- * driver: the runtime side of one Provider object: its backend (providers/provider.h), its fabric,
- * and the trust and credentials of each BMC behind it.
+ * driver: the object in memory behind one Provider object: its backend (providers/provider.h), its
+ * fabric, and the trust and login for each BMC.
  */
 struct driver {
 	struct drivers *all;
 	struct context *c;
 	char *name;
-	/* NULL while the Provider object is not usable */
+	/* backend; NULL while the Provider object is not usable */
 	struct provider *provider;
 	struct fabric *fabric;
-	/* Digest of the spec fields whose change needs a new provider and fabric */
+	/* digest of the spec fields whose change requires a new backend and fabric */
 	char *spec_digest;
-	/* Why provider is NULL; kind ERR_NONE: no error */
+	/* why `provider` is NULL; kind ERR_NONE: no error */
 	struct err error;
 };
 
 /* The drivers of all Provider objects. */
 struct drivers {
 	struct context *c;
-	/* Provider name -> struct driver */
+	/* name of the Provider -> struct driver */
 	struct map *map;
-	/* Called before a driver's provider and fabric are freed: the callee must drop everything
+	/* Called before a driver's backend and fabric are freed. closing() must drop everything
 	 * that refers to them. */
 	void (*closing)(struct driver *s, void *arg);
 	void *arg;
-	/* Cache of the last CA digest (driver_ca_digest() runs in each tick of each machine).
-	 * ca_of: Secret, key and version of that CA. */
+	/* Cache of the last result of driver_ca_digest(), which is called in each step of each
+	 * machine. ca_of: Secret, key and version of the CA with digest ca_digest. */
 	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
 };
 struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
 			    void *arg);
 void drivers_free(struct drivers *ds);
-/* Creates, rebuilds or frees the driver of Provider name, after the object in the cache. Rebuilds
- * only if the driver's digest changed. */
+/* Creates, rebuilds or frees the driver of Provider `name` so that it matches the object in the
+ * cache. Rebuilds it only if a field of the digest changed. */
 void drivers_update(struct drivers *ds, const char *name);
-/* Writes the fabric's description of itself (what moves the machines' ports) to text. False: the
- * fabric gives none, or there is no fabric. */
+/* Writes to `text` the fabric's description of itself (what moves the machines' ports). False: the
+ * fabric has no description, or there is no fabric. */
 bool driver_network_about(const struct drivers *ds, const char *name, char *text, size_t size);
-/* Writes a problem of the fabric that an operator must fix (providers/fabric.h) to text. False: no
- * problem. */
+/* Writes to `text` a problem of the fabric that an operator must fix (providers/fabric.h). False:
+ * no problem. */
 bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size);
-/* Returns NULL if there is no such Provider. */
+/* Returns the driver of Provider `name`; NULL: no such Provider. */
 struct driver *driver_get(const struct drivers *ds, const char *name);
 
-/* Attaches Machine m to its backend, with the credentials and the trust that its spec names. NULL
- * with *e: ERR_UNAVAILABLE while a Secret is loading, otherwise ERR_INVALID or ERR_NOT_FOUND naming
- * the field. *secret_version: version of the login Secret, borrowed; "" if the backend needs no
- * login. */
+/* Attaches Machine m to its backend, with the login and the trust that its spec names. Returns NULL
+ * with *e on an error: ERR_UNAVAILABLE while a Secret is being read, otherwise ERR_INVALID or
+ * ERR_NOT_FOUND with the name of the field. *secret_version: version of the login Secret, borrowed;
+ * "" if the backend needs no login. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
 /* Returns the name of the Secret with the BMC's login: the Machine's own, else its Provider's.
  * NULL: neither names a Secret. */
 const char *driver_login(const struct driver *s, const struct machine *m);
-/* Writes the digest of the CA against which the BMC's certificate is checked. False: the Machine
- * names no CA, or its Secret is not loaded. */
+/* Writes to out the digest of the CA against which the BMC's certificate is checked. False: the
+ * Machine names no CA, or its Secret is not loaded. */
 bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 
-/* Call when the BMC refuses the login: its Secret is read at short intervals until the Secret
- * changes. */
+/* Has the Secret with the BMC's login read at short intervals until the Secret changes. Call when
+ * the BMC refuses the login. */
 void driver_expect_login(struct driver *s, const struct machine *m);
 
 #endif

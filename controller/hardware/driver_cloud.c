@@ -107,7 +107,8 @@ static int put_price(struct provider_cloud *out, struct provider_cloud_price *v,
 	return 0;
 }
 
-/* Lists all types as offered on demand. A type without a price is never launched. */
+/* Sets the instance types and prices in *out. All types are marked as available on demand, but a
+ * type without a price is never launched. */
 static int put_types(const struct provider_object *p, struct arena *a, struct provider_cloud *out,
 		     struct err *e)
 {

@@ -11,17 +11,19 @@
  * Tests: tests/unit/controller/hardware/test_driver.c, tests/world/test_ec2.c
  */
 
-/* Returns the text whose change requires a new driver: spec.ec2, the instance types with their
- * prices, and the state and version of each Secret. "" for other types of Provider. */
+/* Returns a text that changes if the driver must be rebuilt: spec.ec2, the instance types with
+ * their prices, and the state and version of each Secret. Returns "" for other types of
+ * Provider. */
 const char *driver_cloud_digest(const struct driver *s, const struct provider_object *p,
 				struct arena *a);
 
-/* Fills *out. -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out
- * borrows from p, a, and the Secrets, and is valid until the next loop turn. */
+/* Fills *out with the settings. Returns -1 with *e, which names the field, on an error;
+ * ERR_UNAVAILABLE while a Secret is being read. *out borrows from p, a and the Secrets, and is
+ * valid until the next loop turn. */
 int driver_cloud_of(const struct driver *s, const struct provider_object *p, struct arena *a,
 		    struct provider_cloud *out, struct err *e);
 
-/* True if the Provider refers to that Secret of drover's namespace. */
+/* True if the Provider is of type ec2 and refers to `secret` (a Secret in drover's namespace). */
 bool driver_cloud_needs(const struct provider_object *p, const char *secret);
 
 #endif

@@ -11,13 +11,14 @@
  * Tests: tests/world/test_bcm.c
  */
 
-/* Returns the text whose change requires a new driver: the manager's fields, the names of its
- * Secrets and their known versions. "" for a Provider without a manager. */
+/* Returns a text that changes if the driver must be rebuilt: the manager's fields, the names of its
+ * Secrets and their known versions. Returns "" for a Provider without a manager. */
 const char *driver_manager_digest(const struct driver *s, const struct provider_object *p,
 				  struct arena *a);
 
-/* Fills *out. -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out
- * borrows from p and the Secrets, and is valid until the next loop turn. */
+/* Fills *out with the manager's address and login. Returns -1 with *e, which names the field, on an
+ * error; ERR_UNAVAILABLE while a Secret is being read. *out borrows from p and the Secrets, and is
+ * valid until the next loop turn. */
 int driver_manager_of(const struct driver *s, const struct provider_object *p,
 		      struct provider_manager *out, struct err *e);
 

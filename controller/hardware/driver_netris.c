@@ -28,8 +28,8 @@ const char *driver_netris_digest(const struct context *c, const struct provider_
 	return with_names(with_names(text, &n->host_servers, a), &n->common_vnets, a);
 }
 
-/* Returns the value of a key of a Secret in drover's namespace. NULL with *e; ERR_UNAVAILABLE while
- * the Secret is being read. */
+/* Returns the value of one key of Secret `name` in drover's namespace. On an error returns NULL
+ * with *e; ERR_UNAVAILABLE while the Secret is being read. */
 static const struct secret *secret_of(struct driver *s, const char *field, const char *name,
 				      const char *key, struct err *e)
 {

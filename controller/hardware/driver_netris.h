@@ -11,15 +11,17 @@
  * Tests: tests/world/test_netris.c
  */
 
-/* Returns text with the fields and the Secrets' known versions appended. A changed result requires
- * a new fabric, so a changed password gets a new client. */
+/* Returns `text` with the Netris fields and the known versions of their Secrets appended. A changed
+ * result requires a new fabric, so that a changed password gets a new client. */
 const char *driver_netris_digest(const struct context *c, const struct provider_object_netris *n,
 				 const char *text, struct arena *a);
 
 /*
- * Returns NULL with s->error, which names the field; ERR_UNAVAILABLE while a Secret is being read.
- * Permission to write Providers must not be enough to choose where a password is sent: unless the
- * Secret's own key `endpoint` names n->endpoint, returns ERR_DENIED.
+ * Returns a new fabric that the caller owns. On an error returns NULL with s->error, which names
+ * the field; ERR_UNAVAILABLE while a Secret is being read.
+ *
+ * ERR_DENIED if the key `endpoint` of the Secret differs from n->endpoint: a user who may only
+ * write Providers must not be able to choose where a password is sent.
  */
 struct fabric *driver_netris_fabric(struct driver *s, const struct provider_object_netris *n,
 				    const struct fabric_spec *fs);

@@ -1,5 +1,5 @@
-/* fleet: lists instances and offers of elastic Providers, creates the Machines of claims, and
- * terminates instances that have no owner. */
+/* fleet: lists the instances and offers of elastic Providers (clouds), creates the Machines of
+ * claims, and terminates instances that have no owner. */
 #include "controller/hardware/fleet.h"
 
 #include <stdlib.h>
@@ -16,21 +16,24 @@
 #include "controller/rules/provider.h"
 
 #define LOOK_MS 5000
-#define LIST_MS 60000 /* list interval when no Machine waits for a list */
+#define LIST_MS 60000 /* interval between lists if no Machine waits for one */
 #define LIST_GAP_MS 2000
-#define AWAY_MS (5 * 60 * 1000) /* a cloud without an answer for this long counts as unreachable */
+/* a cloud that has not answered for this long counts as unreachable */
+#define AWAY_MS (5 * 60 * 1000)
 #define OFFERS_MS 60000
-/* minimum time without an owner: its claim or Machine may not have reached the cache yet */
+/* Shortest time without an owner before an instance is terminated: its claim or Machine may not
+ * have reached the cache yet. */
 #define ORPHAN_MS 60000
 #define COOLS 64
 #define COOL_MS (3 * 60 * 1000)
 
-/* A refusal. It covers one offer, all offers of a region and zone, or a type in all regions. */
+/* A refusal by the cloud. Depending on which members are NULL it covers one offer, all offers of a
+ * region and zone, or offers in all regions. */
 struct cool {
-	/* NULL: any */
+	/* scope of the refusal; NULL: any */
 	char *region, *zone, *type;
 	int64_t until;
-	/* wall ms */
+	/* wall ms of the refusal */
 	int64_t at;
 	bool quota;
 	char text[160];
@@ -39,27 +42,29 @@ struct cool {
 struct cloud {
 	struct fleet *f;
 	char *name;
-	/* Owns the members of v */
+	/* memory of `v` and its members */
 	struct arena *arena;
 	struct elastic_instance *v;
 	size_t n;
-	/* loop_now() at the request of the last list; asked_at of the last list that arrived. -1:
-	 * never */
+	/* asked_at: loop_now() of the last request for a list. listed_at: loop_now() of the request
+	 * whose list is in `v`. -1: never */
 	int64_t asked_at, listed_at;
 	bool listing, wanted;
 	struct arena *offers_arena;
 	struct elastic_offer *offers;
 	size_t noffers;
-	/* loop_now() of the last answer, also a failed one; 0: never */
+	/* loop_now() of the last answer to a request for offers, even if it was an error; 0:
+	 * never */
 	int64_t offers_at;
-	/* wall ms of `offers` */
+	/* wall ms at which `offers` arrived */
 	int64_t priced_at;
 	bool offering;
-	/* Error of the last list or offers request; kind ERR_NONE: none */
+	/* error of the last request for instances or offers; kind ERR_NONE: none */
 	struct err error;
 	struct cool cools[COOLS];
 	size_t ncools;
-	/* Instance id -> loop_now() at which it was first seen without an owner, as decimal text */
+	/* id of an instance -> loop_now() at which it was first seen without an owner, as decimal
+	 * text */
 	struct map *orphans;
 };
 
@@ -70,7 +75,8 @@ struct fleet {
 	struct loop_timer timer;
 	struct kube_call *call;
 	char cluster[65];
-	/* The instance whose Machine and claim are being read before it is terminated */
+	/* the instance that may have no owner; its Machine and claim are being read before it is
+	 * terminated */
 	struct {
 		char *provider, *region, *id, *machine, *claim_uid;
 	} orphan;
@@ -438,8 +444,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
 	struct cool *x = NULL;
 
-	/* Full: replace the oldest. Burst policies remember refusals for longer
-	 * (planner/burst.h). */
+	/* If the list is full, replace the oldest refusal. Burst policies remember refusals for
+	 * longer (planner/burst.h). */
 	if (k->ncools < COOLS)
 		x = &k->cools[k->ncools++];
 	for (size_t i = 0; i < k->ncools && k->ncools == COOLS; i++)
@@ -448,8 +454,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	free(x->region);
 	free(x->zone);
 	free(x->type);
-	/* Lack of capacity in one zone says nothing about its region's other zones. An account's
-	 * quota covers the type in all regions. */
+	/* Widen the scope for account-wide errors: an account's quota covers the type in all
+	 * regions. Lack of capacity in one zone does not apply to other zones of the region. */
 	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
 	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
 	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
@@ -519,8 +525,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 		orphan_over(f);
 }
 
-/* True if the claim's Machine has recorded a different instance: this instance is then a surplus
- * one of the same claim. */
+/* True if the claim's Machine records the id of a different instance. Then the claim has two
+ * instances, and this one is superfluous. */
 static bool is_another(const struct fleet *f, const json_t *o)
 {
 	const char *id = json_str_at(o, "status", "instance", "id");
@@ -546,7 +552,8 @@ static void on_machine_read(json_t *o, const struct err *e, void *arg)
 				   f->orphan.machine, on_claim_read, f);
 }
 
-/* True if a Machine or a claim in the caches owns the instance. A cache may lag. */
+/* True if a Machine or a claim in the caches owns the instance. The caches may lag behind the API
+ * server. */
 static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 {
 	const char *name = tag_of(i, ELASTIC_TAG_MACHINE), *uid = tag_of(i, ELASTIC_TAG_CLAIM);
@@ -560,7 +567,8 @@ static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 	return n && str_eq(n->meta.uid, uid);
 }
 
-/* True if the instance has had no owner for ORPHAN_MS, also in a list requested after that time. */
+/* True if the instance has had no owner for at least ORPHAN_MS, according to a list that was
+ * requested after this time. Remembers when the instance was first seen without an owner. */
 static bool is_due(struct cloud *k, const struct elastic_instance *i)
 {
 	int64_t now = loop_now(k->f->c->loop), since;
@@ -709,10 +717,12 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 
 	if (!k)
 		return;
-	k->listing = k->offering = false; /* requests in progress are never answered */
+	/* Requests in progress are never answered once the driver is freed. */
+	k->listing = k->offering = false;
 	err_clear(&k->error);
 	k->asked_at = k->listed_at = -1;
-	/* The new driver may have other prices, zones and another login. */
+	/* Forget offers and refusals: the new driver may have other prices, zones and another
+	 * login. */
 	arena_free(k->offers_arena);
 	k->offers_arena = NULL;
 	k->noffers = 0;

@@ -11,7 +11,7 @@
 
 struct leftovers {
 	struct leftovers_spec s;
-	/* Name of the VirtualCluster -> entry */
+	/* name of the VirtualCluster -> entry of the owner */
 	struct map *entries;
 };
 

@@ -1,6 +1,6 @@
 /*
- * login_guard: records per version of a Secret which machines try it first and what their BMCs
- * answered.
+ * login_guard: records for each version of a Secret which machines try it first (the scouts) and
+ * what their BMCs answered.
  */
 #include "controller/hardware/login_guard.h"
 
@@ -12,9 +12,10 @@
 #include "base/str.h"
 #include "controller/hardware/machine_index.h"
 
-#define RELIEF_MS 5000 /* age at which an unanswered scout is joined by another */
-#define GONE_MS 30000  /* age at which an unanswered scout is replaced */
-/* age below which a scout's error is ignored: it may belong to an earlier Secret */
+#define RELIEF_MS 5000 /* age at which a second scout joins one without an answer */
+#define GONE_MS 30000  /* age at which a scout without an answer is replaced */
+/* Age up to which a scout's error is ignored, because it may belong to an earlier version of the
+ * Secret. */
 #define ANSWER_MS 2000
 #define SCOUTS 3
 
@@ -28,9 +29,9 @@ struct login_guard {
 };
 
 struct scout {
-	/* NULL: free */
+	/* name of the Machine; NULL: the entry is free */
 	char *machine;
-	/* loop_now() when it was chosen */
+	/* loop_now() at which the machine was chosen */
 	int64_t since;
 };
 
@@ -84,7 +85,7 @@ static bool take_first(const char *machine, void *arg)
 	return false;
 }
 
-/* Returns the first Machine whose status contains this version under `what`; NULL: none. */
+/* Returns the first Machine that has this version in the status field of key `what`; NULL: none. */
 static const char *who_says(const struct login_guard *s, enum machine_key what, const char *version)
 {
 	const char *machine = NULL;
@@ -93,8 +94,8 @@ static const char *who_says(const struct login_guard *s, enum machine_key what, 
 	return machine;
 }
 
-/* Returns the state of this version. A new entry begins with what earlier leaders recorded in the
- * Machines. */
+/* Returns the state of this version of the Secret. A new entry begins with what earlier leaders
+ * recorded in the Machines. */
 static struct login *login_of(struct login_guard *s, const char *version)
 {
 	struct login *g = map_get(s->logins, version);
@@ -113,7 +114,7 @@ static struct login *login_of(struct login_guard *s, const char *version)
 
 enum word { NOTHING, ACCEPTED, REFUSED, PENDING };
 
-/* Returns the result of a scout's attempt. */
+/* Returns the result of a scout's login; NOTHING: no result, and none is expected any more. */
 static enum word word_of(const struct login_guard *s, const struct scout *x, const char *version)
 {
 	const struct machine *m =
@@ -133,11 +134,11 @@ static enum word word_of(const struct login_guard *s, const struct scout *x, con
 static bool accept(struct login_guard *s, struct login *g)
 {
 	g->accepted = true;
-	notify(s->c, NOTICE_MACHINE, NULL); /* wakes all machines that wait */
+	notify(s->c, NOTICE_MACHINE, NULL); /* Wake all machines that wait for the scouts. */
 	return true;
 }
 
-/* Returns a free scout entry; NULL: wait for the scouts that are trying. */
+/* Returns a scout entry that a new machine may use. NULL: wait for the scouts that are trying. */
 static struct scout *free_place(const struct login_guard *s, struct login *g, const char *version)
 {
 	struct scout *place = NULL;

@@ -17,7 +17,8 @@ struct machine_index {
 	struct index *names;
 };
 
-/* Returns value as the index stores it; the caller frees. NULL: the value cannot be searched. */
+/* Returns value in the canonical form in which the index stores it; the caller frees the result.
+ * NULL: no Machine can be found by this value. */
 static char *spelled(enum machine_key key, const char *value)
 {
 	char uuid[UUID_TEXT], *text;

@@ -6,12 +6,12 @@
 #include "base/own.h"
 
 /*
- * machine_index: finds Machines by values of their spec or login status, in place of a scan over
- * all Machines. Used to find two Machines that record one server, the Machines that a Secret or
- * Node concerns, and the BMCs that accepted a login.
+ * machine_index: finds Machines by values of their spec or login status, without a scan over all
+ * Machines. Used to find two Machines that record one server, the Machines that a Secret concerns,
+ * and the BMCs that accepted a login.
  *
- * controller/controller.c keeps it in step with the cache of Machines: it calls machine_index_put()
- * before it notifies others of a change. On the loop thread.
+ * controller/controller.c calls machine_index_put() after each change in the cache of Machines,
+ * before it notifies others of the change. On the loop thread.
  */
 struct machine_index;
 
@@ -22,7 +22,7 @@ enum machine_key {
 	MACHINE_BY_SERIAL,
 	/* spec.bmc.address; ignores case, doubled and trailing slashes */
 	MACHINE_BY_ADDRESS,
-	/* spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef, by name */
+	/* names of the Secrets in spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef */
 	MACHINE_BY_SECRET,
 	/* status.bmc.secretVersion */
 	MACHINE_BY_ACCEPTED,
@@ -35,11 +35,11 @@ struct machine_index *machine_index_new(void);
 void machine_index_free(struct machine_index *x);
 DEFINE_OWN(machine_index)
 
-/* Adds or replaces Machine name; m NULL: removes it. */
+/* Adds Machine `name` to the index, or updates its values; m NULL: removes it. */
 void machine_index_put(struct machine_index *x, const char *name, const struct machine *m);
 
-/* Calls fn with the name of each Machine that has the value, until fn returns false. fn must not
- * call machine_index_put(). */
+/* Calls fn with the name of each Machine that has `value` for this key, until fn returns false. fn
+ * must not call machine_index_put(). */
 void machine_index_each(const struct machine_index *x, enum machine_key key, const char *value,
 			bool (*fn)(const char *machine, void *arg), void *arg);
 

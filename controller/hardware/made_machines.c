@@ -1,6 +1,6 @@
 /*
- * made_machines: works on one machine at a time: the first that a scan of all Machines and
- * Providers finds to need an action.
+ * made_machines: works on one machine at a time. A scan of all Machines and Providers finds the
+ * first that needs an action; the next scan runs when the action has ended.
  */
 #include "controller/hardware/made_machines.h"
 
@@ -18,7 +18,7 @@
 #include "controller/core/status_writer.h"
 
 #define SOON_MS 1000
-#define AGAIN_MS 30000 /* after a failure */
+#define AGAIN_MS 30000 /* delay after a failure */
 #define UUID_SIZE 37
 
 struct made_machines {
@@ -26,18 +26,18 @@ struct made_machines {
 	struct drivers *drivers;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* Request that creates a Machine or reads it again; NULL: none */
+	/* request to the API server that creates a Machine or reads it again; NULL: none */
 	struct kube_call *asked;
-	/* Attachment of the machine at the libvirt host; NULL: no request there */
+	/* driver and attachment of the machine at the libvirt host; NULL: no request to the host */
 	struct driver *driver;
 	struct provider_machine *machine;
-	/* Name of the Machine, name of its Provider */
+	/* names of the Machine and of its Provider; NULL: no action in progress */
 	char *name, *provider;
 	/* System UUID of the Machine */
 	char uuid[UUID_SIZE];
 	/* resourceVersion of the Machine when the action was decided */
 	char *version;
-	/* Provider -> text of the last failure for which an event was sent */
+	/* name of a Provider -> text of the last failure for which an event was sent */
 	struct map *told;
 	int64_t not_before;
 };
@@ -75,7 +75,8 @@ static void uuid_of(const struct provider_object *p, int64_t n, char out[static 
 		   hex + 20);
 }
 
-/* MAC address of the network card, as providers/libvirt/domain_build.c assigns it. */
+/* Writes to out the MAC address of the machine's network card, as providers/libvirt/domain_build.c
+ * assigns it. */
 static void mac_of(const char *uuid, char out[static 18])
 {
 	const char *tail = uuid + 30;
@@ -116,7 +117,7 @@ static void forget(struct made_machines *x)
 	x->name = x->provider = x->version = NULL;
 }
 
-/* Reports an error that repeats at each attempt: logs it and sends an event only if the text
+/* Reports an error that may repeat at each attempt: logs it and sends an event only if the text has
  * changed. */
 static void say(struct made_machines *x, const char *provider, const struct err *e)
 {
@@ -249,8 +250,8 @@ static void ask_host(struct made_machines *x, const struct machine *m, bool defi
 		provider_undefine(x->driver->provider, x->machine, &t, &call);
 }
 
-/* Answer of the API server, not of the cache: undefining deletes the drives, which cannot be undone
- * (S7). */
+/* Undefines the machine if the API server confirms the Machine that the cache shows. The cache
+ * alone is not enough: undefining deletes the drives, which cannot be undone (S7). */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct made_machines *x = arg;
@@ -315,11 +316,11 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 
 struct look {
 	struct made_machines *x;
-	/* An action was started */
+	/* True: an action was started, and the scan ends */
 	bool done;
 };
 
-/* True if the Machine is being deleted and only drover's finalizer is left. */
+/* True if the Machine is being deleted and only one finalizer, drover's, is left. */
 static bool is_left(const struct machine *m)
 {
 	return m->meta.deletion_timestamp && m->meta.finalizers.n == 1;
@@ -345,11 +346,12 @@ static bool look_at_machine(const struct kube_entry *en, void *arg)
 				    on_read, x);
 		k->done = true;
 	} else if (m->meta.deletion_timestamp) {
-		return true; /* wait until it is retired */
+		return true; /* wait until the machine is retired */
 	} else if (p->meta.deletion_timestamp || !w || n >= w->count) {
 		writer_delete(&x->write, OBJECT_MACHINE, &m->meta, on_deleted);
 		k->done = true;
-	} else if (str_empty(m->status.identity.system_uuid)) { /* not observed yet: define it */
+	} else if (str_empty(m->status.identity.system_uuid)) {
+		/* not observed at the host yet: define its domain */
 		begin(x, m);
 		ask_host(x, m, true);
 		k->done = true;

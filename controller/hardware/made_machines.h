@@ -5,13 +5,14 @@
 
 /*
  * made_machines: provisions the virtual machines that a Provider of type libvirt asks for
- * (spec.libvirt.machines): defines them at the libvirt host, and undefines them with their drives.
+ * (spec.libvirt.machines): defines their domains at the libvirt host, and undefines them with their
+ * drives.
  *
  * A wanted machine begins as a Machine object PROVIDER-N with drover's finalizer, so that the next
- * leader knows which domains may exist. Its system UUID is derived from the Provider's uid and N,
- * so defining it twice defines one domain. If a machine is no longer wanted, its object is deleted
- * and the Machine retires like any other (a tenant's node on it stays until released). The domain
- * is undefined last, when only drover's finalizer is left.
+ * leader knows which domains may exist. Its system UUID is derived from the Provider's UID and N,
+ * so a second request to define it does not create a second domain. If a machine is no longer
+ * wanted, its Machine object is deleted and the machine retires like any other (a tenant's node on
+ * it stays until released). The domain is undefined last, when only drover's finalizer is left.
  *
  *   no object -> created -> defined -> in use -> deleted: retired -> undefined -> finalizer removed
  *
@@ -20,9 +21,9 @@
 struct made_machines;
 struct made_machines *made_machines_new(struct context *c, struct drivers *ds);
 void made_machines_free(struct made_machines *x);
-/* Call after a change of Machines or Providers: runs a scan within a second. */
+/* Schedules a scan within a second. Call after a change of Machines or Providers. */
 void made_machines_kick(struct made_machines *x);
-/* Call before the driver s is freed: drops a request in progress there. */
+/* Drops a request of driver s that is in progress. Call before s is freed. */
 void made_machines_closing(struct made_machines *x, const struct driver *s);
 
 #endif

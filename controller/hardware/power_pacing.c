@@ -1,12 +1,12 @@
 /*
- * power_pacing: one lane per Provider: a queue of machines that wait to be switched on, and a list
- * of machines that were called or are coming up.
+ * power_pacing: one lane per Provider. A lane has a queue of machines that wait to be switched on,
+ * and a list of machines that were called (their turn has come) or are coming up.
  *
  *   ask --> QUEUED --its turn--> CALLED --asks, spacing kept--> COMING_UP --on, or 3 min--> dropped
  *                                  '---- 2 min ----> dropped
  *
- * Calls and power-ons are spaced independently: between the two lies an observation of the BMC, and
- * a slow BMC must not delay other machines.
+ * Calls and power-ons are spaced independently: a machine observes its BMC between the two, and a
+ * slow BMC must not delay other machines.
  */
 #include "controller/hardware/power_pacing.h"
 
@@ -23,27 +23,28 @@
 #define CALLED_MS (2 * MINUTE_MS)
 #define SWITCHED_MS 30000
 #define TOLD_AT_ONCE 3
-#define LOOK_MS 1000 /* interval at which a full domain is checked for a free slot */
+#define LOOK_MS 1000 /* interval at which the timer checks whether a full domain has room again */
 
 enum stage { QUEUED, CALLED, COMING_UP };
 
 struct domain {
-	/* Machines that are called or coming up */
+	/* number of machines in the domain that are called or coming up */
 	int64_t taken;
 };
 
-/* One machine in a lane. */
+/* One machine that is queued, called or coming up. */
 struct place {
 	struct list link;
 	struct lane *lane;
-	/* operation, state: the Machine's operation and state when it asked */
+	/* operation, state: the Machine's operation and state when it asked to be switched on */
 	char *machine, *domain_name, *operation, *state;
-	/* NULL: the Machine lacks the label, or no limit is set */
+	/* the machine's domain (rack or power feed); NULL: the Machine lacks the label, or no limit
+	 * is set */
 	struct domain *domain;
 	enum stage stage;
-	/* Was called and has asked again, but too soon after another power-on */
+	/* True: the machine was called and has asked again, but too soon after another power-on */
 	bool knocked;
-	/* loop_now() when it entered the stage */
+	/* loop_now() at which the machine entered `stage` */
 	int64_t at;
 	int64_t number;
 };
@@ -52,17 +53,18 @@ struct place {
 struct lane {
 	struct context *c;
 	char *provider;
-	/* Machine name -> struct place */
+	/* name of the Machine -> struct place */
 	struct map *places;
-	/* Value of the label -> struct domain */
+	/* label value of a domain -> struct domain */
 	struct map *domains;
-	/* Lists of struct place, oldest first. up: called or coming up */
+	/* lists of struct place, oldest first. up: machines that are called or coming up */
 	struct list queue, up;
-	/* Number of places created so far */
+	/* number of places created so far; the last place has this number */
 	int64_t numbers;
-	/* Number of called places in up */
+	/* number of places in `up` whose stage is CALLED */
 	int64_t called;
-	/* loop_now() before which no machine is called; before which none is switched on */
+	/* next_call: loop_now() before which no machine is called. next_on: loop_now() before which
+	 * none is switched on. */
 	int64_t next_call, next_on;
 	struct loop_timer timer;
 };
@@ -160,8 +162,8 @@ static bool is_of_now(const struct place *p, const struct machine *m)
 	       str_eq(p->lane->provider, str_or(m->spec.provider_ref.name, ""));
 }
 
-/* True if the place no longer serves its purpose: the machine is on, gone, in another state, or has
- * exceeded the stage's time limit. */
+/* True if the place must be dropped: the machine is on or gone, or exceeded the time limit of the
+ * stage, or (unless coming up) has changed its state or operation. */
 static bool is_over(const struct place *p)
 {
 	const struct machine *m = CTX_GET(p->lane->c, OBJECT_MACHINE, machine, p->machine);
@@ -180,14 +182,14 @@ static bool is_over(const struct place *p)
 	return true;
 }
 
-/* True if as many are called as are switched on in a minute: the last of them must be switched on
- * before its turn expires. */
+/* True if more machines are called than are switched on in a minute. No more are called then,
+ * because the last of them must be switched on before its turn expires. */
 static bool enough_called(const struct lane *ln, const struct provider_object_limits *l)
 {
 	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
 }
 
-/* Calls the machines whose turn has come. */
+/* Calls (notifies) the queued machines whose turn has come, and drops places that are over. */
 static void serve(struct lane *ln)
 {
 	const struct provider_object_limits *l = limits_of(ln);
@@ -225,8 +227,8 @@ static void arm(struct lane *ln)
 		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
-/* Notifies the oldest that asked too early: one of them takes the turn, the others ask again in
- * their next tick. */
+/* Notifies the oldest machines that asked too early. One of them is switched on; the others ask
+ * again in their next step. */
 static void tell_knockers(struct lane *ln)
 {
 	unsigned told = 0;
@@ -251,7 +253,7 @@ static void on_turn(void *arg)
 	arm(ln);
 }
 
-/* Adds a machine that the previous leader has just switched on. */
+/* Adds a machine that the previous leader has just switched on, so that the spacing continues. */
 static bool seed(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -349,7 +351,8 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 	me = map_get(ln->places, m->meta.name);
 	if (me && me->stage == COMING_UP && now - me->at <= SWITCHED_MS)
 		return true;
-	/* It did not come up, or was called for an earlier operation: it queues again. */
+	/* Queue the machine again if it did not come up, or if it was called for an earlier
+	 * operation. */
 	if (me && (me->stage == COMING_UP || !is_of_now(me, m))) {
 		drop(me);
 		me = NULL;

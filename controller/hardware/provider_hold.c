@@ -1,6 +1,6 @@
 /*
- * provider_hold: one scan of all Machines finds the Providers in use; one write at a time adds or
- * removes the finalizer.
+ * provider_hold: one scan of all Machines finds the Providers in use; then the finalizer is added
+ * or removed, one write at a time.
  * Tests: tests/world/test_rest.c
  */
 #include "controller/hardware/provider_hold.h"
@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "controller/core/status_writer.h"
 
-#define SOON_MS 1000 /* batches changes, which come in hundreds */
+#define SOON_MS 1000 /* delay that batches changes, which may come in hundreds */
 
 struct provider_hold {
 	struct context *c;
@@ -23,7 +23,7 @@ struct provider_hold {
 
 struct look {
 	struct provider_hold *h;
-	/* Provider -> name of a Machine that refers to it, borrowed from the cache */
+	/* name of a Provider -> name of a Machine that refers to it, borrowed from the cache */
 	struct map *named;
 };
 
@@ -46,7 +46,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&h->timer, SOON_MS);
 }
 
-/* False ends the scan because a write is in progress; the scan runs again after the write. */
+/* Adds or removes the finalizer of one Provider. Returns false to end the scan if that started a
+ * write; the scan runs again after the write. */
 static bool hold(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
@@ -61,7 +62,8 @@ static bool hold(const struct kube_entry *en, void *arg)
 			   "still does",
 			   machine);
 		ctx_event(c, OBJECT_PROVIDER, &p->meta, "Warning", "ProviderInUse", note);
-		return true; /* Kubernetes adds no finalizer to an object that is being deleted */
+		/* no write: Kubernetes adds no finalizer to an object that is being deleted */
+		return true;
 	}
 	return !writer_finalizer(&k->h->write, OBJECT_PROVIDER, &p->meta, FINALIZER_PROVIDER,
 				 /* mutant: provider-not-held */ machine != NULL, on_written);

@@ -9,7 +9,7 @@
 #include "controller/hardware/leftovers.h"
 
 #define AGAIN_MS 30000
-/* timeout: a freed driver never answers a call, any other driver answers within 60 s */
+/* Timeout of a call. A freed driver never answers; any other driver answers within 60 s. */
 #define LOST_MS 90000
 
 struct segments {
@@ -17,7 +17,7 @@ struct segments {
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	/* Entries of VirtualClusters that are being deleted */
+	/* entries (struct entry) of VirtualClusters that are being deleted */
 	struct leftovers *entries;
 };
 
@@ -25,9 +25,9 @@ struct entry {
 	struct leftover of;
 	struct segments *all;
 	char segment[TENANT_SEGMENT];
-	/* Names of the Providers that have nothing left */
+	/* names of the Providers that have nothing left to remove */
 	struct map *done;
-	/* Name of the Provider that is being asked; "": none */
+	/* name of the Provider whose answer is pending; "": none */
 	char asked[254];
 	struct loop_timer again;
 };
@@ -138,7 +138,7 @@ static void ask(struct entry *en, const struct provider_object *p)
 	const struct fabric_call call = {.done = on_dropped, .may_act = may_act, .arg = en};
 
 	if (!d || !d->fabric || !fabric_makes(d->fabric)) {
-		/* a Secret is still being read, or the Provider is not usable */
+		/* retry later: a Secret is still being read, or the Provider is not usable */
 		loop_timer_start(&en->again, AGAIN_MS);
 		return;
 	}
@@ -183,7 +183,8 @@ bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool go
 		return p != NULL;
 	leftovers_sweep(s->entries);
 	en = (struct entry *)leftovers_of(s->entries, vc);
-	if (!en) /* on_again() calls changed() when the earlier call has ended */
+	/* wait: on_again() calls changed() when the call of the earlier VirtualCluster has ended */
+	if (!en)
 		return true;
 	p = next_of(s, en);
 	if (!p || is_shared(s, vc) || give_up(en, vc))

@@ -1,7 +1,8 @@
 /*
- * way_looks: one entry for each tenant with a path to check, or with a load balancer to remove.
+ * way_looks: one entry for each tenant with a network path to check, or with a load balancer to
+ * remove.
  *
- * 	tick --> journal (status.apiServer) --> fabric_way() --> core/ways, status.apiServer
+ * 	tick --> record in status.apiServer --> fabric_way() --> core/ways, status.apiServer
  * 	    '--> fabric_unway() --> removed from status.apiServer
  */
 #include "controller/hardware/way_looks.h"
@@ -19,7 +20,7 @@
 #include "controller/hardware/segments.h"
 #include "controller/rules/way.h"
 
-/* timeout: a freed driver never answers a call, any other driver answers within 60 s */
+/* Timeout of a call. A freed driver never answers; any other driver answers within 60 s. */
 #define LOST_MS 90000
 #define SOON_MS 500
 
@@ -34,10 +35,11 @@ struct way_looks {
 struct entry {
 	struct leftover of;
 	struct way_looks *all;
-	/* way_key() of the request in progress; "": the load balancer is being removed; NULL:
-	 * none */
+	/* way_key() for which a check is in progress; "": the load balancer is being removed; NULL:
+	 * no request in progress */
 	char *asked;
-	/* loop_now() of the first unanswered request; 0: the last one was answered */
+	/* loop_now() of the first failed request since the last success; 0: the last request
+	 * succeeded */
 	int64_t silent_at;
 	struct loop_timer timer;
 	struct status_writer write;
@@ -76,8 +78,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e ? SOON_MS : 0);
 }
 
-/* Records provider and address in status.apiServer; both NULL: clears it. True: a write was
- * started. False: status has these values already. */
+/* Records provider and address in status.apiServer; both NULL: clears it. Returns true if a write
+ * was started, false if the status already has these values. */
 static bool write_down(struct entry *en, const struct virtual_cluster *vc, const char *provider,
 		       const char *address)
 {
@@ -129,7 +131,7 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	bool same = vc && str_eq(en->asked, way_key(vc, a));
 
 	answered(en);
-	if (!same) { /* the spec has changed since the request */
+	if (!same) { /* Check again at once: the spec has changed since the request. */
 		loop_timer_start(&en->timer, 0);
 		return;
 	}
@@ -152,7 +154,7 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	if (!address)
 		address = s->address ? s->address : way_address(vc);
 	if (!writer_busy(&en->write) && write_down(en, vc, way_balanced_by(vc), address))
-		loop_timer_stop(&en->timer); /* on_written() starts it again */
+		loop_timer_stop(&en->timer); /* on_written() starts the timer again */
 	if (seen.up && !way_balanced_by(vc) && loop_timer_active(&en->timer))
 		loop_timer_start(&en->timer, WAY_VIP_MS);
 	know(en, vc, &seen);
@@ -175,8 +177,8 @@ static void on_unway(const struct fabric_way_seen *s, const struct err *e, void 
 		loop_timer_stop(&en->timer);
 }
 
-/* Returns the fabric of a Provider. NULL: not available now, and why contains the reason for
- * users. */
+/* Returns the fabric of a Provider. Returns NULL if it is not available now; `why` then contains
+ * the reason for users. */
 static struct fabric *fabric_of(const struct entry *en, const char *provider, char why[static 256])
 {
 	const struct driver *d = driver_get(en->all->drivers, provider);
@@ -216,7 +218,7 @@ static void remove_lb(struct entry *en, const struct virtual_cluster *vc)
 	fabric_unway(f, &want, &call);
 }
 
-/* True if a load balancer that drover created is no longer wanted by the spec. */
+/* True if status.apiServer records a load balancer that the spec no longer asks for. */
 static bool is_left(const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_way *w = vc->status.api_server;
@@ -224,7 +226,7 @@ static bool is_left(const struct virtual_cluster *vc)
 	return w && w->provider && !str_eq(w->provider, way_balanced_by(vc));
 }
 
-/* Stores the result for a fabric that does not support paths to API servers. */
+/* Stores the state of a path whose fabric cannot check paths to API servers. */
 static void know_without(struct entry *en, const struct virtual_cluster *vc, bool balanced)
 {
 	struct way_seen seen = {.up = !balanced,
@@ -264,8 +266,8 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 		know_without(en, vc, by != NULL);
 		return;
 	}
-	/* Protect the record before the load balancer is created, so that the next leader knows of
-	 * it. */
+	/* Wait for the finalizer: it protects status.apiServer, where the load balancer is recorded
+	 * before it is created, so that the next leader knows of it. */
 	if (by && !finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER)) {
 		loop_timer_start(&en->timer, SOON_MS);
 		return;
@@ -281,7 +283,7 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 	fabric_way(f, &want, &call);
 }
 
-/* Drops the entry of a VirtualCluster that is gone; begins again for a new VirtualCluster of the
+/* Drops the entry of a VirtualCluster that is gone. Begins again if a new VirtualCluster has the
  * same name. */
 static void forget(struct entry *en)
 {
@@ -301,7 +303,7 @@ static void on_timer(void *arg)
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
 
-	free(en->asked); /* still set if the driver was freed before it answered */
+	free(en->asked); /* still set if the request timed out because the driver was freed */
 	en->asked = NULL;
 	if (!vc) {
 		forget(en);
@@ -309,7 +311,8 @@ static void on_timer(void *arg)
 	}
 	if (!c->leading)
 		ways_forget(c->ways, en->of.tenant);
-	if (vc->meta.deletion_timestamp) { /* way_looks_hold() starts the removal */
+	if (vc->meta.deletion_timestamp) {
+		/* changed() leads to way_looks_hold(), which starts the removal */
 		en->all->changed(en->of.tenant, en->all->arg);
 		return;
 	}
@@ -390,7 +393,8 @@ bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool 
 		return false;
 	kick(w, vc->meta.name);
 	en = (struct entry *)leftovers_of(w->entries, vc);
-	if (!en) /* on_timer() calls changed() when the earlier call has ended */
+	/* wait: on_timer() calls changed() when the call of the earlier VirtualCluster has ended */
+	if (!en)
 		return true;
 	if (give_up(en, vc))
 		return false;

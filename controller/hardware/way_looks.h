@@ -6,9 +6,10 @@
 #include "controller/hardware/driver.h"
 
 /*
- * way_looks: keeps the network paths to tenants' API servers up and checks them repeatedly. For a
- * load balancer, asks the Provider's network to create, correct and check it; for a VIP, asks the
- * network to check what the VIP needs (providers/fabric.h). core/ways.h stores the results.
+ * way_looks: checks the network paths ("ways") from tenants' machines to their API servers
+ * repeatedly, and creates what the paths need. If the path uses a load balancer, asks the
+ * Provider's network to create, correct and check it; if it uses a VIP, asks the network to check
+ * what the VIP needs (providers/fabric.h). core/ways.h stores the results.
  *
  * A load balancer is recorded in status.apiServer of the VirtualCluster, protected by drover's
  * finalizer, before the request that creates it. It is removed when the VirtualCluster is deleted
@@ -21,21 +22,23 @@
  * Tests: tests/world/test_way.c
  */
 #define WAY_LOOK_MS 30000
-#define WAY_VIP_MS 300000 /* for a VIP that has what it needs: this does not change by itself */
+#define WAY_VIP_MS 300000 /* for a VIP that has what it needs, which rarely changes */
 #define WAY_HOLD_MS 90000
 
 struct way_looks;
 
-/* changed: called when the known state of the tenant's path has changed, or the result of
- * way_looks_hold() may have. */
+/* Creates the module. changed() is called when the known state of the tenant's path has changed, or
+ * when the result of way_looks_hold() may have changed. */
 struct way_looks *way_looks_new(struct context *c, const struct drivers *ds,
 				void (*changed)(const char *tenant, void *arg), void *arg);
-/* Call after drivers_free(). */
+/* Frees the module. Call after drivers_free(). */
 void way_looks_free(struct way_looks *w);
-/* Call when the VirtualCluster has changed or is gone. tenant NULL: all VirtualClusters. */
+/* Schedules a check of the tenant's path if its state is not known; tenant NULL: of all tenants.
+ * Call when the VirtualCluster has changed or is gone. */
 void way_looks_kick(struct way_looks *w, const char *tenant);
-/* True if vc must keep drover's finalizer because of a load balancer. gone: vc is being deleted and
- * nothing else keeps it; the call then starts or continues the removal. */
+/* True if vc must keep drover's finalizer because its load balancer may exist. gone: true if vc is
+ * being deleted and has no other reason to keep the finalizer; the call then starts or continues
+ * the removal. */
 bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool gone);
 
 #endif
