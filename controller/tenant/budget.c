@@ -9,7 +9,7 @@
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volumes.h"
 
-#define EVENTS_MAX 50 /* limit of events about pods that are not read */
+#define EVENTS_MAX 50 /* limit of events about pods that are not read, per tenant */
 #define LOG_BURST 60
 #define LOG_PER_S 0.2
 

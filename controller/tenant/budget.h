@@ -37,9 +37,10 @@
  * thread.
  * Tests: tests/unit/controller/tenant/test_budget.c
  */
-#define TENANT_POD_BYTES ((size_t)16 << 10) /* as counted by scan_weight() */
+#define TENANT_POD_BYTES ((size_t)16 << 10) /* size as counted by scan_weight() */
 #define TENANT_PODS 20000
-#define TENANT_PODS_BYTES ((size_t)24 << 20) /* total size of the projections */
+/* total size of the projected pods (the members that drover reads) */
+#define TENANT_PODS_BYTES ((size_t)24 << 20)
 #define TENANT_NODES 5000
 #define TENANT_NODE_BYTES ((size_t)64 << 10)
 #define TENANT_NODES_BYTES ((size_t)24 << 20)
@@ -47,39 +48,43 @@
 struct tenant;
 
 struct tenant_budget {
-	/* number of pods kept without their labels and constraints */
+	/* number of cached pods that are stored without their labels and constraints because they
+	 * are too large */
 	size_t large;
-	/* some pods, or some Nodes, are not read */
+	/* pods_out: some pods are not read; nodes_out: some Nodes are not read */
 	bool pods_out, nodes_out;
-	/* the last plan exceeded the tenant's share of work */
+	/* True: the last plan exceeded the tenant's share of planning work */
 	bool plan_out;
-	/* "ns/name" of the last pod that was too large or not read */
+	/* "ns/name" of the last pod that was too large or was not read */
 	char example[128];
-	/* number of events sent about pods that are not read */
+	/* number of events sent about pods that are not read; limited */
 	unsigned told;
 	struct bucket log;
 	size_t log_left_out;
 };
 
 void tenant_budget_init(struct tenant *t);
-/* Clears the counts; call before the caches are read again. */
+/* Clears the counts and flags; call before the caches are read again. */
 void tenant_budget_reset(struct tenant *t);
 
-/* Returns of the next functions: true if the tenant's status has to be written
+/* The next three functions return true if the tenant's status has to be written
  * (tenant/status.h). */
 /* Reports a change of a cached pod. old NULL: added; new_ NULL: deleted. */
 bool tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 		       const struct kube_entry *new_);
-/* kube_cache_spec.on_over of the tenant's pods; pod NULL: all are read again. */
+/* Records whether pods are over the limit; kube_cache_spec.on_over of the tenant's pods. pod: a pod
+ * that is not read; NULL: all pods are read again. */
 bool tenant_budget_pods_over(struct tenant *t, const json_t *pod);
-/* Reports a plan. over: it left pods of this tenant unplaced because of PLAN_WORK. */
+/* Records the result of a plan. over: true if pods of this tenant were not placed because the
+ * tenant's work exceeded PLAN_WORK. */
 bool tenant_budget_plan(struct tenant *t, bool over);
 
-/* True if a message about the tenant may be logged now. The next permitted message is preceded by
- * the number of suppressed ones. */
+/* True if a message about the tenant may be logged now; otherwise counts the message as suppressed.
+ * The next permitted call first logs the number of suppressed messages. */
 bool tenant_may_log(struct tenant *t);
 
-/* Sets the condition WithinBudget in cs, which has room for one more. True: something changed. */
+/* Sets the condition WithinBudget in cs; the list must have room for one more. Returns true if cs
+ * has changed. */
 bool tenant_budget_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			  struct conditions *cs);
 

@@ -1,9 +1,9 @@
 /*
- * debts: an entry for each tenant that has claims or pending cleanups, with at most one call in
- * flight.
+ * debts: one entry (debtor) for each tenant with claims or pending cleanups, with at most one call
+ * in flight.
  *
  * 	look --> save the bill of a deleted tenant (rules/kept_bills.h) --> finalizer on or off
- * 	     '-> abandon the oldest cleanups
+ * 	     '-> abandon cleanups that are too old
  * 	     '-> current cleanup: delete Node --> delete token --> remove it from the list
  */
 #include <stdlib.h>
@@ -27,13 +27,14 @@
 #define LOOK_MS 10000
 #define SOON_MS 500
 #define DEBT_LIMIT_MS (24 * 3600 * 1000)
-#define LAST_TRY_MS (10 * 60 * 1000) /* limit for a tenant that is being deleted */
+/* age at which a cleanup is abandoned if the tenant is being deleted */
+#define LAST_TRY_MS (10 * 60 * 1000)
 #define PROVIDER_ID "drover://"
 
 struct debts {
 	struct context *c;
 	const struct tenants *tenants;
-	/* VirtualCluster name -> struct debtor */
+	/* name of a VirtualCluster -> struct debtor */
 	struct map *debtors;
 	bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg);
 	void *held_arg;
@@ -45,21 +46,23 @@ struct debtor {
 	struct debts *owner;
 	char *tenant;
 	struct loop_timer timer;
-	/* writes the VirtualCluster */
+	/* writes the VirtualCluster; idle while `call` is set */
 	struct status_writer write;
-	/* set while a call is in flight; then write is idle */
+	/* call in flight; NULL: none */
 	struct kube_call *call;
-	/* call uses the tenant's client */
+	/* True: `call` uses the tenant's client, and must be dropped before that is freed */
 	bool abroad;
 	/* Node name of the current cleanup; "": none */
 	char debt[254];
-	/* Node name of the cleanup that failed last: the next ones are tried first */
+	/* Node name of the cleanup that failed last; the cleanups after it in the list are tried
+	 * first */
 	char after[254];
 	enum paying paying;
 	struct backoff backoff;
-	/* loop_now() until which cleanup is backing off */
+	/* loop_now() before which no cleanup is tried */
 	int64_t pay_after;
-	/* resourceVersion of the VirtualCluster whose bill is saved, or is being saved */
+	/* resourceVersion of the VirtualCluster whose bill is saved (bill_kept) or is being
+	 * saved */
 	char *kept;
 	bool bill_kept;
 };
@@ -114,8 +117,8 @@ static bool has_bill(const struct virtual_cluster *vc)
 	return vc->status.cost && vc->status.cost->charges.n;
 }
 
-/* Only the bill of exactly this version counts, because the finalizer is removed from exactly this
- * version. */
+/* True if the tenant has no bill, or its bill was saved from exactly this version of the object.
+ * The finalizer is removed from the same version, so no charge can be lost in between. */
 static bool is_bill_kept(const struct debtor *d, const struct virtual_cluster *vc)
 {
 	return !has_bill(vc) || (d->bill_kept && str_eq(d->kept, vc->meta.resource_version));
@@ -134,8 +137,8 @@ static void on_bill_kept(json_t *o, const struct err *e, void *arg)
 	later(d, e ? backoff_next(&d->backoff, loop_random(d->owner->c->loop)) : 0);
 }
 
-/* Adds the bill to the ConfigMap that was just read; the write carries the version that was
- * read. */
+/* Adds the bill to the ConfigMap that was just read (creates it if there is none). The write
+ * carries the resourceVersion that was read. */
 static void on_bills(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
@@ -175,8 +178,9 @@ static void on_bills(json_t *o, const struct err *e, void *arg)
 			     write, on_bill_kept, d);
 }
 
-/* Starts to save the bill of a deleted tenant, unless it is saved. True: started. Must precede the
- * removal of the finalizer, which deletes the only other copy. */
+/* Starts to save the bill of a deleted tenant, unless it is saved. Returns true if a call was
+ * started. Must precede the removal of the finalizer: afterwards the object, with the only other
+ * copy of the bill, is gone. */
 static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 {
 	char name[KEPT_BILLS_NAME];
@@ -194,7 +198,7 @@ static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 
 /* --- the finalizer, on and off ---------------------------------------------------------------- */
 
-/* Sets or removes the finalizer. True: a write was started. */
+/* Sets or removes the finalizer. Returns true if a write was started. */
 static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
 {
 	return !(needed && vc->meta.deletion_timestamp) &&
@@ -210,7 +214,7 @@ static void strike(struct debtor *d, const struct virtual_cluster *vc, const cha
 		      json_pack("{s:o}", "debts", debts_without(vc, node)), on_cluster_written);
 }
 
-/* Abandons one cleanup that is too old. True: a write was started. */
+/* Abandons one cleanup that is too old. Returns true if a write was started. */
 static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 {
 	int64_t now = loop_wall(d->owner->c->loop), gone = vc->meta.deletion_timestamp;
@@ -238,7 +242,8 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 	return false;
 }
 
-/* Returns the current cleanup, else the one after the cleanup that failed last. */
+/* Returns the current cleanup. If there is none, begins the one after the cleanup that failed
+ * last. */
 static const struct virtual_cluster_debt *choose(struct debtor *d, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_debt *v = vc->status.debts.v;
@@ -267,8 +272,8 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
 		e = &kept;
 	}
-	/* A failed precondition (conflict): the Node of that name was replaced, and the cache will
-	 * show the new one. */
+	/* Other errors are retried. A conflict means that the Node was replaced by one with a new
+	 * UID; until the retry, the cache will show the new Node. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);
@@ -284,9 +289,9 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	later(d, delay);
 }
 
-/* Returns the UID of the Node to delete; NULL: no Node of drover's. A kubelet whose Node was
- * deleted registers it again with a new UID: that Node is drover's too, as long as no claim has the
- * name. */
+/* Returns the UID of the Node to delete; NULL: there is no Node that drover may delete. A kubelet
+ * whose Node was deleted registers it again with a new UID; drover may delete that Node too, as
+ * long as no claim has its name. */
 static const char *uid_owed(struct context *c, struct tenant *t,
 			    const struct virtual_cluster_debt *b)
 {
@@ -301,14 +306,15 @@ static const char *uid_owed(struct context *c, struct tenant *t,
 	return str_empty(b->node_uid) ? NULL : b->node_uid;
 }
 
-/* Checked just before a queued call is sent; the host cluster's client has no such check itself. */
+/* Fails a queued call just before it is sent if drover may not act any more. Needed because the
+ * client for the host cluster makes no such check itself. */
 static int may_still(void *arg, struct err *e)
 {
 	return ctx_may_change(((struct debtor *)arg)->owner->c, e);
 }
 
-/* Performs the next part of a cleanup. The caller has checked that drover may delete objects
- * now. */
+/* Starts the next part of a cleanup (Node, token, list). The caller has checked that drover may
+ * delete objects now. */
 static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenant *t)
 {
 	const struct virtual_cluster_debt *b = choose(d, vc);
@@ -375,7 +381,8 @@ static void look(void *arg)
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
 	bool kept;
 
-	if (busy(d) || !c->leading || !c->ready) /* kicked when this replica leads and is ready */
+	/* do nothing: debts_kick() is called when this replica leads and is ready */
+	if (busy(d) || !c->leading || !c->ready)
 		return;
 	later(d, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
@@ -391,7 +398,7 @@ static void look(void *arg)
 		return;
 	if (!vc->status.debts.n) {
 		d->debt[0] = d->after[0] = '\0';
-		loop_timer_stop(&d->timer); /* kicked when anything changes */
+		loop_timer_stop(&d->timer); /* debts_kick() is called when anything changes */
 		return;
 	}
 	if (loop_now(c->loop) < d->pay_after)
@@ -448,7 +455,7 @@ void debts_free(struct debts *d)
 
 void debts_kick(struct debts *d, const char *tenant)
 {
-	if (!d || !d->c->ready) /* all tenants are kicked when it is ready */
+	if (!d || !d->c->ready) /* debts_kick() is called for all tenants once drover is ready */
 		return;
 	if (tenant) {
 		kick(d, tenant);

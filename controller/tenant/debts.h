@@ -5,8 +5,9 @@
 
 /*
  * debts: pending cleanups in tenants' clusters: Nodes (by UID) and bootstrap tokens that drover
- * still has to delete. The cluster could not be reached when the machine left, a webhook refused
- * the deletion, or a finalizer keeps the Node.
+ * still has to delete. A cleanup is pending because the cluster could not be reached when the
+ * machine left, a webhook refused the deletion, or a finalizer still prevents the deletion of the
+ * Node.
  *
  * Pending cleanups are stored in VirtualCluster.status.debts before the machine continues
  * (steps/leaving.c). Once the tenant's API server answers again, the objects are deleted, one call
@@ -27,24 +28,28 @@
  * deleted while the VirtualCluster is paused.
  * Tests: tests/unit/controller/tenant/test_debts.c, tests/world/test_leave_tenant.c
  */
-/* limit per tenant; a new cleanup replaces the oldest, so that no machine or claim has to wait */
+/* Limit of pending cleanups per tenant. A new cleanup then replaces the oldest, so that no machine
+ * or claim has to wait. */
 #define DEBTS_MAX 250
 
-/* NULL while a controller is being destroyed: kicks then do nothing */
+/* debts_kick() and debts_hang_up() accept NULL and then do nothing, for use while a controller is
+ * being destroyed. */
 struct debts;
 struct tenants;
-/* held: returns true if something else still needs the VirtualCluster; gone: the VirtualCluster is
- * being deleted, and nothing in this module needs it. held NULL: nothing else does. */
+/* Creates the module. held(): returns true if another module still needs the VirtualCluster; its
+ * argument `gone` is true if the VirtualCluster is being deleted and nothing in this module needs
+ * it. held NULL: no other module needs it. */
 struct debts *debts_new(struct context *c, const struct tenants *tenants,
 			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
 			void *arg);
 void debts_free(struct debts *d);
-/* Reconciles this tenant soon; NULL: all tenants. */
+/* Schedules the reconciliation of this tenant; tenant NULL: of all tenants. */
 void debts_kick(struct debts *d, const char *tenant);
-/* Drops the calls through this tenant's client, which is about to be freed. */
+/* Drops the call in flight that uses this tenant's client. Call before the client is freed. */
 void debts_hang_up(struct debts *d, const char *tenant);
 
-/* Returns status.debts for a patch, without the cleanup of this Node. The caller owns the list. */
+/* Returns a new list for a patch: status.debts without the cleanup of this Node. The caller owns
+ * the list. */
 json_t *debts_without(const struct virtual_cluster *vc, const char *node);
 
 #endif

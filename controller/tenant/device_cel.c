@@ -8,12 +8,13 @@
 #include "base/str.h"
 
 #define DEPTH_MAX 16
-#define TERMS_MAX 32 /* limit of requirements in one expression */
+#define TERMS_MAX 32 /* limit of requirements from one expression */
 #define VALUES_MAX 64
 #define MEBI ((__int128)1 << 20)
 #define WORD_SHOWN 40
 
-/* Meaning of an expression: all requirements in v must hold; n 0: always true; no: never true. */
+/* Meaning of an expression. no: it is never true. Otherwise all requirements in v must hold; n is 0
+ * if it is always true. */
 struct result {
 	bool no;
 	size_t n;
@@ -21,12 +22,12 @@ struct result {
 };
 
 struct cel {
-	/* rest of the expression */
+	/* rest of the expression, not parsed yet */
 	const char *p;
 	enum device_kind kind;
 	unsigned depth;
 	bool pinned;
-	/* unsupported part; NULL: none so far */
+	/* first unsupported part; NULL: none so far */
 	const char *why;
 	struct arena *a;
 };
@@ -54,7 +55,7 @@ const char *device_label_family(const char *architecture, struct arena *a)
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-/* Records the first unsupported part. */
+/* Records `what` as the unsupported part, unless one is recorded already. Returns false. */
 static bool give_up(struct cel *c, const char *what)
 {
 	char *text = arena_printf(c->a, "%.*s", WORD_SHOWN, what);
@@ -95,7 +96,8 @@ static const char *word(struct cel *c)
 	return arena_strndup(c->a, from, (size_t)(c->p - from));
 }
 
-/* Parses a string without escapes. NULL: not such a string. */
+/* Parses a string literal without escapes. Returns NULL, with the reason recorded, if the next
+ * token is not such a literal. */
 static const char *text_of(struct cel *c)
 {
 	const char *from, *to;
@@ -162,8 +164,8 @@ static bool values_of(struct cel *c, enum op op, struct values *out)
 	return need(c, "]");
 }
 
-/* Returns the one word that a pattern of matches() looks for: "H100", ".*H100", "^.*H100.*$". NULL:
- * another kind of pattern. */
+/* Returns the one word that a pattern of matches() looks for, as in "H100", ".*H100" or
+ * "^.*H100.*$". NULL: a pattern of another form. */
 static const char *word_of_pattern(const char *pattern, struct arena *a)
 {
 	size_t n = strlen(pattern);
@@ -190,7 +192,8 @@ static bool has_upper(const char *s)
 	return *s;
 }
 
-/* Parses a comparison with a value that all devices of the kind share. */
+/* Parses a comparison of an attribute whose value (`has`) is the same for all devices of the
+ * kind. */
 static bool compare_fixed(struct cel *c, const char *has, struct result *r)
 {
 	const enum op op = op_of(c);
@@ -224,8 +227,8 @@ static bool compare_label(struct cel *c, const char *key,
 	return true;
 }
 
-/* Parses a method call on a text attribute with a label: matches() or contains(), either of them
- * also after lowerAscii(). */
+/* Parses a method call on a text attribute that has a Node label (key): matches() or contains(), or
+ * one of them after lowerAscii(). Adds the requirement to *r. */
 static bool call_label(struct cel *c, const char *name, const char *key,
 		       const char *(*value)(const char *, struct arena *), struct result *r)
 {
@@ -260,7 +263,8 @@ static bool call_label(struct cel *c, const char *name, const char *key,
 	return true;
 }
 
-/* The label counts whole MiB: more than 80Gi means more than 81920. */
+/* Adds a requirement on the memory label to *r. The label has whole MiB, so a limit between two MiB
+ * is rounded: "more than 80Gi" becomes "more than 81920". */
 static bool require_memory(struct cel *c, enum op op, struct quantity limit, struct result *r)
 {
 	const __int128 unit = MEBI * 1000000000, whole = limit.nano / unit;
@@ -320,8 +324,8 @@ static const char *driver_of(const struct cel *c)
 	return c->kind == DEVICE_GPU ? DEVICE_GPU_DRIVER : DEVICE_CHANNEL_DRIVER;
 }
 
-/* Parses ["DOMAIN"]. after device.attributes or device.capacity. Returns the domain; NULL: other
- * text. */
+/* Parses the part ["DOMAIN"]. that follows device.attributes or device.capacity. Returns the
+ * domain; NULL: some other text follows. */
 static const char *domain_of(struct cel *c)
 {
 	const char *domain = need(c, "[") ? text_of(c) : NULL;
@@ -329,8 +333,8 @@ static const char *domain_of(struct cel *c)
 	return domain && need(c, "]") && need(c, ".") ? domain : NULL;
 }
 
-/* An attribute of another driver's domain excludes all devices of this kind, so skips the
- * comparison. */
+/* Parses and ignores a comparison of an attribute in the domain of another driver. No device of
+ * this kind has the attribute, so the result is never true. */
 static bool of_another_driver(struct cel *c, struct result *r)
 {
 	struct values ignored;
@@ -452,14 +456,14 @@ static bool both(struct cel *c, struct result *r)
 	return true;
 }
 
-/* True if one matching value of the requirement is enough. */
+/* True if a single matching value satisfies a requirement with this operator. */
 static bool of_any_value(enum selector_op op)
 {
 	return op == SELECTOR_IN || op == SELECTOR_CONTAINS || op == SELECTOR_CONTAINS_LOWER;
 }
 
-/* Merges the alternatives r and next: values of the same label. An alternative that is always true
- * removes the requirement. */
+/* Merges the alternative `next` (after ||) into r. Both must have requirements on the same label,
+ * whose values are joined. If one alternative is always true, the result has no requirement. */
 static bool join(struct cel *c, struct result *r, const struct result *next)
 {
 	struct requirement *q = &r->v[0];

@@ -48,19 +48,20 @@ enum device_kind {
 };
 
 struct device_wish {
-	/* requirements on the labels of the device's Node */
+	/* requirements on the labels of the Node that has the device */
 	struct selector node;
-	/* no device of the kind satisfies the expression */
+	/* True: no device of this kind satisfies the expression */
 	bool never;
-	/* the expression requires the driver of the kind */
+	/* True: the expression can only match devices of this kind's driver */
 	bool pinned;
 };
-/* Adds the requirements of expression to *w. Returns NULL, or the part of the expression that is
- * not supported. */
+/* Translates expression and adds its requirements to *w. kind: the kind of device that is looked
+ * for. Returns NULL, or the first part of the expression that is not supported. */
 const char *device_cel(const char *expression, enum device_kind kind, struct device_wish *w,
 		       struct arena *a);
 
-/* Return the label value that GPU feature discovery writes for a GPU's attribute. */
+/* device_label_product() and device_label_family() return the label value that GPU feature
+ * discovery writes for this attribute of a GPU, allocated in the arena. */
 const char *device_label_product(const char *product, struct arena *a);
 const char *device_label_family(const char *architecture, struct arena *a);
 

@@ -70,7 +70,7 @@ static const struct scan_want capacities[] = {SCAN_SOME("memory", amount_value),
 #define DEVICE                                                                                     \
 	SCAN_SOME("attributes", attributes), SCAN_SOME("capacity", capacities),                    \
 		SCAN_SOME("taints", nothing)
-static const struct scan_want basic[] = {DEVICE, SCAN_END}; /* v1beta1 */
+static const struct scan_want basic[] = {DEVICE, SCAN_END}; /* as nested in v1beta1 */
 static const struct scan_want device[] = {SCAN_PLAIN("name"), SCAN_SOME("basic", basic), DEVICE,
 					  SCAN_END};
 static const struct scan_want pool[] = {SCAN_PLAIN("name"), SCAN_PLAIN("generation"),
@@ -85,7 +85,7 @@ const struct scan_want device_want_slice[] = {SCAN_SOME("metadata", meta),
 
 #define SAY(...) arena_printf(a, __VA_ARGS__)
 
-/* Returns a name; NULL: missing, empty or too long. */
+/* Returns the name in member `key`, in the arena; NULL: missing, empty or too long. */
 static const char *name_at(const json_t *o, const char *key, struct arena *a)
 {
 	const char *s = json_str_at(o, key);
@@ -129,7 +129,7 @@ static struct device_request request_of(const json_t *o, struct arena *a)
 	return r;
 }
 
-/* True for attributes that are equal for all GPUs of a Node. */
+/* True if all GPUs of a Node have the same value of this attribute. */
 static bool is_of_every_gpu(const char *attribute)
 {
 	static const char *const same[] = {"productName", "architecture", "type", "driverVersion",
@@ -142,8 +142,8 @@ static bool is_of_every_gpu(const char *attribute)
 	return false;
 }
 
-/* Returns the first constraint that is not supported; NULL: none. A single device satisfies any
- * constraint. */
+/* Returns the first constraint that drover does not support; NULL: none. A request for a single
+ * device satisfies any constraint. */
 static const char *constraints_of(const json_t *list, const struct device_asks *asks,
 				  struct arena *a)
 {
@@ -194,8 +194,8 @@ static struct device_asks asks_of(const json_t *spec, struct arena *a)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* Reads an allocation's nodeSelector as kube-scheduler writes it: none, or one term that names the
- * Node. Returns NULL, or what is not supported. */
+/* Reads an allocation's nodeSelector into *out. kube-scheduler writes none, or one term that names
+ * the Node. Returns NULL, or the part that drover does not support. */
 static const char *place_of(const json_t *place, struct selector *out, struct arena *a)
 {
 	const json_t *terms = json_object_get(place, "nodeSelectorTerms"),
@@ -273,7 +273,7 @@ static void add_label(struct labels *l, const char *key, const char *value)
 		l->v[l->n++] = (struct label){key, value};
 }
 
-/* Returns the labels that GPU feature discovery writes for the device, sorted by key. */
+/* Returns the labels that GPU feature discovery writes for device d, sorted by key. */
 static struct labels labels_of(const json_t *d, struct arena *a)
 {
 	const char *family = json_str_at(d, "attributes", "architecture", "string"),
@@ -324,7 +324,8 @@ void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct e
 
 /* --- evaluation of a claim -------------------------------------------------------------------- */
 
-/* Adds n CEL selectors to *w. False: *unjudged says which part is not supported. */
+/* Adds n CEL selectors to *w. Returns false if a part is not supported; *unjudged then names it.
+ * whose: names the owner of the selectors, for that text. */
 static bool selects(const char *const *v, size_t n, const char *whose, enum device_kind kind,
 		    struct device_wish *w, const char **unjudged, struct arena *a)
 {
@@ -339,8 +340,8 @@ static bool selects(const char *const *v, size_t n, const char *whose, enum devi
 	return true;
 }
 
-/* True if the request means devices of this kind. False: it means other devices, or *unjudged is
- * set. */
+/* True if the request can only be satisfied by devices of this kind. False: it can be satisfied by
+ * other devices, or *unjudged names a part that is not supported. */
 static bool means(const struct device_request *r, const struct device_class *k,
 		  enum device_kind kind, struct device_wish *w, const char **unjudged,
 		  struct arena *a)

@@ -1,6 +1,6 @@
 /*
- * device_pods: computes pods and Nodes for the planner from what devices.c has read. A file of its
- * own because of its size.
+ * device_pods: computes pods and Nodes for the planner from the objects that devices.c has read.
+ * Separate from devices.c because of the size of that file.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct device_class *class_named(const char *name, void *arg)
 	return devices_look_up(arg, DEVICES_CLASSES, "", name);
 }
 
-/* Sum of the claims of one pod. */
+/* Sum of what the resource claims of one pod need. */
 struct sum {
 	const struct devices *d;
 	const struct tenant_pod *p;
@@ -60,8 +60,8 @@ static void add_allocated(struct sum *s, const struct tenant_device *v,
 
 struct sharing {
 	const struct sum *s;
-	/* pending pod that is served before this one with a claim that no running pod has; NULL:
-	 * this pod is first */
+	/* name of another pending pod that shares the claim and gets a machine first; NULL: this
+	 * pod is first */
 	const char *first;
 };
 
@@ -145,7 +145,7 @@ static int by_key(const void *x, const void *y)
 	return strcmp(((const struct label *)x)->key, ((const struct label *)y)->key);
 }
 
-/* Increases a resource by n; adds it if missing. */
+/* Increases resource `name` by n; adds the resource if it is missing. */
 static void add_resource(struct resources *r, const char *name, int64_t n, struct arena *a)
 {
 	struct resource *v = arena_calloc(a, r->n + 1, sizeof(*v));
@@ -162,7 +162,7 @@ static void add_resource(struct resources *r, const char *name, int64_t n, struc
 	resources_sort(r);
 }
 
-/* Adds a label unless the key is already present. */
+/* Adds a label unless the key is already present. The labels stay sorted. */
 static void add_label(struct labels *l, const char *key, const char *value, struct arena *a)
 {
 	struct label *v;
@@ -187,7 +187,7 @@ static struct requirement one_value(enum selector_op op, const char *key, const 
 	return q;
 }
 
-/* Excludes Nodes whose GPUs are allocated in the other way. */
+/* Excludes Nodes whose GPUs are allocated in the way `by` (DEVICES_BY_...). */
 static void keep_off(struct sum *s, const char *by)
 {
 	struct requirement q = one_value(SELECTOR_NOT_IN, DEVICES_BY, by, s->a);
@@ -195,7 +195,7 @@ static void keep_off(struct sum *s, const char *by)
 	add_selector(s, &(struct selector){.v = &q, .n = 1});
 }
 
-/* Places all pods of a ComputeDomain in the NVLink domain of the first. */
+/* Requires that all pods of a ComputeDomain are placed in the NVLink domain of its first pod. */
 static void join_domain(struct world_pod *c, const char *domain, struct arena *a)
 {
 	struct world_topology *v = arena_calloc(a, c->topology.n + 1, sizeof(*v));
@@ -236,8 +236,9 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 
 	if (!p->ndevices)
 		return without_claims(d, p, w, a);
-	/* A pod that is unsupported for another reason stays so. Reading only some of its claims
-	 * would be useless. */
+	/* Leave a pod unchanged that is unsupported for another reason. Its claims would make no
+	 * difference, and claims cannot be evaluated for pods that are too large or run on the host
+	 * cluster. */
 	if (p->large || d->t->on_host || (w->unsupported && w->unsupported != p->undecided))
 		return w;
 	s.wait = devices_unread(d, &soon, a);
@@ -247,10 +248,12 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 	*c = *w;
 	c->unsupported = NULL;
 	if (soon)
-		c->unschedulable = false; /* becomes demand once its claims are known */
+		c->unschedulable = false; /* The pod is demand only once its claims are known. */
 	for (size_t i = 0; !soon && i < p->ndevices && !s.wait && !s.unjudged; i++)
 		add_device(&s, &p->devices[i]);
-	if (!w->node) { /* a running pod keeps running, whatever happened to its claims */
+	if (!w->node) {
+		/* Only for a waiting pod: a running pod continues, whatever happened to its
+		 * claims. */
 		c->unsupported = s.unjudged;
 		c->device_wait = s.wait;
 		if (s.gpus)

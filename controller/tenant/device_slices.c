@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define OF_NODE_MAX 64 /* limit of slices per Node or pool that are read */
-#define PART "-mig-"   /* part of a GPU's name: NVIDIA's driver names parts "GPU-mig-PROFILE..." */
+#define OF_NODE_MAX 64 /* limit of slices that are read per Node or pool */
+/* marks the name of a part of a GPU: NVIDIA's driver names it WHOLE-mig-PROFILE... */
+#define PART "-mig-"
 
 enum key { BY_NODE, BY_POOL, KEYS };
 
@@ -113,7 +114,7 @@ size_t device_slices_takes(const struct device_slices *all, const struct kube_ca
 		if (has(f.v[i], r->device, strlen(r->device)) ||
 		    (part && has(f.v[i], r->device, (size_t)(part - r->device))))
 			return 1;
-	/* A whole GPU that got a taint after it was allocated is no longer counted, neither as
-	 * available nor as taken. */
+	/* Count 0 if the pool is known but lists no such GPU. A whole GPU that got a taint after
+	 * its allocation is not listed, so it counts neither as available nor as occupied. */
 	return f.n == 0;
 }

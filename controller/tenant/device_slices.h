@@ -6,25 +6,26 @@
 #include "kube/cache.h"
 
 /*
- * device_slices: the whole GPUs in the ResourceSlices of a cluster, by Node and by pool.
+ * device_slices: the whole GPUs in the ResourceSlices of a cluster, by Node and by pool (the
+ * driver's set of devices, resource.k8s.io ResourcePool).
  *
- * A pool counts once all slices of its newest generation exist (resource.k8s.io ResourcePool):
- * until then kube-scheduler allocates none of its devices. Stores only names; each lookup gets the
- * cache that contains the struct device_slice objects. On the loop thread.
+ * A pool counts once all slices of its newest generation exist: until then kube-scheduler allocates
+ * none of its devices. Stores only names; each lookup gets the cache that contains the struct
+ * device_slice objects. On the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 struct device_slices;
 struct device_slices *device_slices_new(void);
 void device_slices_free(struct device_slices *s);
-/* Adds or replaces slice name; s NULL: removes it. */
+/* Adds slice `name`, or updates it; s NULL: removes it. */
 void device_slices_put(struct device_slices *all, const char *name, const struct device_slice *s);
 
-/* Returns the number of whole GPUs of the Node, and in *labels the labels that the first one
- * implies; cache NULL: 0. */
+/* Returns the number of whole GPUs of the Node; 0 if cache is NULL. *labels: the labels that GPU
+ * feature discovery writes for the first of these GPUs. */
 size_t device_slices_on(const struct device_slices *all, const struct kube_cache *cache,
 			const char *node, struct labels *labels);
-/* Returns how many whole GPUs an allocated device takes, 0 or 1. A part of a GPU counts as 1 if the
- * whole GPU is published, or if its pool is unknown; else 0. */
+/* Returns how many whole GPUs an allocated device occupies, 0 or 1. A part of a GPU counts as 1 if
+ * the whole GPU is published, or if its pool is unknown; else as 0. */
 size_t device_slices_takes(const struct device_slices *all, const struct kube_cache *cache,
 			   const struct device_result *r);
 

@@ -9,8 +9,9 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-#define ALL_MS 1000 /* shortest interval of passing all pods with claims to the planner again */
-#define OLDEST 32   /* minor version of the oldest supported Kubernetes */
+/* delay that batches changes after which all pods with claims are passed to the planner again */
+#define ALL_MS 1000
+#define OLDEST 32 /* minor version of the oldest Kubernetes whose resource claims drover can read */
 #define VERSIONS 3
 
 #define IN(version)                                                                                \
@@ -34,7 +35,8 @@ static const struct kind_of {
 	[DEVICES_SLICES] = {device_want_slice, device_project_slice},
 };
 
-/* Returns the resources in the version that the API server has; NULL: it is too old. */
+/* Returns the resources in the newest version that this API server serves; NULL: the API server is
+ * too old. */
 static const struct kube_resource *resources_of_version(const struct devices *d)
 {
 	const char *dot = d->t->version ? strchr(d->t->version, '.') : NULL;
@@ -210,7 +212,8 @@ static void read_kinds(struct devices *d, const struct kube_resource *of)
 	}
 }
 
-/* Starts the caches, outside of their own callbacks. */
+/* Starts the caches if needed. Runs in a turn of its own, because a cache may not be created in
+ * another cache's callback. */
 static void on_turn(void *arg)
 {
 	struct devices *d = arg;
@@ -236,8 +239,8 @@ static void on_node(const char *name, void *arg)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* Marks all users of the claims that p shares with other pods, because a change of p may change
- * which pod is served first. */
+/* Marks all pods that share a claim with p, because a change of p may change which of them gets a
+ * machine first. */
 static void mark_sharers(struct devices *d, const struct tenant_pod *p)
 {
 	for (size_t i = 0; i < p->ndevices; i++)

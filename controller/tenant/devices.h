@@ -6,35 +6,36 @@
 
 /*
  * devices: counts the whole GPUs that a tenant's pods use through resource claims
- * (resource.k8s.io), and those that its Nodes offer for such claims.
+ * (resource.k8s.io), and the whole GPUs that its Nodes offer for such claims.
  *
- * The planner sees both as nvidia.com/gpu, as an instance type promises it: a claim for two GPUs is
- * a request for two, and a Node whose driver publishes eight whole GPUs in ResourceSlices has
- * eight. An allocated claim counts for the first pod that it is reserved for; a claim that is not
- * allocated yet counts as it or its template requests, for the first pending pod that uses it. A
- * Node's GPUs count once all slices of the newest generation of its pool exist.
+ * The planner sees both as the resource nvidia.com/gpu, like the GPUs that an instance type
+ * promises. A claim for two GPUs is a request for two; a Node whose driver publishes eight whole
+ * GPUs in ResourceSlices has eight. An allocated claim counts for the first pod that it is reserved
+ * for. A claim that is not allocated yet counts as the claim or its template requests, for the
+ * first pending pod that uses it. A Node's GPUs count once all slices of the newest generation of
+ * its pool exist.
  *
  * Where GPUs are allocated by claims, no pod that requests the extended resource is planned, and
- * vice versa, unless a DeviceClass maps that resource (spec.extendedResourceName). The planner
- * distinguishes the two by a Node label that exists in no cluster.
+ * vice versa, unless a DeviceClass maps that resource (spec.extendedResourceName). For this the
+ * planner gets a Node label that exists in no cluster (DEVICES_BY).
  *
- * The claim of a ComputeDomain's channel takes the Node's only channel, and keeps the pods of the
- * domain in one NVLink domain (label nvidia.com/gpu.clique).
+ * The claim of a ComputeDomain's channel takes the Node's only channel. The pods of one
+ * ComputeDomain are placed in one NVLink domain (label nvidia.com/gpu.clique).
  *
  * Claims, templates, classes and slices are watched once a pod has a claim, or once a Node lacks
  * the GPUs of its type for a while: in v1 from Kubernetes 1.34 on, in v1beta2 in 1.33, in v1beta1
- * in 1.32. Otherwise nothing is requested from the API server. If something cannot be read (not
+ * in 1.32. Otherwise nothing is requested from the API server. If an object cannot be read (not
  * served, not permitted, too large, no answer), only the pods with claims wait. Part of a struct
  * tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c, tests/world/test_devices.c
  */
-#define TENANT_DEVICES 20000 /* objects of each kind */
+#define TENANT_DEVICES 20000 /* limit of objects of each kind */
 #define TENANT_DEVICES_BYTES ((size_t)8 << 20)
 #define DEVICES_GPU "nvidia.com/gpu"
 #define DEVICES_CHANNEL ":channel of a ComputeDomain"
 #define DEVICES_CLIQUE "nvidia.com/gpu.clique"
-/* Labels that only the planner sees. DEVICES_BY, on a Node: how its GPUs are allocated.
- * DEVICES_DOMAIN, on a pod: UID of its ComputeDomain. */
+/* Labels that only the planner sees. DEVICES_BY, on a Node: how its GPUs are allocated
+ * (DEVICES_BY_CLAIM or DEVICES_BY_PLUGIN). DEVICES_DOMAIN, on a pod: UID of its ComputeDomain. */
 #define DEVICES_BY "drover.dev/gpus-by"
 #define DEVICES_BY_CLAIM "ResourceClaim"
 #define DEVICES_BY_PLUGIN "DevicePlugin"
@@ -44,8 +45,8 @@ struct tenant;
 struct tenant_pod;
 struct devices;
 struct devices_hooks {
-	/* Pass the pod or Node to the planner again. The callee must ignore names that are no
-	 * longer in the cache. */
+	/* pod() and node() pass the pod or Node to the planner again. They must ignore names that
+	 * are no longer in the cache. */
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	void (*node)(struct tenant *t, const char *name);
 };
@@ -55,20 +56,21 @@ void devices_free(struct devices *d);
  * cache's callbacks. */
 void devices_forget(struct devices *d);
 
-/* Starts to read the devices of the cluster, because a Node lacks GPUs that no device plugin
+/* Starts to read the devices of the cluster. Call when a Node lacks GPUs that no device plugin
  * registers. */
 void devices_want(struct devices *d);
 /* Reports a change of a cached pod; call before devices_of_pod(). old NULL: added; new_ NULL:
  * deleted. */
 void devices_pod(struct devices *d, const struct tenant_pod *old, const struct tenant_pod *new_);
 
-/* Return the pod or Node for the planner, with the effect of its claims and devices.
- * devices_of_pod() returns w itself if nothing changes, else a copy in the arena. */
+/* devices_of_pod() and devices_of_node() return the pod or Node as the planner sees it, with the
+ * effect of claims and devices. devices_of_pod() returns w itself if nothing changes, else a copy
+ * in the arena. */
 const struct world_pod *devices_of_pod(const struct devices *d, const struct tenant_pod *p,
 				       const struct world_pod *w, struct arena *a);
 struct world_node devices_of_node(const struct devices *d, const struct world_node *n,
 				  struct arena *a);
-/* Returns the number of the Node's whole GPUs that are allocated by claims; 0 if slices are not
+/* Returns the number of whole GPUs of the Node that can be allocated by claims; 0 if slices are not
  * read. */
 size_t devices_on(const struct devices *d, const char *node);
 

@@ -21,11 +21,11 @@ enum devices_kind {
 struct devices_reading {
 	struct devices *d;
 	enum devices_kind kind;
-	/* NULL: not started */
+	/* cache of this kind; NULL: reading has not started */
 	struct kube_cache *cache;
-	/* absent: the API server does not serve the kind */
+	/* denied: drover may not read the kind; absent: the API server does not serve it */
 	bool denied, absent;
-	/* last error; "": none */
+	/* text of the last error; "": none */
 	char error[160];
 };
 
@@ -33,17 +33,18 @@ struct devices {
 	struct tenant *t;
 	struct devices_hooks hooks;
 	struct devices_reading of[DEVICES_KINDS];
-	/* devices_text_of() a claim or template -> "NAMESPACE/POD" of the pods that use it */
+	/* key of a claim or template (devices_text_of()) -> "NAMESPACE/POD" of each pod that uses
+	 * it */
 	struct index *users;
-	/* set of "NAMESPACE/POD": pods with claims */
+	/* set of "NAMESPACE/POD" of the pods with claims */
 	struct map *pods;
 	struct retold *retold;
 	struct device_slices *slices;
-	/* number of DeviceClasses that map nvidia.com/gpu */
+	/* number of DeviceClasses that map the extended resource nvidia.com/gpu */
 	size_t mapped;
-	/* the kinds are to be read */
+	/* True: the objects of all kinds are to be read */
 	bool wanted;
-	/* pods that request nvidia.com/gpu without a claim must also be passed to the planner
+	/* True: pods that request nvidia.com/gpu without a claim must also be passed to the planner
 	 * again */
 	bool plain;
 	struct loop_timer all_timer;
@@ -51,11 +52,12 @@ struct devices {
 
 const char *devices_text_of(enum devices_kind kind, const char *ns, const char *name,
 			    struct arena *a);
-/* Returns why claims are not known; NULL: they are known, or will be soon (*soon). */
+/* Returns why the claims of pods cannot be evaluated; NULL: all kinds are read, or (*soon true)
+ * will be soon. */
 const char *devices_unread(const struct devices *d, bool *soon, struct arena *a);
 const void *devices_look_up(const struct devices *d, enum devices_kind kind, const char *ns,
 			    const char *name);
-/* True if the pod is pending and requests GPUs as an extended resource. */
+/* True if the pod has no Node yet and requests GPUs as an extended resource. */
 bool devices_asks_plainly(const struct world_pod *p);
 
 #endif

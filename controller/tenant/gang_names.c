@@ -47,7 +47,8 @@ static struct gang_name *of_group(enum gang_kind kind, const char *plural, const
 	return g;
 }
 
-/* Returns a gang whose size the pod specifies; NULL for a size of 1, which is no gang. */
+/* Returns a gang whose size the pod itself specifies; NULL for a size of 1, which is no gang.
+ * whose: names the source of `size`, for messages. */
 static struct gang_name *of_size(const char *key, const char *size, const char *whose,
 				 struct arena *a)
 {
@@ -60,7 +61,7 @@ static struct gang_name *of_size(const char *key, const char *size, const char *
 	return g->size == 1 ? NULL : g;
 }
 
-/* Returns the gang by drover's own annotations. */
+/* Returns the gang that drover's own annotations specify; NULL for a size of 1. */
 static struct gang_name *of_notes(const json_t *o, const char *ns, struct arena *a)
 {
 	const char *name = note(o, GANG_NAME), *jobset = label(o, JOBSET),
@@ -86,8 +87,8 @@ static struct gang_name *of_lws(const json_t *o, const char *ns, const char *nam
 		       note(o, GANG_LWS_SIZE), "annotation " GANG_LWS_SIZE, a);
 }
 
-/* Returns the gang of a Workload: scheduling.k8s.io/v1alpha1 of Kubernetes 1.35. Each replica key
- * has a gang of its own; Kubernetes 1.36 no longer reads the field. */
+/* Returns the gang of a pod group in a Workload (scheduling.k8s.io/v1alpha1 of Kubernetes 1.35).
+ * Each replica key has a gang of its own. Kubernetes 1.36 no longer reads this field. */
 static struct gang_name *of_workload(const char *ns, const json_t *ref, struct arena *a)
 {
 	struct gang_name *g = of_group(GANG_WORKLOAD, "workloads.scheduling.k8s.io", ns,
@@ -139,8 +140,8 @@ static const struct scan_want group_spec[] = {
 const struct scan_want gang_want_group[] = {SCAN_SOME("metadata", group_meta),
 					    SCAN_SOME("spec", group_spec), SCAN_END};
 
-/* Returns the minCount of the gang policy; 1 for the basic policy, which schedules pods one by one;
- * 0: not specified. */
+/* Returns the size of a gang by its policy: minCount of the gang policy; 1 for the basic policy,
+ * which schedules pods one by one; 0 if not specified or out of range. */
 static int64_t size_by(const json_t *policy)
 {
 	const json_t *gang = json_object_get(policy, "gang");

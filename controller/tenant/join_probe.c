@@ -16,7 +16,7 @@
 #include "controller/rules/way.h"
 
 #define AGAIN_MS (10 * 60 * 1000)
-/* limit for a ConfigMap's value: untrusted, and parsed in one loop turn */
+/* Limit of a ConfigMap's value, which is untrusted and parsed in one loop turn. */
 #define TEXT_MAX ((size_t)64 << 10)
 #define KUBEADM_PORT "6443"
 #define KUBEADM_CONFIG "ConfigMap kube-system/kubeadm-config"
@@ -24,15 +24,15 @@
 
 enum found {
 	FOUND_UNASKED,
-	/* neither ConfigMap exists */
+	/* neither of the two ConfigMaps exists */
 	FOUND_NOTHING,
-	/* drover may not read them */
+	/* drover may not read the ConfigMaps */
 	FOUND_DENIED,
 	FOUND_KUBEADM,
 	FOUND_INFO
 };
 
-/* Result of GET /node/join, which asks whether the server serves the script by which nodes join a
+/* Result of GET /node/join: whether the API server serves the script by which nodes join a
  * vCluster. */
 #define JOIN_SCRIPT "/node/join"
 enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
@@ -41,11 +41,11 @@ enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
 struct facts {
 	enum found found;
 	enum script script;
-	/* HOST:PORT from a ConfigMap; "": none */
+	/* HOST:PORT for nodes, from a ConfigMap; "": none */
 	char endpoint[JOIN_PROBE_ENDPOINT];
-	/* why the ConfigMap's endpoint is not used */
+	/* why the address in the ConfigMap is not used; "": no such problem */
 	char refused[160];
-	/* version of the host cluster; "": not asked */
+	/* Kubernetes version of the host cluster; "": not asked */
 	char version[16];
 };
 
@@ -53,9 +53,9 @@ struct join_probe {
 	struct tenant *t;
 	void (*changed)(struct tenant *t);
 	struct kube_call *call;
-	/* facts: last complete result; now: the probe in progress */
+	/* facts: result of the last complete probe; now: result so far of the probe in progress */
 	struct facts facts, now;
-	/* error of the last probe; "": it was complete */
+	/* error of the last probe; "": the last probe was complete */
 	char error[160];
 	/* loop_now() of the last complete probe */
 	int64_t asked_at;
@@ -63,7 +63,8 @@ struct join_probe {
 
 /* --- reading a ConfigMap ---------------------------------------------------------------------- */
 
-/* Splits HOST:PORT, in which the port may be missing. False: not of that form. */
+/* Splits text of the form HOST, HOST:PORT or [ADDRESS]:PORT; a missing port is kubeadm's default.
+ * Returns false for any other form. */
 static bool split(const char *text, char host[static 256], bool *bracketed, const char **port)
 {
 	static const char in_name[] =
@@ -116,8 +117,8 @@ static void take_endpoint(struct join_probe *p, const char *text, const char *wh
 		str_copy(p->now.endpoint, sizeof(p->now.endpoint), url + strlen("https://"));
 }
 
-/* Returns the YAML under a key of a ConfigMap, which the caller owns; NULL: there is none, and
- * p->now.refused says why. */
+/* Returns the YAML under a key of a ConfigMap, parsed; the caller owns it. NULL: there is no valid
+ * YAML, and p->now.refused contains the reason. */
 static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key, const char *name)
 {
 	const char *text = json_str_at(map, "data", key);
@@ -144,7 +145,8 @@ static bool same(const struct facts *a, const struct facts *b)
 	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
 }
 
-/* Ends the probe. e: error of the API server; NULL: p->now is complete. */
+/* Ends the probe. e: error of the API server, after which the earlier result stays; NULL: p->now is
+ * complete. */
 static void end_round(struct join_probe *p, const struct err *e)
 {
 	char error[sizeof(p->error)] = "";
@@ -164,7 +166,7 @@ static void end_round(struct join_probe *p, const struct err *e)
 		p->changed(p->t);
 }
 
-/* Returns spec.join; always kubeadm for the host cluster. */
+/* Returns spec.join; for the host cluster always kubeadm. */
 static enum virtual_cluster_join join_of(const struct join_probe *p,
 					 const struct virtual_cluster *vc)
 {
@@ -178,8 +180,9 @@ static const struct virtual_cluster *cluster_of(const struct join_probe *p)
 	return CTX_GET(p->t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->t->name);
 }
 
-/* A script is not JSON, and a request without a token may be refused as a bad request: both prove
- * that the path is served. Another API server replies 404, or refuses an untrusted client. */
+/* Evaluates the answer to GET /node/join. A script is no JSON (ERR_PROTOCOL), and a request without
+ * a token may be a bad request (ERR_INVALID): both prove that the path is served. Any other API
+ * server replies 404, or refuses the client. */
 static void on_script(json_t *o, const struct err *e, void *arg)
 {
 	struct join_probe *p = arg;
@@ -197,7 +200,7 @@ static void on_script(json_t *o, const struct err *e, void *arg)
 	end_round(p, NULL);
 }
 
-/* Continues after the ConfigMaps: requests the script if its presence matters. */
+/* Continues after the ConfigMaps: requests the script if the result depends on it. */
 static void ask_script(struct join_probe *p)
 {
 	enum found found = p->now.found;
@@ -323,8 +326,8 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 	va_end(ap);
 }
 
-/* True if the cluster names another address than the VIP. kubeadm on a machine that joins by the
- * VIP continues with the address that the cluster names. */
+/* True if the cluster names another address than the VIP. In that case kubeadm would first connect
+ * to the VIP and then continue with the address that the cluster names. */
 static bool goes_elsewhere(const struct facts *f, const char *vip)
 {
 	char host[ADDRESS_TEXT];
@@ -332,11 +335,12 @@ static bool goes_elsewhere(const struct facts *f, const char *vip)
 	char to[ADDRESS_TEXT];
 
 	if (!address_service(f->endpoint, host, &port) || !address_service(vip, to, &want))
-		return false; /* a host name, or none: only packets can show where it leads */
+		/* A host name, or none: only a packet of the machine can show where it leads. */
+		return false;
 	return port != want || !str_eq(host, to);
 }
 
-/* Returns what is known of the API server path. False: not observed yet. */
+/* Sets *out to the state of the API server path. Returns false if the path was not observed yet. */
 static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 		   struct way_seen *out)
 {
@@ -392,7 +396,8 @@ bool join_probe_way_status(const struct join_probe *p, const struct virtual_clus
 	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
 }
 
-/* Sets the endpoint by spec.network.apiServer. */
+/* Sets the endpoint of *out for a tenant with spec.network.apiServer, or the reason why machines
+ * cannot join. */
 static void answer_by_way(const struct join_probe *p, const struct virtual_cluster *vc,
 			  struct join_answer *out)
 {
@@ -408,8 +413,8 @@ static void answer_by_way(const struct join_probe *p, const struct virtual_clust
 		none(out, "WayNotUp", "the address of its load balancer is not known yet");
 }
 
-/* True if kubeadm on the machine can join with what the cluster has; else sets the reason in
- * out. */
+/* True if a machine can join by kubeadm with the ConfigMaps that the cluster has; else sets the
+ * reason in *out. */
 static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 {
 	const char *whose = p->t->on_host ? "the host cluster" : "the virtual cluster";
@@ -432,11 +437,12 @@ static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 	return !out->reason;
 }
 
-/* True if machines can join by the script that the cluster serves; else sets the reason in out. */
+/* True if a machine can join by the script that the cluster serves; else sets the reason in
+ * *out. */
 static bool takes_script(const struct join_probe *p, struct join_answer *out)
 {
 	out->by_script = true;
-	if (p->facts.script == SCRIPT_UNASKED) { /* spec.join changed since the last probe */
+	if (p->facts.script == SCRIPT_UNASKED) { /* spec.join was changed after the last probe */
 		out->known = false;
 		none(out, "NotAsked", "its API server was not asked for " JOIN_SCRIPT " yet");
 	} else if (p->facts.script == SCRIPT_NONE) {

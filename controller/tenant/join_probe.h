@@ -10,18 +10,23 @@
  * A machine joins as with kubeadm. A cluster that permits this has the ConfigMap
  * kube-system/kubeadm-config, which `kubeadm init` and a vCluster with private nodes write, or at
  * least kube-public/cluster-info, by which a node finds the CA. A vCluster that shares its host's
- * nodes has neither. If a cluster has neither, or does not let drover read them, GET /node/join
- * shows whether it is a vCluster with private nodes after all; the request uses the connection that
- * the kubeconfig's CA verifies. The script served there runs as root on the machine, so machines
- * use it only if spec.join of the VirtualCluster is Script or Auto. The probe sends no token: if
- * the server refuses to answer, drover trusts an administrator's Script, but not Auto. Nodes join
- * at spec.joinEndpoint of the VirtualCluster, or else at the address in the ConfigMap. The latter
- * is untrusted, so it must be HOST:PORT and neither local nor an address that no tenant may name
- * (core/reserved.h).
+ * nodes has neither ConfigMap.
+ *
+ * If a cluster has neither, or does not let drover read them, GET /node/join shows whether the
+ * cluster is a vCluster with private nodes after all. The request uses a connection verified by the
+ * kubeconfig's CA. The script served there runs as root on the machine, so machines use it only if
+ * spec.join of the VirtualCluster is Script or Auto. The probe sends no token, so the server may
+ * refuse to answer; then drover still uses the script with spec.join Script, which an administrator
+ * chose, but not with Auto.
+ *
+ * Nodes join at spec.joinEndpoint of the VirtualCluster, or else at the address in the ConfigMap.
+ * The address in the ConfigMap is untrusted, so it must be HOST:PORT and neither local nor an
+ * address that no tenant may name (core/reserved.h).
  *
  * With spec.nodes Host, drover probes the host cluster with its own login, and the host cluster's
  * version counts, because machines of the virtual cluster become Nodes of the host cluster. Only an
- * administrator chooses that; nothing that a tenant controls makes a machine join the host cluster.
+ * administrator can set spec.nodes; nothing that a tenant controls makes a machine join the host
+ * cluster.
  *
  * With spec.network.apiServer, nodes join at the address of that API server path, and only while
  * the path was recently observed to work (core/ways.h); the condition APIServerWay reports the
@@ -35,41 +40,44 @@
  */
 #define JOIN_PROBE_ENDPOINT 262
 
-/* probe of one tenant */
+/* Probe of one tenant. */
 struct join_probe;
-/* changed: called when the result changed; status and planner have to be updated. */
+/* Creates the probe. changed() is called when the result has changed, so that the status and the
+ * planner are updated. */
 struct join_probe *join_probe_new(struct tenant *t, void (*changed)(struct tenant *t));
 void join_probe_free(struct join_probe *p);
 /* Starts a probe if one is due. Call after the tenant's API server answered. */
 void join_probe_ask(struct join_probe *p);
-/* Drops the result, because the tenant's client is about to be freed, and a different login may see
- * something else. */
+/* Drops the result and the call in flight. Call before the tenant's client is freed; a client with
+ * another login may get a different result. */
 void join_probe_forget(struct join_probe *p);
 
 struct join_answer {
-	/* false: no result yet; the cluster accepts no machines until then */
+	/* False: there is no result yet, and `takes` is false */
 	bool known;
 	bool takes;
-	/* CamelCase, static */
+	/* machine-readable reason in CamelCase; a static string */
 	const char *reason;
-	/* why it accepts no machines; "": it accepts them */
+	/* why the cluster accepts no machines; "": it accepts them */
 	char text[256];
-	/* machines run the script served at /node/join; false: kubeadm */
+	/* True: machines join by the script served at /node/join; false: by kubeadm */
 	bool by_script;
-	/* HOST:PORT, borrowed from vc, its API server path or the probe; NULL: it accepts no
-	 * machines */
+	/* address of the API server for nodes, HOST:PORT, borrowed from vc or the probe; NULL: the
+	 * cluster accepts no machines */
 	const char *endpoint;
-	/* version of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
+	/* with spec.nodes Host: version of the host cluster, such as "1.36"; otherwise, or if not
+	 * known: NULL */
 	const char *version;
 };
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out);
 
-/* Sets the condition APIServerWay in cs for a tenant with spec.network.apiServer, else removes it
- * from cs. True: something changed. */
+/* Sets the condition APIServerWay in cs if the tenant has spec.network.apiServer, else removes the
+ * condition. Returns true if cs has changed. */
 bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
 			   struct arena *a, struct conditions *cs);
-/* Sets the condition TakesNodes in cs, which has room for one more. True: something changed. */
+/* Sets the condition TakesNodes in cs; the list must have room for one more. Returns true if cs has
+ * changed. */
 bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct arena *a, struct conditions *cs);
 

@@ -13,13 +13,13 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/status.h"
 
-/* Number of pods on one Node, without those of DaemonSets. */
+/* The pods on one Node, without those of DaemonSets. */
 struct load {
-	/* endless: pods without a known end */
+	/* pods: their number; endless: number of pods without a known end */
 	size_t pods, endless;
-	/* latest known end of a pod, wall ms */
+	/* latest known end among the pods, wall ms */
 	int64_t end;
-	/* wall ms of the last change of the pods */
+	/* wall ms of the last change of the Node's pods */
 	int64_t since;
 };
 
@@ -67,7 +67,8 @@ bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
 {
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 	const size_t kept =
-		/* larger than load->pods if there may be pods that are not read */
+		/* kept: differs from load->pods if slots are reserved, or if some pods are not
+		 * read */
 		tenant_pods_on(t, node, at);
 
 	if (load && load->pods)
@@ -129,7 +130,7 @@ void tenant_tell_pod(struct tenant *t, const char *ns, const char *name)
 
 static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
 {
-	if (request_of_pod(name, NULL, NULL)) /* the name of a PodTemplate, not of a pod */
+	if (request_of_pod(name, NULL, NULL)) /* The name belongs to a PodTemplate, not to a pod. */
 		provisioning_requests_kick(t->requests);
 	else
 		tenant_tell_pod(t, ns, name);
@@ -155,8 +156,8 @@ const struct volumes_hooks tenant_volumes_hooks = {on_claims_of_pod, tell_node,
 						   tenant_status_write};
 const struct devices_hooks tenant_devices_hooks = {on_claims_of_pod, tell_node};
 
-/* Reconciles the machine of the pod's Node, which may have become empty or in use. ends: the Node's
- * end changed. */
+/* Reconciles the machine of the pod's Node, because the Node may now be empty, or in use. ends:
+ * true if the time at which the Node becomes empty has changed. */
 static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool ends)
 {
 	const struct world_pod *p = en ? en->object : NULL;
@@ -170,7 +171,7 @@ static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool 
 		notify(t->c, NOTICE_OFFER, n->spec.machine_ref->name);
 }
 
-/* Returns when the Node of a pod becomes empty, wall ms; 0: not known. */
+/* Returns the wall ms at which the pod's Node becomes empty; 0: not known. */
 static int64_t end_of(const struct tenant *t, const struct kube_entry *en)
 {
 	const struct world_pod *p = en->object;
@@ -185,7 +186,8 @@ static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
 	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
 }
 
-/* Counts how long a changed pod waited. Never compares the tenant's clock with drover's. */
+/* Counts how long a pod waited until it was placed, and the tenant's first running pod. Never
+ * compares a time of the tenant's clock with one of drover's. */
 static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
 {
 	const struct virtual_cluster *vc;
@@ -197,7 +199,8 @@ static void count_waits(struct tenant *t, const struct tenant_pod *was, const st
 		return;
 	t->served = true;
 	vc = CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
-	/* A tenant that is older than this process may already have been served. */
+	/* Only for a tenant that is younger than this process: an older one may have had a running
+	 * pod before. */
 	if (vc && was && vc->meta.creation_timestamp > t->c->began)
 		counters_first_pod(t->c->counters,
 				   loop_wall(t->c->loop) - vc->meta.creation_timestamp);
@@ -225,7 +228,8 @@ void tenant_on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 				  new_ ? new_->object : NULL);
 }
 
-/* Uses drover's own clock, because times that a tenant writes are by the tenant's clock. */
+/* Records when the Node was first seen not Ready. Uses drover's own clock, because times in the
+ * Node are by the tenant's clock. */
 static void see_readiness(const struct tenant *t, const struct kube_entry *old,
 			  const struct kube_entry *new_)
 {

@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "controller/tenant/pod_topology.h"
 
-#define ITEMS_MAX 256 /* limit of alternatives, and of preferences, of one pod */
-#define SHOWN 100     /* longest key or operator in a message, in bytes */
+#define ITEMS_MAX 256 /* limit of required terms, and of preferred terms, of one pod */
+#define SHOWN 100     /* longest part of a key or operator that a message shows, in bytes */
 #define FIELD "metadata.name"
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
@@ -50,8 +50,8 @@ static bool is_of_fields(const struct requirement *q)
 	       (q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN);
 }
 
-/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: all are
- * valid. */
+/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: it can read all.
+ * reads(): true if kube-scheduler can read this requirement. */
 static const json_t *first_unread(const json_t *list, bool (*reads)(const struct requirement *),
 				  struct arena *a)
 {
@@ -77,7 +77,8 @@ static const char *unread_text(const char *list, const json_t *r, struct arena *
 			    str_or(json_str_at(r, "operator"), "without an operator"));
 }
 
-/* Returns NULL, or a text that names the requirement which kube-scheduler cannot read. */
+/* Returns a text that names the first requirement in the term that kube-scheduler cannot read;
+ * NULL: it can read all. */
 static const char *term_unread(const json_t *term, struct arena *a)
 {
 	const json_t *labels = json_object_get(term, "matchExpressions"),
@@ -96,7 +97,7 @@ static bool is_empty(const json_t *term)
 	       !json_array_size(json_object_get(term, "matchFields"));
 }
 
-/* Fills out with a term that term_unread() accepts. Returns NULL, or why the term is not
+/* Sets *out to the term, which term_unread() has accepted. Returns NULL, or why the term is not
  * supported. */
 static const char *term_of(const json_t *term, struct selector *out, struct arena *a)
 {
@@ -114,8 +115,8 @@ static const char *term_of(const json_t *term, struct selector *out, struct aren
 	return NULL;
 }
 
-/* Reads the required terms. A single term without requirements represents terms that match no
- * Node. */
+/* Sets p->affinity to the required terms. A term without requirements matches no Node; one such
+ * term is added if the list of terms is empty. Returns NULL, or why no term can be used. */
 static const char *required_of(const json_t *required, struct world_pod *p, struct arena *a)
 {
 	const json_t *terms = json_object_get(required, "nodeSelectorTerms");

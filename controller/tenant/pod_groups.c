@@ -10,17 +10,19 @@
 #include "controller/tenant/retold.h"
 #include "controller/tenant/tenant.h"
 
-#define ALL_MS 1000 /* shortest interval of passing all pods of gangs to the planner again */
-#define VERSIONS 2  /* most API versions of one kind */
+/* delay that batches changes after which all pods of gangs are passed to the planner again */
+#define ALL_MS 1000
+#define VERSIONS 2 /* highest number of API versions of one kind */
 
 struct reading {
 	struct pod_groups *g;
 	enum gang_kind kind;
-	/* NULL: not started */
+	/* cache of this kind and version; NULL: reading has not started */
 	struct kube_cache *cache;
-	/* absent: the API server does not serve the version */
+	/* denied: drover may not read the kind; absent: the API server does not serve this
+	 * version */
 	bool denied, absent;
-	/* last error; "": none */
+	/* text of the last error; "": none */
 	char error[160];
 };
 
@@ -28,16 +30,16 @@ struct pod_groups {
 	struct tenant *t;
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	struct reading of[GANG_KINDS][VERSIONS];
-	/* text_of() an object -> "NAMESPACE/POD" of the pods that name it */
+	/* key of an object (text_of()) -> "NAMESPACE/POD" of each pod that names it */
 	struct index *users;
 	struct retold *retold;
 	bool wanted[GANG_KINDS];
-	/* set of "NAMESPACE/POD": pods that name such an object */
+	/* set of "NAMESPACE/POD" of the pods that name a PodGroup or Workload */
 	struct map *pods;
 	struct loop_timer all_timer;
 };
 
-/* API versions of each kind that have the members that are read. */
+/* API versions of each kind in which drover can read the gang size. */
 static const struct kind_of {
 	const char *plural;
 	struct kube_resource versions[VERSIONS];
@@ -119,7 +121,7 @@ static void on_all(void *arg)
 		(void)mark(it.key, g);
 }
 
-/* Returns the index key of the object that specifies the size. */
+/* Returns the key in `users` of the object that specifies the size of a gang. */
 static const char *text_of(enum gang_kind kind, const char *ns, const char *name, struct arena *a)
 {
 	return arena_printf(a, "%d/%s/%s", (int)kind, ns, name);
@@ -233,7 +235,8 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 	}
 }
 
-/* Returns why objects of the kind are not known; NULL: they are known, or will be soon (*soon). */
+/* Returns why objects of the kind cannot be read; NULL: they are read, or (*soon true) will be
+ * soon. */
 static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool *soon,
 			  struct arena *a)
 {
@@ -265,7 +268,8 @@ static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool 
 	return why;
 }
 
-/* Returns why the size is not known; NULL: *size is set, or will be known soon (*soon). */
+/* Sets *size to the size of p's gang. Returns why the size is not known; NULL: it is known, or
+ * (*soon true) will be soon. */
 static const char *look_up(const struct pod_groups *g, const struct tenant_pod *p, int64_t *size,
 			   bool *soon, struct arena *a)
 {
@@ -304,7 +308,8 @@ const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const stru
 		return out;
 	later = arena_new_obj(a, struct world_pod);
 	*later = *out;
-	later->unschedulable = false; /* becomes demand once the size is known */
+	/* The pod is demand only once the size of its gang is known. */
+	later->unschedulable = false;
 	return later;
 }
 

@@ -5,7 +5,8 @@
 #include "api/annotations.h"
 #include "base/str.h"
 
-#define ITEMS_MAX 256 /* limit of volumes of one pod that are read */
+/* limit of volumes of one pod; a pod with more counts as one with local data */
+#define ITEMS_MAX 256
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 static const json_t *note(const json_t *pod, const char *key)
@@ -13,8 +14,8 @@ static const json_t *note(const json_t *pod, const char *key)
 	return json_at(pod, "metadata", "annotations", key);
 }
 
-/* True if the annotation asks not to disrupt the pod: "true", or a duration from the pod's
- * creation. *until: Unix ms; 0: no end. */
+/* True if the annotation asks not to disrupt the pod: any value but "false". *until: wall ms at
+ * which the request ends, if the value is a duration from the pod's creation; 0: no end. */
 static bool is_asked(const json_t *pod, const char *key, int64_t *until)
 {
 	const char *says = json_string_value(note(pod, key));
@@ -89,8 +90,8 @@ static enum world_keep why(const json_t *pod, const struct tenant_pod *p, int64_
 										 : WORLD_KEEP_NOT;
 }
 
-/* Returns the Unix ms until which annotations ask not to disrupt the pod; INT64_MAX: always; 0: not
- * asked. */
+/* Returns the wall ms until which annotations ask not to disrupt the pod; INT64_MAX: always; 0: no
+ * annotation asks. */
 static int64_t asked_until(const json_t *pod)
 {
 	static const char *const keys[] = {KEEP_DO_NOT_DISRUPT, KEEP_KARPENTER_DO_NOT_DISRUPT};

@@ -5,18 +5,21 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * pod_keep: determines whether drover may evict a bound pod to free its Node, and what that costs
- * the pod's owner.
+ * pod_keep: determines whether drover may evict a bound pod to free its Node, and what the eviction
+ * costs the pod's owner.
  *
- * Annotations of other projects have the same effect as drover's (api/annotations.h). A duration
- * counts from the pod's creation; a value that is not a duration prevents eviction permanently.
- * Pods that are never evicted for this: without a controller, which would create them again; with
- * an emptyDir on disk or a hostPath, unless the annotation of cluster-autoscaler allows eviction;
- * with volume claims; with a required topology spread or pod affinity, whose placement depends on
- * other pods.
+ * Annotations of other projects have the same effect as drover's (api/annotations.h). A duration in
+ * an annotation counts from the pod's creation; a value that is not a duration prevents eviction
+ * permanently.
+ *
+ * Some pods are never evicted to free a Node: pods without a controller, which would create them
+ * again; pods with an emptyDir on disk or a hostPath, unless the annotation of cluster-autoscaler
+ * allows eviction; pods with volume claims or resource claims; pods with a required topology spread
+ * or pod affinity, whose placement depends on other pods.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
-/* Fills p->alone, asks_until, world.keep, keep_until and deletion_cost; p->claims must be set. */
+/* Fills alone, asks_until, world.keep, world.keep_until and world.deletion_cost of *p from the pod.
+ * p->claims and p->world.unsupported must be set before. */
 void pod_keep_read(const json_t *pod, struct tenant_pod *p);
 
 #endif

@@ -6,8 +6,8 @@
 #include "base/data/json.h"
 #include "base/str.h"
 
-#define NAME_MAX_BYTES 317 /* longest resource name: a DNS subdomain, a slash, a label */
-/* limit of name comparisons for the init containers of one pod: takes some ms */
+#define NAME_MAX_BYTES 317 /* longest resource name: a DNS subdomain (253), a slash, a label (63) */
+/* Limit of name comparisons for the init containers of one pod; this many take some ms. */
 #define INIT_WORK 1000000
 
 bool pod_requests_quantity(const json_t *v, struct quantity *q)
@@ -21,7 +21,8 @@ bool pod_requests_quantity(const json_t *v, struct quantity *q)
 		ok = quantity_of_real(json_real_value(v), q);
 	else
 		ok = json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
-	return ok && q->nano >= 0; /* a negative request would make room for other pods */
+	/* refuse a negative request, which would make room for other pods */
+	return ok && q->nano >= 0;
 }
 
 /* --- resource sums ---------------------------------------------------------------------------- */
@@ -86,8 +87,8 @@ static bool merge_resources(struct resources *into, const struct resources *from
 	return true;
 }
 
-/* Adds a container's requests. A limit stands in for a missing request, as in the API server's
- * defaulting. */
+/* Adds a container's requests to *into. A limit counts as the request if that is missing, as in the
+ * API server's defaulting. */
 static bool add_container(struct resources *into, const json_t *container, struct arena *a)
 {
 	const json_t *requests = json_at(container, "resources", "requests");
@@ -102,8 +103,8 @@ static bool add_container(struct resources *into, const json_t *container, struc
 	return true;
 }
 
-/* Adds the host ports of one container, which may use a port several times with different host
- * addresses. */
+/* Adds the host ports of one container to *into. A port that is used several times, with different
+ * host addresses, counts once. */
 static bool add_ports(struct resources *into, const json_t *container, struct arena *a)
 {
 	const json_t *list = json_object_get(container, "ports");
@@ -126,8 +127,8 @@ static bool add_ports(struct resources *into, const json_t *container, struct ar
 	return good;
 }
 
-/* Adds host ports as kube-scheduler's NodePorts does: of containers and sidecars. If the pod uses
- * the host's network, the API server has made each containerPort a hostPort. */
+/* Adds host ports of containers and sidecars to *into, as kube-scheduler's NodePorts does. If the
+ * pod uses the host's network, the API server has made each containerPort a hostPort. */
 static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
 {
 	json_t *c;
@@ -158,7 +159,7 @@ bool pod_requests(const json_t *spec, struct resources *out, struct arena *a)
 			return false;
 	json_array_foreach (json_object_get(spec, "initContainers"), i, c) {
 		if (str_eq(json_str_at(c, "restartPolicy"),
-			   "Always")) { /* a sidecar keeps running beside the others */
+			   "Always")) { /* a sidecar keeps running beside the other containers */
 			if (!add_container(&side, c, tmp))
 				return false;
 			now = side;

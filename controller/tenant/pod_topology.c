@@ -1,13 +1,14 @@
 /*
  * pod_topology: converts a pod's topology spread and pod affinity to the form that the planner
- * reads. A file of its own because of the size of projection.c.
+ * reads. Separate from projection.c because of the size of that file.
  */
 #include "controller/tenant/pod_topology.h"
 
 #include "base/str.h"
 
 #define ITEMS_MAX 256 /* limit of items in one list of an object */
-/* limit of constraints of one pod: each makes a group with which all pods are compared */
+/* Limit of constraints of one pod. Each constraint makes a group with which all pods are
+ * compared. */
 #define CONSTRAINTS_MAX 32
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -52,7 +53,8 @@ static void require(struct selector *s, enum selector_op op, const char *key, co
 	}
 }
 
-/* Adds requirements that the other pods' label equals, or differs from, the pod's own. */
+/* Adds one requirement per key: another pod's label must equal (SELECTOR_IN) or differ from
+ * (SELECTOR_NOT_IN) the value that pod p has. */
 static void own_values(struct selector *s, const json_t *keys, enum selector_op op,
 		       const struct world_pod *p, struct arena *a)
 {
@@ -68,8 +70,8 @@ static void own_values(struct selector *s, const json_t *keys, enum selector_op 
 	}
 }
 
-/* Reads the pods selected by a spread constraint or an affinity term, which have the same members
- * labelSelector and keys. */
+/* Reads which pods a spread constraint or an affinity term selects (labelSelector, matchLabelKeys,
+ * mismatchLabelKeys). Returns false if they cannot be read. */
 static bool pods_of(const json_t *term, struct selector *out, const struct world_pod *p,
 		    struct arena *a)
 {
@@ -87,7 +89,8 @@ static bool pods_of(const json_t *term, struct selector *out, const struct world
 					 json_array_size(other) + 2,
 				 out, a))
 		return false;
-	if (!json_is_object(selector)) { /* no pod satisfies both requirements */
+	if (!json_is_object(selector)) {
+		/* No selector: add two contradictory requirements, so that no pod is selected. */
 		require(out, SELECTOR_EXISTS, "none", NULL, a);
 		require(out, SELECTOR_DOES_NOT_EXIST, "none", NULL, a);
 		return true;
@@ -102,7 +105,8 @@ static bool pods_of(const json_t *term, struct selector *out, const struct world
 	return true;
 }
 
-/* False if the policy is neither of the two values. */
+/* Sets *is_other: true if the policy in `member` is `other`, false if it is `usual` or missing.
+ * Returns false for any other value. */
 static bool policy_of(const json_t *c, const char *member, const char *usual, const char *other,
 		      bool *is_other)
 {
@@ -130,7 +134,7 @@ static const char *spread_of(const json_t *c, struct world_pod *p, struct arena 
 	return NULL;
 }
 
-/* True for an empty selector. */
+/* True if the selector is empty, so that it selects everything. */
 static bool selects_all(const json_t *selector)
 {
 	return !json_object_size(json_object_get(selector, "matchLabels")) &&
@@ -146,9 +150,9 @@ static const char *term_of(const json_t *term, enum world_topology_kind kind, st
 	json_t *v;
 	size_t i;
 
-	/* Namespaces are not read, so it is unknown which of them a label selector matches. For a
-	 * bound pod that keeps others away, all namespaces count as selected, so that no pod is
-	 * promised a Node that it may not use. */
+	/* drover does not read Namespaces, so it cannot know which of them the namespaceSelector
+	 * matches. The anti-affinity of a bound pod counts for all namespaces, so that no pod is
+	 * planned on a Node that it may not use. */
 	if (json_is_object(where) && !selects_all(where) && !p->node)
 		return kind == WORLD_APART ? "required pod anti-affinity with a namespaceSelector"
 					   : "required pod affinity with a namespaceSelector";

@@ -1,4 +1,5 @@
-/* pod_workload: reads the annotation and the one owner that is the controller. */
+/* pod_workload: reads the workload annotation and the owner reference of the controller from a
+ * pod. */
 #include "controller/tenant/pod_workload.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-/* label of a Deployment's pods, and suffix of the ReplicaSet's name */
+/* label of a Deployment's pods; its value is the last part of the ReplicaSet's name */
 #define HASH "pod-template-hash"
 #define KIND_MAX 63
 

@@ -7,8 +7,9 @@
 struct tenant;
 
 /*
- * pod_workload: the workload that budgets of scope Workload count a pod as. A replacement pod
- * belongs to the same workload:
+ * pod_workload: determines the workload to which a pod's cost is counted in budgets of scope
+ * Workload. A replacement pod belongs to the same workload. The workload of a pod is the first of
+ * these that the pod has:
  *
  *   annotation drover.dev/workload  its text; an admission policy of the tenant's cluster may
  *                                   guard the annotation
@@ -16,19 +17,20 @@ struct tenant;
  *   controller of the pod           "Job NAMESPACE/NAME"; for a ReplicaSet of a Deployment
  *                                   "Deployment NAMESPACE/NAME"
  *
- * The first of the three counts. A pod without any of them is a workload by its own name. The
- * tenant controls all three: whoever may create Jobs chooses their names.
+ * A pod without any of these is a workload of its own. The tenant controls all three: a user who
+ * may create Jobs also chooses their names.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
 #define POD_WORKLOAD_MAX 253 /* longest text in bytes; a longer annotation is truncated */
 
-/* Returns the text of the annotation, in the arena; NULL if it is missing or empty. */
+/* Returns the text of the annotation drover.dev/workload, in the arena; NULL if it is missing or
+ * empty. */
 const char *pod_workload_said(const json_t *pod, struct arena *a);
-/* Returns the controller's kind, namespace and name, in the arena; NULL if the pod has no
- * controller. */
+/* Returns kind, namespace and name of the pod's controller as one text in the arena; NULL if the
+ * pod has no controller. */
 const char *pod_workload_owner(const json_t *pod, struct arena *a);
-/* Returns the workload of a pending pod in the arena; NULL if only the pod's own name identifies
- * it. gang: key of the pod's gang, or NULL. */
+/* Returns the workload of a pending pod, in the arena; NULL if the pod is a workload of its own.
+ * gang: key of the pod's gang, or NULL. */
 const char *pod_workload_of(const struct tenant *t, const char *ns, const char *name,
 			    const char *gang, struct arena *a);
 

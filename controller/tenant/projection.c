@@ -1,8 +1,8 @@
 /*
  * projection: converts pods and Nodes of the API to the planner's structs.
  *
- * Everything is untrusted text of a tenant: quantities and selectors that cannot be parsed make the
- * pod "unsupported" with that reason, and are never an error of drover.
+ * Everything is untrusted text of a tenant. A quantity or selector that cannot be parsed makes the
+ * pod "unsupported" with that reason; it is never an error of drover.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +22,17 @@
 
 #define SHORT_MAX 64
 #define UID_MAX 128
-#define MIRROR "kubernetes.io/config.mirror" /* annotation of a static pod */
+#define MIRROR "kubernetes.io/config.mirror" /* annotation that marks a static pod */
 #define NODE_NAME_MAX 253
 #define CLAIM_NAME_MAX 253
-#define DEFAULT_GRACE_S 30 /* default of the API server */
-/* limit of one list of a pod, as counted by scan_weight() on the members that are read */
+#define DEFAULT_GRACE_S 30 /* default terminationGracePeriodSeconds of the API server */
+/* Limit of the members that are read in one list of a pod; size as counted by scan_weight(). */
 #define POD_LIST_BYTES ((size_t)128 << 10)
 
 /* --- members that are read -----------------------------------------------------------------------
  *
- * One byte more than its limit is kept of each member, so that an excess shows in the weight. */
+ * Of each member one byte more than its limit is read, so that scan_weight() shows that it is too
+ * long. */
 #define POD_TEXT(name) SCAN_ALL(name, TENANT_POD_BYTES + 1)
 #define POD_LIST(name, some) SCAN_SOME_OF(name, some, POD_LIST_BYTES + 1)
 #define NODE_TEXT(name) SCAN_ALL(name, TENANT_NODE_BYTES + 1)
@@ -147,8 +148,8 @@ static const char *copy(struct arena *a, const json_t *s)
 	return arena_strdup(a, json_string_value(s));
 }
 
-/* Copies a value that a tenant may write at any length, but that is short if valid (a duration, a
- * time). */
+/* Copies a value that is short if it is valid (a duration, a time). A tenant may write a value of
+ * any length, so the copy is truncated to SHORT_MAX bytes. */
 static const char *copy_short(struct arena *a, const json_t *s)
 {
 	const char *text = json_string_value(s);
@@ -184,8 +185,9 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 
 /* --- volume and resource claims --------------------------------------------------------------- */
 
-/* Returns a text that names the first resource claim of a pod, for a pod whose claims are not read,
- * so that it gets no machine that does not fit; NULL: the pod has none. */
+/* Returns a text that names the first resource claim of a pod; NULL: the pod has none. The text
+ * makes the pod unsupported for code that does not read claims, so that it gets no unsuitable
+ * machine. */
 static const char *unjudged(const json_t *spec, struct arena *a)
 {
 	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
@@ -200,7 +202,8 @@ static const char *unjudged(const json_t *spec, struct arena *a)
 			    str_or(claim ? claim : template, ""));
 }
 
-/* Returns the ResourceClaim that was created for the pod from a template; NULL: not created yet. */
+/* Returns the name of the ResourceClaim that was created for the pod from a template. name: the
+ * claim's name in the pod. NULL: not created yet. */
 static const char *made_for(const json_t *pod, const char *name)
 {
 	json_t *s;
@@ -236,8 +239,8 @@ static bool devices_of(const json_t *pod, struct tenant_pod *p, struct arena *a)
 	return true;
 }
 
-/* Reads the pod's volume claims. The claim of an ephemeral volume is named POD-VOLUME (core/v1
- * EphemeralVolumeSource). Several volumes may use one claim. */
+/* Fills p->claims with the pod's volume claims, each once. The claim of an ephemeral volume is
+ * named POD-VOLUME (core/v1 EphemeralVolumeSource). Returns false if the volumes cannot be read. */
 static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 {
 	const json_t *list = json_object_get(spec, "volumes"), *claim;
@@ -270,7 +273,7 @@ static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 	return true;
 }
 
-/* True if what the planner would store of the pod is too large. */
+/* True if labels, tolerations and constraints of the pod are too large to be stored. */
 static bool is_large(const json_t *meta, const json_t *spec)
 {
 	return scan_weight(json_object_get(meta, "labels")) +
@@ -281,7 +284,7 @@ static bool is_large(const json_t *meta, const json_t *spec)
 	       TENANT_POD_BYTES;
 }
 
-/* True if a list is longer than what is read, so that the rest is not known. */
+/* True if a list of the pod is longer than the limit, so that some of it was not read. */
 static bool is_long(const json_t *meta, const json_t *spec, const json_t *status)
 {
 	static const char *const lists[] = {"containers", "initContainers",  "resources",
@@ -296,7 +299,8 @@ static bool is_long(const json_t *meta, const json_t *spec, const json_t *status
 	       scan_weight(json_object_get(status, "resourceClaimStatuses")) > POD_LIST_BYTES;
 }
 
-/* Reads which other Nodes a bound pod could move to. Preferences are not kept. */
+/* Reads to which other Nodes a bound pod could move: whether it may be evicted, and its
+ * requirements on Nodes. Preferences are not stored. */
 static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 {
 	const json_t *spec = json_object_get(o, "spec");
@@ -315,9 +319,9 @@ static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 
 /* --- projections ------------------------------------------------------------------------------ */
 
-/* True if the reason of PodScheduled=False means demand. Other schedulers give the pods of a gang
- * reasons of their own (Volcano: Schedulable, Undetermined). A gated pod waits for whoever set the
- * gate. */
+/* True if PodScheduled=False with this reason means that the pod needs a Node. Other schedulers use
+ * reasons of their own for the pods of a gang (Volcano: Schedulable, Undetermined). A pod with
+ * SchedulingGated does not count: it waits for the program that set the gate. */
 static bool is_demand_reason(const char *reason, bool in_gang)
 {
 	return str_eq(reason, "Unschedulable") || (in_gang && !str_eq(reason, "SchedulingGated"));
@@ -339,7 +343,7 @@ static bool is_unschedulable(const json_t *o, bool in_gang, int64_t *since)
 	return false;
 }
 
-/* Returns when the pod was bound, Unix ms; 0: not known. */
+/* Returns the wall ms at which the pod was bound to a Node; 0: not known. */
 static int64_t bound_since(const json_t *o)
 {
 	json_t *c;
@@ -354,8 +358,9 @@ static int64_t bound_since(const json_t *o)
 	return 0;
 }
 
-/* Returns when the kubelet ends the pod in any case (core/v1 PodSpec.activeDeadlineSeconds), Unix
- * ms; 0: never, or the pod has not started. */
+/* Returns the wall ms at which the kubelet ends the pod in any case (core/v1
+ * PodSpec.activeDeadlineSeconds); 0: no such time. bound: when the pod was bound, used if it has no
+ * start time. */
 static int64_t ends_at(const json_t *o, int64_t bound)
 {
 	const int64_t s = json_int_at(o, "spec", "activeDeadlineSeconds");
@@ -385,8 +390,8 @@ static bool is_daemon(const json_t *o)
 	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
-/* Returns the projection of an ended pod, with only what its gang needs. NULL: the pod has no gang,
- * or did not succeed. */
+/* Returns the projection of an ended pod, with only the members that its gang needs. NULL: the pod
+ * has no gang, or did not succeed, so nothing is stored. */
 static void *project_done(const json_t *o, const struct tenant *t, struct arena *a)
 {
 	const json_t *meta = json_object_get(o, "metadata");
@@ -419,8 +424,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)e;
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
-	/* An ended pod that is being deleted still needs its kubelet, which unmounts its volumes
-	 * and then removes the object. */
+	/* Store an ended pod that is being deleted like a running one: its Node is still needed,
+	 * because the kubelet has to unmount the pod's volumes before it removes the object. */
 	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
 		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
@@ -442,7 +447,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->node = copy(a, json_object_get(spec, "nodeName"));
 	p->daemon = is_daemon(o);
 	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
-	/* Only a hostile API server sends such a pod. */
+	/* Refuse names that are missing or too long: only a hostile API server sends such a pod. */
 	if (!p->ns || !p->name || !p->uid || strlen(p->uid) > UID_MAX ||
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
@@ -458,8 +463,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->since = bound_since(o);
 		tp->ends = ends_at(o, p->since);
 	}
-	/* Also set for waiting pods: a burst launches spot instances only for pods that save their
-	 * work. */
+	/* Also set for waiting pods: the cloud burst launches spot instances only for pods that
+	 * save their work. */
 	p->saves = /* mutant: burst-saves-unread */ wants_checkpoint(tp->checkpoint);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
@@ -480,8 +485,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource claims that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) {
-		/* only what affects other pods, and where else it could be: keeps the projection
-		 * small */
+		/* Store only what affects other pods, and to which Nodes this pod could move; this
+		 * keeps the projection small. */
 		(void)demand_topology(spec, p, a);
 		if (!p->daemon)
 			where_else(o, tp, a);
@@ -499,7 +504,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	return tp;
 }
 
-/* Removes ephemeral volumes, which are created with each pod. */
+/* Removes the claims of ephemeral volumes, because they are created only with each pod. */
 static void without_ephemeral(struct tenant_pod *p)
 {
 	size_t n = 0;
@@ -514,7 +519,8 @@ void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struc
 {
 	const json_t *meta = json_object_get(o, "metadata"), *t = json_object_get(o, "template");
 	OWN(arena) tmp = arena_new();
-	/* No pod can have such a name, so its claims are never confused with a pod's. */
+	/* The name contains ":", which no pod's name has. So a claim of the template is never
+	 * confused with a pod's. */
 	OWN_JSON pod =
 		json_pack("{s:{s:s,s:O?,s:O?,s:O?},s:O?}", "metadata", "name",
 			  arena_printf(tmp, "%s:template", str_or(json_str_at(meta, "name"), "")),
@@ -550,8 +556,8 @@ static struct resources resources_of(const json_t *list, struct arena *a)
 	return r;
 }
 
-/* True if a member is longer than what is read. The rest is limited by the size of the
- * projection. */
+/* True if a member of the Node is longer than its limit, so that some of it was not read. Other
+ * members are limited by the total size of the projection. */
 static bool is_large_node(const json_t *o)
 {
 	return scan_weight(json_at(o, "metadata", "labels")) > TENANT_NODE_BYTES ||
@@ -587,8 +593,8 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	json_array_foreach (taints, i, c) {
 		struct world_taint *w = &n->world.taints.v[n->world.taints.n];
 
-		/* ignored: the tenant's pods get this toleration when they are synced to the host
-		 * cluster */
+		/* Leave out the taint of the tenant's label: the tenant's pods get the toleration
+		 * when they are synced to the host cluster. */
 		n->world.taints.n +=
 			!t->on_host || !str_eq(json_str_at(c, "key"), TENANT_LABEL_CLUSTER);
 
@@ -627,7 +633,7 @@ static bool same_labels(const struct labels *a, const struct labels *b)
 	return a->n == b->n;
 }
 
-/* Names, and members derived from labels and taints, need no comparison. */
+/* Compares all members except the name, and members that are derived from labels and taints. */
 bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b)
 {
 	return str_eq(a->uid, b->uid) && str_eq(a->provider_id, b->provider_id) &&

@@ -1,6 +1,7 @@
 /*
- * provisioning_requests: discovery, caches, and for each active request its slots (request_seats.h)
- * and its writer (request_writer.h). Changed requests are marked, and evaluated in slices.
+ * provisioning_requests: finds out whether requests are served, and reads them. For each request it
+ * has the pod slots (request_seats.h) and a writer of conditions (request_writer.h). Changed
+ * requests are marked, and evaluated some slots per loop turn.
  */
 #include "controller/tenant/provisioning_requests.h"
 
@@ -24,10 +25,12 @@
 #define TICK_MS 10000
 #define SETTLE_MS 100
 #define SLICE_SEATS 250
-#define TEMPLATE_MS 10000 /* wait for a missing template: it may be created after the request */
-#define NEVER_MS 60000	  /* wait before Failed: pools and types may be created soon */
-/* shortest interval of messages with the same reason: changed numbers alone are not worth a
- * write */
+/* time to wait for a missing PodTemplate, which may be created after the request */
+#define TEMPLATE_MS 10000
+/* time to wait before a request fails, because pools and instance types may be created soon */
+#define NEVER_MS 60000
+/* Shortest interval of messages with the same reason: a change of numbers alone is not worth a
+ * write. */
 #define TEXT_MS 300000
 
 static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
@@ -35,18 +38,19 @@ static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTem
 struct request {
 	struct request_seats *seats;
 	struct request_writer writer;
-	/* phase that the planner knows */
+	/* phase in which the planner has the request's future pods */
 	enum request_phase phase;
-	/* its pods are counted in pods of struct provisioning_requests */
+	/* True: the request's pods are included in `pods` of struct provisioning_requests */
 	bool counted;
-	/* the planner may have its pods */
+	/* True: the planner may have the request's future pods */
 	bool ready;
-	/* next slot to evaluate; seats->n: all are done */
+	/* next slot to evaluate; equal to seats->n when all slots are done */
 	size_t next;
 	struct request_said said;
-	/* own the texts in said */
+	/* memory of the texts in `said` */
 	char *reason, *text;
-	/* loop_now() of the last message, and of when no machine would fit; 0: not set */
+	/* said_at: loop_now() of the last message. never_since: loop_now() since when no machine
+	 * has been suitable. 0: not set */
 	int64_t said_at, never_since;
 };
 
@@ -54,16 +58,17 @@ struct provisioning_requests {
 	struct tenant *t;
 	struct provisioning_requests_hooks hooks;
 	struct kube_call *ask;
-	/* gone: the API server no longer serves the kind */
+	/* asked: it is known whether the kind is served; gone: the API server no longer serves
+	 * it */
 	bool asked, served, denied, gone;
 	struct kube_cache *objects, *templates;
 	/* "NS/NAME" -> struct request */
 	struct map *all;
-	/* set of "NS/NAME": requests to evaluate */
+	/* set of "NS/NAME": marked requests, to be evaluated (value: see mark()) */
 	struct map *late;
-	/* "NS/REQUEST" -> "NS/POD" of the pods that consume it */
+	/* "NS/REQUEST" -> "NS/POD" of each pod that consumes the request */
 	struct index *users;
-	/* total pods of the counted requests */
+	/* total number of pods of the counted requests */
 	size_t pods;
 	struct request_nodes *nodes;
 	struct loop_timer timer, tick, again;
@@ -83,7 +88,7 @@ static struct request *find(const struct provisioning_requests *r, const char *n
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	map_put(r->late, key, r); /* value r: start with the first slot */
+	map_put(r->late, key, r); /* value r: begin again with the first slot */
 	if (!loop_timer_active(&r->timer))
 		loop_timer_start(&r->timer, SETTLE_MS);
 }
@@ -98,7 +103,8 @@ void provisioning_requests_kick(struct provisioning_requests *r)
 
 /* --- future pods ------------------------------------------------------------------------------ */
 
-/* Gets a pod for each set. False: the template *missing does not exist. */
+/* Sets like[i] to the pod that the template of set i describes. Returns false if a template does
+ * not exist; *missing is its name. */
 static bool templates_of(const struct provisioning_requests *r, const struct request_seats *s,
 			 const struct world_pod **like, const char **missing, struct arena *a)
 {
@@ -147,7 +153,8 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 	return pod_of(q, o, seat, like, a);
 }
 
-/* Adds, updates or removes a slot's future pod in the planner; o NULL: removes it. */
+/* Adds or updates a slot's future pod in the planner; removes it if o is NULL or a real pod has
+ * taken the slot. */
 static void put_seat(const struct provisioning_requests *r, const struct request *q,
 		     const struct request_object *o, size_t seat,
 		     const struct world_pod *const *like)
@@ -280,7 +287,7 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 	}
 	c = arena_new_obj(a, struct world_pod);
 	*c = *w;
-	c->unschedulable = false; /* the request is the demand, not the pod */
+	c->unschedulable = false; /* The request is the demand, not this pod. */
 	return c;
 }
 
@@ -318,7 +325,7 @@ void provisioning_requests_wait(struct provisioning_requests *r, const char *ns,
 
 	if (!q || q->phase != REQUEST_WAITS)
 		return;
-	q->said_at = 0; /* the caller limits the frequency itself */
+	q->said_at = 0; /* Write at once: the caller limits the frequency itself. */
 	say(r, q, reason, text);
 }
 
@@ -394,7 +401,8 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 	return q->counted = true;
 }
 
-/* True if the planner may have the request's pods. */
+/* True if the planner may have the request's future pods. Sets like[] for each set. If false, the
+ * reason may be reported in the request's conditions. */
 static bool is_ready(struct provisioning_requests *r, struct request *q,
 		     const struct request_object *o, const struct world_pod **like, struct arena *a)
 {
@@ -412,7 +420,7 @@ static bool is_ready(struct provisioning_requests *r, struct request *q,
 	return false;
 }
 
-/* Evaluates a request. True: more slots remain. */
+/* Evaluates a request, at most SLICE_SEATS slots. Returns true if more slots remain. */
 static bool look(struct provisioning_requests *r, const char *key)
 {
 	OWN(arena) a = arena_new();
@@ -441,7 +449,7 @@ static bool look(struct provisioning_requests *r, const char *key)
 		tell_users(r, key);
 	}
 	if (phase == REQUEST_WAITS && q->seats->n && q->seats->ntaken == q->seats->n)
-		q->said.served = true; /* all of its pods exist */
+		q->said.served = true; /* All pods of the request exist already. */
 	q->ready = is_ready(r, q, o, like, a);
 	for (size_t i = 0; q->next < q->seats->n && i < SLICE_SEATS; i++)
 		put_seat(r, q, q->ready ? o : NULL, q->next++, like);
@@ -475,7 +483,8 @@ static void on_timer(void *arg)
 	}
 }
 
-/* Ends expired bookings and retries failed writes. */
+/* Ends bookings that have expired, evaluates requests that are not ready again, and retries failed
+ * writes. */
 static void on_tick(void *arg)
 {
 	struct provisioning_requests *r = arg;
@@ -526,7 +535,8 @@ static bool tell_any(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Passes all consuming pods to the planner again, because they may be demand of their own now. */
+/* Passes all pods that consume a request to the planner again, because they may now be demand of
+ * their own. */
 static void tell_all_users(struct provisioning_requests *r)
 {
 	if (r->t->pods)

@@ -12,32 +12,33 @@
  * does. Then the requests and the cluster's PodTemplates are watched. Objects that cannot be read
  * are ignored.
  *
- * While a request waits, its future pods form one gang, and pods that consume the request are no
- * demand. Once it is Provisioned, each of its pod slots is reserved on a Node until a pod takes the
- * slot or the booking expires.
+ * While a request waits, its future pods form one gang. A pod that consumes the request is then no
+ * demand of its own. Once the request is Provisioned, each of its pod slots (room for one pod) is
+ * reserved on a Node until a pod takes the slot or the booking expires.
  *
  * Part of a struct tenant. All on the loop thread. Only the leader writes conditions.
  * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
-#define REQUESTS 2000 /* objects of each kind */
+#define REQUESTS 2000 /* limit of objects of each kind */
 #define REQUESTS_BYTES ((size_t)4 << 20)
-#define REQUESTS_PODS 8192 /* limit of all active requests in a tenant's cluster */
+#define REQUESTS_PODS 8192 /* limit of the pods of all active requests in a tenant's cluster */
 
 struct tenant;
 struct tenant_pod;
 struct provisioning_requests;
 struct provisioning_requests_hooks {
-	/* Passes a future pod to the planner; p NULL: removes it. */
+	/* Passes a future pod to the planner; p NULL: removes the future pod from it. */
 	void (*to_come)(struct tenant *t, const char *ns, const char *name,
 			const struct world_pod *p);
-	/* Passes a pod to the planner again. The callee must ignore names that are no longer in the
+	/* Passes a pod to the planner again. pod() must ignore names that are no longer in the
 	 * cache. */
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 };
 struct provisioning_requests *provisioning_requests_new(
 	struct tenant *t, const struct provisioning_requests_hooks *hooks);
 void provisioning_requests_free(struct provisioning_requests *r);
-/* Starts discovery; call once the tenant has a working client. */
+/* Starts to ask whether the API server serves requests; call once the tenant has a working
+ * client. */
 void provisioning_requests_start(struct provisioning_requests *r);
 /* Drops all caches, because the tenant's client is about to be freed. Must not be called from a
  * cache's callbacks. */
@@ -46,40 +47,41 @@ void provisioning_requests_forget(struct provisioning_requests *r);
 /* Reports a change of a cached pod. old NULL: added; new_ NULL: deleted. */
 void provisioning_requests_pod(struct provisioning_requests *r, const struct tenant_pod *old,
 			       const struct tenant_pod *new_);
-/* Returns the pod for the planner: w itself, or a copy in the arena that is no demand because its
- * request is. */
+/* Returns pod p for the planner: w itself, or, while p's request waits or is not read yet, a copy
+ * in the arena that is no demand, because the request's future pods are. */
 const struct world_pod *provisioning_requests_of_pod(const struct provisioning_requests *r,
 						     const struct tenant_pod *p,
 						     const struct world_pod *w, struct arena *a);
-/* Returns a future pod for the planner; NULL: no such pod. */
+/* Returns the future pod `name` for the planner; NULL: no such pod. */
 const struct world_pod *provisioning_requests_to_come(const struct provisioning_requests *r,
 						      const char *ns, const char *name,
 						      struct arena *a);
-/* Evaluates all requests again, because the needs of a template's pods changed. */
+/* Evaluates all requests again. Call when the needs of a PodTemplate's pods have changed. */
 void provisioning_requests_kick(struct provisioning_requests *r);
 
 /* Result of a plan for the future pods of one request. */
 struct request_outcome {
-	/* pods: all of them; on_node: placed on a Node; coming: placed on a claim, or on one to be
-	 * created */
+	/* Numbers of pods. pods: all future pods of the request; on_node: those placed on a Node;
+	 * coming: those placed on a claim, existing or still to be created. */
 	size_t pods, on_node, coming;
-	/* one of them cannot be placed at all */
+	/* True: at least one of the pods cannot be placed on any machine */
 	bool never;
-	/* why the plan could not place all of them; NULL: all are placed */
+	/* why the plan could not place all pods; NULL: all are placed */
 	const char *missing;
 };
 void provisioning_requests_plan(struct provisioning_requests *r, const char *ns, const char *name,
 				const struct request_outcome *is);
-/* Reports why the request waits; reason: CamelCase. */
+/* Records why the request waits. reason: in CamelCase; text: for users. */
 void provisioning_requests_wait(struct provisioning_requests *r, const char *ns, const char *name,
 				const char *reason, const char *text);
 
-/* Sets the Nodes on which the plan reserves pod slots: those named between begin and end. */
+/* provisioning_requests_keep_begin(), _keep() and _keep_end() set the Nodes on which the plan
+ * reserves pod slots: exactly the Nodes that are passed to _keep() between begin and end. */
 void provisioning_requests_keep_begin(struct provisioning_requests *r);
 void provisioning_requests_keep(struct provisioning_requests *r, const char *node);
 void provisioning_requests_keep_end(struct provisioning_requests *r);
-/* True if pod slots are reserved on the Node. *since: wall ms when the last was released; 0 if
- * reserved or never seen reserved. */
+/* True if pod slots are reserved on the Node. *since: wall ms when the last slot was released; 0 if
+ * slots are reserved, or were never seen reserved. */
 bool provisioning_requests_keeps(const struct provisioning_requests *r, const char *node,
 				 int64_t *since);
 

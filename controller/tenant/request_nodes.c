@@ -13,7 +13,7 @@ struct kept {
 };
 struct request_nodes {
 	struct tenant *t;
-	/* Node name -> struct kept */
+	/* name of a Node -> struct kept */
 	struct map *kept;
 	uint64_t round;
 };
@@ -34,7 +34,8 @@ void request_nodes_keep(struct request_nodes *n, const char *node)
 	*k = (struct kept){.now = true, .round = n->round};
 }
 
-/* No plan reserves the Node any more: its machine may leave. */
+/* Records that no plan reserves slots on the Node any more, and reconciles its machine, which may
+ * now leave. */
 static void let_go(const struct request_nodes *n, const char *node, struct kept *k)
 {
 	const struct node_claim *c = CTX_GET(n->t->c, OBJECT_NODE_CLAIM, node_claim, node);

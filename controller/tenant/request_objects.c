@@ -132,8 +132,9 @@ static void read_parameters(const json_t *list, struct request_object *r, struct
 					    request_class_names[r->class_]));
 }
 
-/* Reads all conditions, including those of other writers, because a patch has to repeat them.
- * False: they cannot be repeated. */
+/* Reads all conditions into r->conditions. Includes those of other writers, because a patch
+ * replaces the whole list and has to repeat them. Returns false if the list is too long or cannot
+ * be decoded. */
 static bool read_conditions(const json_t *list, struct request_object *r, struct arena *a)
 {
 	struct err e;
@@ -213,7 +214,7 @@ int64_t request_due(const struct request_object *o)
 {
 	const struct condition *p = condition_get(&o->conditions, "Provisioned");
 
-	switch (request_phase(o, 0)) { /* now 0: depends only on the conditions */
+	switch (request_phase(o, 0)) { /* now 0: the result depends only on the conditions */
 	case REQUEST_BOOKED:
 		return p->last_transition_time + REQUEST_BOOKED_MS;
 	case REQUEST_WAITS:

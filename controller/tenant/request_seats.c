@@ -152,7 +152,8 @@ size_t request_seats_leave(struct request_seats *s, const struct tenant_pod *p)
 
 /* --- the planner's view ----------------------------------------------------------------------- */
 
-/* Restricts a pod to existing Nodes, because a machine gets this label only with its Node. */
+/* Returns the requirements `also` plus one that only existing Nodes satisfy: a machine without a
+ * Node does not have the host name label yet. */
 static struct selector on_nodes_alone(const struct selector *also, struct arena *a)
 {
 	struct selector s = {.v = arena_calloc(a, also->n + 1, sizeof(*s.v))};
@@ -176,8 +177,8 @@ struct world_pod request_seats_pod(const struct request_seats *s, const struct r
 	p.since = o->created;
 	p.check = o->class_ == REQUEST_CHECK;
 	p.gang.key = arena_printf(a, "%s/" REQUEST_PLURAL "/%s", s->ns, s->name);
-	/* After booking, each slot is reserved on its own: a pod that lost its slot does not affect
-	 * the others. */
+	/* After booking, each slot is reserved on its own, so that the loss of one slot does not
+	 * affect the others. */
 	p.gang.min = phase == REQUEST_WAITS ? (int64_t)(s->n - s->ntaken) : 1;
 	if (o->class_ == REQUEST_CHECK ? !o->machines : phase == REQUEST_BOOKED)
 		p.also = on_nodes_alone(&like->also, a);

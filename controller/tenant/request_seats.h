@@ -7,8 +7,9 @@
 #include "planner/world.h"
 
 /*
- * request_seats: the pod slots of one ProvisioningRequest: which of its pods already exist, and the
- * planner's view of those that do not.
+ * request_seats: the pod slots ("seats") of one ProvisioningRequest. A slot stands for one pod of
+ * the request. Records which of the pods already exist, and describes the others to the planner as
+ * future pods.
  *
  * A pod that consumes the request takes a free slot, if possible of a set with equal resource
  * requests. A slot whose pod got a Node is used up: it does not become free when that pod ends.
@@ -23,7 +24,8 @@ struct request_seats {
 		char *template_;
 	} set[REQUEST_SETS];
 	size_t nsets;
-	/* per slot: a pod has taken it; the planner knows it */
+	/* per slot: taken: a pod has taken the slot; put: the planner knows the slot's future
+	 * pod */
 	bool *taken, *put;
 	/* UID of a pod -> struct request_user */
 	struct map *users;
@@ -32,22 +34,25 @@ struct request_seats {
 struct request_seats *request_seats_new(const char *ns, const char *name,
 					const struct request_object *o);
 void request_seats_free(struct request_seats *s);
-/* True if s was created for the same podSets of the same object. */
+/* True if s was created for the same ProvisioningRequest (UID) with the same podSets. */
 bool request_seats_are_of(const struct request_seats *s, const struct request_object *o);
 
-/* Convert between a slot and the name of its future pod; SIZE_MAX: no such slot. */
+/* request_seats_pod_name() returns the name of a slot's future pod; request_seats_find() returns
+ * the slot for such a name, SIZE_MAX if there is none; request_seats_set() returns the set to which
+ * a slot belongs. */
 const char *request_seats_pod_name(const struct request_seats *s, size_t seat, struct arena *a);
 size_t request_seats_find(const struct request_seats *s, const char *pod);
 size_t request_seats_set(const struct request_seats *s, size_t seat);
 
-/* Assigns a free slot to the pod unless it already has one. like: one pod per set, or NULL. Returns
- * the slot; SIZE_MAX: none was newly assigned. */
+/* Assigns a free slot to the pod, unless it already has one. Returns the slot; SIZE_MAX: none was
+ * newly assigned. like: per set, a pod with the requests of that set; NULL: any free slot. */
 size_t request_seats_take(struct request_seats *s, const struct tenant_pod *p,
 			  const struct world_pod *const *like);
-/* Releases the slot of a deleted pod. Returns the slot; SIZE_MAX: none becomes free. */
+/* Releases the slot of a deleted pod. Returns the slot; SIZE_MAX: no slot becomes free. */
 size_t request_seats_leave(struct request_seats *s, const struct tenant_pod *p);
 
-/* Returns the future pod of a slot for the planner. like: a pod of the slot's set. */
+/* Returns the future pod of a slot for the planner. like: a pod as the PodTemplate of the slot's
+ * set describes it. */
 struct world_pod request_seats_pod(const struct request_seats *s, const struct request_object *o,
 				   enum request_phase phase, size_t seat,
 				   const struct world_pod *like, struct arena *a);

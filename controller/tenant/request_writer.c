@@ -37,7 +37,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 		kube_cache_learn(w->cache, o);
 }
 
-/* Encodes conditions as metav1.Condition, which requires all members but observedGeneration. */
+/* Returns the conditions as a JSON list of metav1.Condition, which requires all members except
+ * observedGeneration. */
 static json_t *list_of(const struct conditions *cs)
 {
 	json_t *list = json_array();

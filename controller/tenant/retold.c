@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define SETTLE_MS 100
-#define SLICE 250 /* limit per kind and turn */
+#define SLICE 250 /* limit of names per kind (pods, Nodes) and turn */
 
 struct retold {
 	struct retold_hooks hooks;
@@ -53,7 +53,7 @@ static void tell_node(const struct retold *r, const char *name)
 	r->hooks.node(name, r->hooks.arg);
 }
 
-/* True: more names remain. */
+/* Passes on up to SLICE names of `late` and unmarks them. Returns true if more names remain. */
 static bool tell_some(const struct retold *r, struct map *late,
 		      void (*tell)(const struct retold *, const char *))
 {

@@ -4,9 +4,9 @@
 #include "base/loop/loop.h"
 
 /*
- * retold: collects pods and Nodes of a tenant that must be passed to the planner again, because an
- * object that they refer to changed. Each is passed once, however often it was marked, some per
- * loop turn.
+ * retold: collects the pods and Nodes of a tenant that must be passed to the planner again
+ * ("retold"), because an object that they refer to changed. Each name is passed once, however often
+ * it was marked, some names per loop turn.
  *
  * Changes come in bursts, so marked names are passed on after a short delay. On the loop thread.
  * Tests: tests/unit/controller/tenant/test_volumes.c, tests/unit/controller/tenant/test_devices.c,
@@ -14,22 +14,22 @@
  */
 struct retold;
 struct retold_hooks {
-	/* called first in each turn */
+	/* called at the beginning of each turn, before pod() and node() */
 	void (*turn)(void *arg);
 	void (*pod)(const char *ns, const char *name, void *arg);
-	/* NULL: Nodes are never marked */
+	/* may be NULL if Nodes are never marked */
 	void (*node)(const char *name, void *arg);
 	void *arg;
 };
 struct retold *retold_new(struct loop_group *g, const struct retold_hooks *hooks);
 void retold_free(struct retold *r);
-/* Unmarks all names. */
+/* Forgets all marked names. */
 void retold_clear(struct retold *r);
 
-/* key: "NAMESPACE/POD" */
+/* retold_pod() and retold_node() mark a pod (key: "NAMESPACE/POD") or a Node. */
 void retold_pod(struct retold *r, const char *key);
 void retold_node(struct retold *r, const char *name);
-/* Runs a turn at once, even if nothing is marked. */
+/* Schedules a turn without delay, even if no name is marked. */
 void retold_soon(struct retold *r);
 
 #endif

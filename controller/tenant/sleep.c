@@ -1,7 +1,7 @@
 /*
- * sleep: observes the tenant's control plane in the host cluster, keeps the last observation, and
- * decides for messages and for acts whether the tenant sleeps. rules/sleep.c interprets an
- * observation.
+ * sleep: observes the tenant's control plane in the host cluster, stores the last observation, and
+ * decides whether the tenant sleeps, once for messages and once (more strictly) for acts.
+ * rules/sleep.c interprets an observation.
  */
 #include "controller/tenant/sleep.h"
 #include "api/annotations.h"
@@ -20,9 +20,9 @@
 #include "controller/rules/sleep.h"
 #include "kube/call.h"
 
-#define LOOK_MS 30000 /* interval while its API server does not answer */
+#define LOOK_MS 30000 /* interval while the tenant's API server does not answer */
 
-#define LOOK_AWAKE_MS 300000 /* interval while its API server answers */
+#define LOOK_AWAKE_MS 300000 /* interval while the tenant's API server answers */
 
 #define FRESH_MS 10000
 
@@ -31,15 +31,15 @@ struct tenant_sleep {
 	void (*changed)(struct tenant *t);
 	struct loop_timer timer;
 	struct kube_call *call;
-	/* name of the observed object; NULL: none */
+	/* kind and name of the control plane object to observe; NULL: none */
 	char *spec;
-	/* loop_now() of the start of the last observation, which may be in progress; 0: none */
+	/* loop_now() at the start of the last observation, which may be in progress; 0: none */
 	int64_t asked_at;
-	/* loop_now() of the start of the observation in view; 0: none */
+	/* loop_now() at the start of the observation that is stored in `view`; 0: none */
 	int64_t seen_at;
-	/* tenant_sleep_until() that machines were last notified of */
+	/* value of tenant_sleep_until() of which machines were last notified */
 	int64_t until;
-	/* a machine waits for an observation */
+	/* True: a machine waits for a new observation */
 	bool wanted;
 	struct tenant_sleep_view view;
 };
@@ -62,7 +62,7 @@ static int64_t period(const struct tenant_sleep *s)
 	return tenant_usable(s->t) ? LOOK_AWAKE_MS : LOOK_MS;
 }
 
-/* Schedules the next observation, one period after the last. */
+/* Starts the timer for the next observation, one period after the start of the last. */
 static void plan(struct tenant_sleep *s)
 {
 	int64_t due = s->asked_at ? s->asked_at + period(s) - loop_now(s->t->c->loop) : 0;
@@ -110,14 +110,15 @@ static void on_control_plane(json_t *o, const struct err *e, void *arg)
 	if (!e) {
 		tenant_sleep_read(o, s->spec, &v);
 	} else if (!tenant_sleep_refused(e, s->spec, &v)) {
-		/* the last observation stays, and gets too old */
+		/* keep the last observation, which becomes too old */
 		log_warn("tenant's control plane not read", LOG_S("tenant", s->t->name), LOG_E(e));
 		return;
 	}
 	saw(s, &v);
 }
 
-/* Follows a change of spec.controlPlane: drops what is known of another object. True: unchanged. */
+/* Compares spec.controlPlane with the observed object. Returns true if it is unchanged; otherwise
+ * drops the observation and returns false. */
 static bool follow_spec(struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_control_plane *p = vc ? vc->spec.control_plane : NULL;
@@ -165,7 +166,8 @@ static void look(void *arg)
 	struct context *c = s->t->c;
 
 	if (s->call || !s->spec || !c->leading || !c->ready)
-		return; /* kicked when this replica leads and is ready */
+		/* do nothing: tenant_sleep_kick() is called when this replica leads and is ready */
+		return;
 	s->asked_at = loop_now(c->loop);
 	s->call = kube_get(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
 			   on_cluster, s);
@@ -208,8 +210,8 @@ void tenant_sleep_free(struct tenant_sleep *s)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* False if the observation is older than a leadership of another replica, or than an outage of the
- * host's API server. */
+/* True if the last observation is recent enough to be used. It becomes too old while another
+ * replica leads, or while the host's API server does not answer. */
 static bool current(const struct tenant_sleep *s)
 {
 	return s->seen_at && loop_now(s->t->c->loop) - s->seen_at <= LOOK_AWAKE_MS + LOOK_MS;
@@ -220,7 +222,8 @@ bool tenant_sleep_now(const struct tenant *t)
 	return current(t->asleep) && t->asleep->view.is == TENANT_SLEEP_YES && tenant_is_silent(t);
 }
 
-/* True if the observed sleep is the one recorded in status. */
+/* True if the sleep that was observed is the one recorded in the status: same object, same
+ * generation. */
 static bool same_sleep(const struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	return vc->status.asleep_since && str_eq(vc->status.asleep_object, s->view.object);
@@ -270,7 +273,7 @@ static bool take_out(struct conditions *cs, const char *type)
 	return false;
 }
 
-/* True if something answers at the tenant's address, even with a refusal: then it is awake,
+/* True if something answers at the tenant's address, even with a refusal. Then the tenant is awake,
  * whatever the host cluster shows. */
 static bool answers(const struct tenant *t)
 {
@@ -308,8 +311,8 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 		want.status = CONDITION_UNKNOWN;
 		changed = condition_set(cs, a, &want, now);
 	} else if (tenant_sleep_now(t)) {
-		/* A different sleep, or a time in the future after the clock was set back: the time
-		 * starts now. */
+		/* Begin the time of sleep now if this is a different sleep, or if the stored time
+		 * is in the future because the clock was set back. */
 		if (!same_sleep(s, vc) || since > now)
 			since = now / 1000 * 1000;
 		out->asleep_object = v->object;

@@ -1,5 +1,6 @@
 /*
- * status: converts the reason why a tenant is not usable to its conditions, and writes them.
+ * status: converts the reason why a tenant is not usable to conditions of its VirtualCluster, and
+ * writes them.
  */
 #include <string.h>
 
@@ -12,14 +13,16 @@
 #include "controller/tenant/sleep.h"
 
 #define CLOCK_AGAIN_MS 10000
-#define CONTACT_MS (5 * 60 * 1000) /* shortest interval of writes for lastContactTime alone */
-/* delay of the reason Syncing: five hundred tenants start at the same time, and most sync faster */
+/* shortest interval of writes in which only lastContactTime changes */
+#define CONTACT_MS (5 * 60 * 1000)
+/* Delay before the reason Syncing is written: many tenants may start at the same time, and most are
+ * synced sooner. */
 #define SYNCING_MS 5000
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
-/* Returns the index of the condition that the reason belongs to. Conditions before it are true,
- * those after it unknown. */
+/* Returns the index in types[] of the condition that t->reason makes false; 4: none. Conditions
+ * before it are true, conditions after it unknown (Ready: false). */
 static int failing(const struct tenant *t)
 {
 	if (!t->reason)
@@ -39,7 +42,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	if (e && (e->kind == ERR_CONFLICT ||
-		  err_is_transient(e))) /* any other error would occur again */
+		  err_is_transient(e))) /* no retry: any other error would occur again */
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);
@@ -73,7 +76,8 @@ void tenant_status_tick(void *arg)
 	t->status_again = false;
 	if (!vc || !t->c->leading)
 		return;
-	if (!host_clock_agrees(t->c)) { /* status contains since when the tenant sleeps */
+	if (!host_clock_agrees(t->c)) {
+		/* Wait: the status contains the time since when the tenant sleeps. */
 		loop_timer_start(&t->status_timer, CLOCK_AGAIN_MS);
 		return;
 	}

@@ -2,7 +2,9 @@
  * tenant: builds a client with two caches from a VirtualCluster and its Secret.
  *
  * 	Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
- * 	  --> pods, nodes.  Any change of Secret or spec builds it anew.
+ * 	  --> caches of pods and Nodes
+ *
+ * Any change of the Secret or of these fields of the spec builds all of it anew.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,12 +35,14 @@
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
-#define BELIEVED_MS (10 * 60 * 1000) /* time after which a repeated loss of Nodes is accepted */
-#define LATE_MS 60000		     /* tolerance for an operator's clock that is ahead */
+/* time for which a list must miss the same Nodes before the loss is accepted */
+#define BELIEVED_MS (10 * 60 * 1000)
+#define LATE_MS 60000 /* tolerance for the clock of an operator's computer that is ahead */
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-/* Reads the Secret more often after a refusal, which is usually mended by another kubeconfig. */
+/* Has the Secret read more often after a refusal, because an operator usually repairs it with a new
+ * kubeconfig. */
 static void expect_kubeconfig(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =
@@ -49,7 +53,8 @@ static void expect_kubeconfig(const struct tenant *t)
 			       vc->spec.kubeconfig_secret_ref.name);
 }
 
-/* Sets why the tenant is not usable (reason: CamelCase, static); NULL: it is usable. */
+/* Sets why the tenant is not usable (`reason`: in CamelCase, a static string); NULL: it is usable.
+ * If this is a change, logs it, writes the status and notifies all that depend on it. */
 __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
 							     const char *fmt, ...)
 {
@@ -134,8 +139,8 @@ static void tenant_free(struct tenant *t)
 
 /* --- caches ----------------------------------------------------------------------------------- */
 
-/* True if an operator confirmed that the Nodes are gone, after the loss was seen, and by a clock
- * that is not ahead. */
+/* True if an operator has confirmed that the Nodes are gone, by an annotation with a time after the
+ * loss was seen. A time in the future does not count: that clock is ahead. */
 static bool is_told_gone(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =
@@ -147,9 +152,9 @@ static bool is_told_gone(const struct tenant *t)
 	       at <= loop_wall(t->c->loop) + LATE_MS;
 }
 
-/* Rejects a list that lost more than a fifth of the Nodes (an emptied store, a wrong cluster) until
- * it has said the same for BELIEVED_MS or an operator confirms it. A Node that is absent does not
- * prove that its machine is idle. */
+/* Rejects a list in which more than a fifth of the Nodes are missing (an emptied store, a wrong
+ * cluster). Accepts it once the same Nodes were missing for BELIEVED_MS, or an operator confirms
+ * it. A Node that is missing in a list does not prove that its machine is idle. */
 static bool accept_node_loss(const struct kube_loss *loss, void *arg)
 {
 	struct tenant *t = arg;
@@ -219,7 +224,7 @@ static void on_pods_over(const json_t *pod, void *arg)
 		tenant_status_write(arg);
 }
 
-/* A Node that is not read would count as deleted. */
+/* Makes the tenant unusable while some Nodes are not read, because they would count as deleted. */
 static void on_nodes_over(const json_t *node, void *arg)
 {
 	struct tenant *t = arg;
@@ -274,7 +279,7 @@ static void probe_failed(struct tenant *t, const struct err *e)
 	t->reachable = false;
 	t->unanswered_at = e->kind == ERR_DENIED ? 0 : loop_now(t->c->loop);
 	tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
-	tenant_status_write(t); /* the tenant may be newly seen asleep */
+	tenant_status_write(t); /* Write the status: the tenant may be newly seen asleep. */
 	loop_timer_start(&t->timer, PROBE_FAILED_MS);
 }
 
@@ -354,7 +359,7 @@ static bool may_reach(const char *address, int port, void *arg)
 	return !reserved_owner(t->c->reserved, address, port);
 }
 
-/* True if spec.server contains an address: an administrator who wrote it means it, so it need not
+/* True if spec.server contains an IP address. An administrator chose that address, so it need not
  * be checked. */
 static bool is_meant(const struct virtual_cluster *vc)
 {
@@ -366,7 +371,8 @@ static bool is_meant(const struct virtual_cluster *vc)
 	return address_host(text, ip);
 }
 
-/* Checked just before a queued call is sent, which may be some seconds after the decision (S7). */
+/* Fails a queued call just before it is sent if drover may not act any more: the decision may be
+ * some seconds old (S7). */
 static int may_change(void *arg, struct err *e)
 {
 	return ctx_may_change(((const struct tenant *)arg)->c, e);
@@ -455,7 +461,7 @@ static void on_refresh(void *arg)
 	switch (secrets_want(c->secrets, r->namespace, r->name)) {
 	case SECRET_LOADING:
 		return;
-	/* an absent Secret does not mean a deleted cluster: what is known of the tenant stays */
+	/* Keep what is known of the tenant: an absent Secret does not mean a deleted cluster. */
 	case SECRET_ABSENT:
 		tenant_say(t, "KubeconfigAbsent", "Secret %s/%s does not exist",
 			   str_or(r->namespace, c->o.ns), r->name);
@@ -481,7 +487,7 @@ static void on_refresh(void *arg)
 		t->spec_digest = mem_strdup(d);
 		build(t, vc);
 	}
-	tenant_status_write(t); /* conditions may differ for the changed object */
+	tenant_status_write(t); /* Write the conditions, which may differ for the changed object. */
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
@@ -508,7 +514,7 @@ void tenants_way(struct tenants *ts, const char *name)
 		on_joins(t);
 }
 
-/* Indexes the tenant by the Secret with its kubeconfig. */
+/* Updates the tenant's entry in the index of kubeconfig Secrets. */
 static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
 {
 	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;

@@ -8,13 +8,15 @@
 #include "controller/tenant/volumes.h"
 
 /*
- * tenant_impl: shared by tenant.c, which builds a tenant's client and caches, and objects.c, which
- * handles changes in the caches. Included only by controller/tenant/tenant.c and objects.c.
+ * tenant_impl: declarations shared by tenant.c, which builds a tenant's client and caches, and
+ * objects.c, which handles changes in the caches. Included only by these two files.
  */
-/* kube_cache_spec.on_change for pods and Nodes; arg: the struct tenant. */
+/* tenant_on_pod() and tenant_on_node() are kube_cache_spec.on_change for pods and Nodes; arg: the
+ * struct tenant. */
 void tenant_on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
 void tenant_on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
-/* Passes the pod to the planner again, because another object that affects it may have changed. */
+/* Passes the pod to the planner again. Call when another object that affects the pod may have
+ * changed. */
 void tenant_tell_pod(struct tenant *t, const char *ns, const char *name);
 extern const struct provisioning_requests_hooks tenant_requests_hooks;
 extern const struct volumes_hooks tenant_volumes_hooks;

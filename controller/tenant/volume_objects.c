@@ -11,7 +11,7 @@
 #define TERMS_MAX 256
 #define NAME_MAX_BYTES 253
 #define HOSTNAME "kubernetes.io/hostname"
-/* provisioner of classes whose volumes are created by hand */
+/* provisioner of StorageClasses whose volumes an operator creates by hand */
 #define NO_PROVISIONER "kubernetes.io/no-provisioner"
 #define BOUND "pv.kubernetes.io/bind-completed"
 #define SELECTED "volume.kubernetes.io/selected-node"
@@ -57,7 +57,7 @@ const struct scan_want volume_want_limits[] = {SCAN_SOME("metadata", meta),
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* Returns a name; NULL: missing, empty or too long. */
+/* Returns the name in member `key`, in the arena; NULL: missing, empty or too long. */
 static const char *name_at(const json_t *o, const char *key, struct arena *a)
 {
 	const char *s = json_str_at(o, key);
@@ -90,7 +90,8 @@ void *volume_project_claim(const json_t *o, struct arena *a, void *arg, struct e
 	return c;
 }
 
-/* Adds requirements on fields. metadata.name is the only field of a Node. */
+/* Adds requirements on fields to *s. Returns false if one cannot be read, or is on a field other
+ * than metadata.name. */
 static bool add_fields(const json_t *fields, struct selector *s, struct arena *a)
 {
 	struct selector names = {0};
@@ -131,7 +132,8 @@ static struct volume_terms affinity_of(const json_t *affinity, struct arena *a)
 	return t;
 }
 
-/* Returns the one Node that the term matches, by host name or by name; NULL: not exactly one. */
+/* Returns the only Node that the term allows, by host name or by name; NULL: it allows several
+ * Nodes, or none. */
 static const char *host_in(const struct selector *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -166,7 +168,8 @@ void *volume_project_volume(const json_t *o, struct arena *a, void *arg, struct 
 	return v;
 }
 
-/* Reads matchLabelExpressions: each has a key and values, one of which must match. */
+/* Reads matchLabelExpressions of an allowed topology into *s. Each has a key and a list of values,
+ * one of which must match. Returns false if they cannot be read. */
 static bool topology_of(const json_t *term, struct selector *s, struct arena *a)
 {
 	const json_t *list = json_object_get(term, "matchLabelExpressions"), *values;
@@ -275,8 +278,8 @@ static const char *judge_bound(const struct volume_use *u, struct volume_answer 
 	return on_terms(&v->terms, SAY("volume %s", name), u->name, out, a);
 }
 
-/* Restricts the claim to the Node that kube-scheduler chose, because the volume is provisioned only
- * for that Node. */
+/* Restricts the volume to the Node that kube-scheduler chose, because the volume is being
+ * provisioned for that Node only. */
 static void on_selected(const struct volume_use *u, struct volume_answer *out, struct arena *a)
 {
 	struct selector *s = arena_new_obj(a, struct selector);

@@ -11,17 +11,18 @@
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volume_objects.h"
 
-#define ALL_MS 1000 /* shortest interval of passing all pods with claims to the planner again */
+/* delay that batches changes after which all pods with claims are passed to the planner again */
+#define ALL_MS 1000
 
 enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
 
 struct reading {
 	struct volumes *v;
 	enum kind kind;
-	/* NULL: not started */
+	/* cache of this kind; NULL: reading has not started */
 	struct kube_cache *cache;
 	bool denied;
-	/* last error; "": none */
+	/* text of the last error; "": none */
 	char error[160];
 };
 
@@ -29,12 +30,12 @@ struct volumes {
 	struct tenant *t;
 	struct volumes_hooks hooks;
 	struct reading of[KINDS];
-	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of the pods that use it */
+	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of each pod that uses the claim */
 	struct index *users;
-	/* set of "NAMESPACE/POD": pods with claims */
+	/* set of "NAMESPACE/POD" of the pods with claims */
 	struct map *pods;
 	struct retold *retold;
-	/* the kinds are to be read */
+	/* True: the objects of all kinds are to be read */
 	bool wanted;
 	struct loop_timer all_timer;
 };
@@ -205,8 +206,8 @@ static const char *key_of(const struct tenant_pod *p, struct arena *a)
 	return arena_printf(a, "%s/%s", p->world.ns, p->world.name);
 }
 
-/* Marks the pods that share a ReadWriteOncePod claim with p, because a different pod may have it
- * now. */
+/* Marks all pods that share a ReadWriteOncePod claim with p, because p's change may mean that
+ * another pod can use the claim now. */
 static void mark_sharers(struct volumes *v, const struct tenant_pod *p)
 {
 	for (size_t i = 0; v->of[CLAIMS].cache && i < p->nclaims; i++) {
@@ -248,7 +249,7 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 struct in_use {
 	const struct volumes *v;
 	const struct tenant_pod *p;
-	/* name of the pod that uses the claim; NULL: none */
+	/* name of another pod that uses the claim; NULL: none */
 	const char *by;
 	struct arena *a;
 };
@@ -267,7 +268,8 @@ static bool is_used_by(const char *name, void *arg)
 	return false;
 }
 
-/* Returns why volumes are not known; NULL: they are known, or will be soon (*soon). */
+/* Returns why volumes and claims cannot be read; NULL: they are read, or (*soon true) will be
+ * soon. */
 static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
 {
 	*soon = false;
@@ -297,7 +299,7 @@ static const void *look_up(const struct volumes *v, enum kind kind, const char *
 	return en ? en->object : NULL;
 }
 
-/* Adds the effect of one claim. Returns why the pod waits, or NULL. */
+/* Sets *out to the effect of one claim. Returns why the pod must wait, or NULL. */
 static const char *add_claim(const struct volumes *v, const struct tenant_pod *p,
 			     const struct tenant_claim *c, struct volume_answer *out,
 			     struct arena *a)
@@ -340,7 +342,7 @@ static void attach(struct resources *r, const char *driver, struct arena *a)
 	r->v[r->n++] = (struct resource){name, quantity_of(1)};
 }
 
-/* Returns a copy with room for `more` elements. */
+/* Returns a copy of r in the arena, with room for `more` elements. */
 static struct resources copy_resources(const struct resources *r, size_t more, struct arena *a)
 {
 	struct resources c = {.v = arena_calloc(a, r->n + more + 1, sizeof(*c.v)), .n = r->n};
@@ -366,7 +368,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 	if (p->world.node && (soon || c->volume_wait))
 		return &p->world;
 	if (soon)
-		c->unschedulable = false; /* becomes demand once its claims are known */
+		c->unschedulable = false; /* The pod is demand only once its claims are known. */
 	if (soon || c->volume_wait)
 		return c;
 	c->requests = copy_resources(&p->world.requests, p->nclaims, a);
@@ -375,7 +377,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 		struct volume_answer answer;
 
 		why = add_claim(v, p, &p->claims[i], &answer, a);
-		if (why) { /* a running pod keeps running, whatever happened to the claim */
+		if (why) { /* A running pod continues, whatever happened to the claim. */
 			c->volume_wait = p->world.node ? NULL : why;
 			continue;
 		}

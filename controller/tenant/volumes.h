@@ -5,10 +5,10 @@
 #include "planner/world.h"
 
 /*
- * volumes: where a tenant's pods may be placed because of their volumes.
+ * volumes: determines where a tenant's pods may be placed because of their volumes.
  *
  * The claims, volumes, classes and CSINodes of a tenant's cluster are watched once a pod that waits
- * for a machine has a claim. Otherwise nothing is requested from the API server. If something
+ * for a machine has a claim. Otherwise nothing is requested from the API server. If an object
  * cannot be read (not permitted, too large, no answer), only the pods with claims wait; the tenant
  * stays usable.
  *
@@ -16,18 +16,18 @@
  * struct tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_volumes.c, tests/world/test_volumes.c
  */
-#define TENANT_VOLUMES 20000 /* objects of each kind */
+#define TENANT_VOLUMES 20000 /* limit of objects of each kind */
 #define TENANT_VOLUMES_BYTES ((size_t)8 << 20)
 
 struct tenant;
 struct tenant_pod;
 struct volumes;
 struct volumes_hooks {
-	/* Pass the pod or Node to the planner again. The callee must ignore names that are no
-	 * longer in the cache. */
+	/* pod() and node() pass the pod or Node to the planner again. They must ignore names that
+	 * are no longer in the cache. */
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	void (*node)(struct tenant *t, const char *name);
-	/* The result of volumes_over() may have changed. */
+	/* Reports that the result of volumes_over() may have changed. */
 	void (*over)(struct tenant *t);
 };
 struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks);
@@ -40,15 +40,15 @@ void volumes_forget(struct volumes *v);
  * deleted. */
 void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct tenant_pod *new_);
 
-/* Return the pod or Node for the planner, with the effect of its volumes: the same object, or a
- * copy in the arena. */
+/* volumes_of_pod() and volumes_of_node() return the pod or Node as the planner sees it, with the
+ * effect of volumes: the same object, or a copy in the arena. */
 const struct world_pod *volumes_of_pod(const struct volumes *v, const struct tenant_pod *p,
 				       struct arena *a);
 struct world_node volumes_of_node(const struct volumes *v, const struct world_node *n,
 				  struct arena *a);
 
-/* Returns the plural name of a kind of which not all objects are read, "PersistentVolumes"; NULL:
- * none. */
+/* Returns the plural name ("PersistentVolumes") of a kind of which some objects are not read; NULL:
+ * no kind. */
 const char *volumes_over(const struct volumes *v);
 
 #endif
