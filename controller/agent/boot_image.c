@@ -14,7 +14,8 @@
 #define BESIDE_MAX 4096
 #define HEX (2 * CRYPTO_SHA256)
 
-/* Reads file path.suffix into text; *len: its length. */
+/* Reads file "path.suffix" into text as a string; *len: its length. Errors: ERR_NOT_FOUND, or
+ * ERR_DENIED if the file has BESIDE_MAX bytes or more. */
 static int read_beside(const char *path, const char *suffix, char text[static BESIDE_MAX],
 		       size_t *len, struct err *e)
 {

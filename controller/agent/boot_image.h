@@ -16,9 +16,10 @@
  * Tests: tests/unit/controller/agent/test_boot_image.c
  */
 
-/* Checks data, the content of path that will be served, against the two files beside path. key:
- * "ed25519:BASE64". -1: ERR_INVALID (key unusable), ERR_NOT_FOUND (a file is missing), ERR_DENIED
- * (signature or digest does not match); the text names the file. */
+/* Checks `data`, the content of file `path` that will be served, against the two files beside
+ * `path`. key: "ed25519:BASE64". Returns 0 if signature and digest match. Returns -1 with *e:
+ * ERR_INVALID (key unusable), ERR_NOT_FOUND (a file is missing), ERR_DENIED (signature or digest
+ * does not match); the text names the file. */
 int boot_image_check(const char *path, const void *data, size_t size, const char *key,
 		     struct err *e) __attribute__((warn_unused_result));
 

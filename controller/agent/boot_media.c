@@ -1,6 +1,7 @@
 /*
  * boot_media: keeps the image in memory and serves HTTP ranges of it with the boot block of one
- * machine inserted. Separate from the endpoint, which handles orders and sessions and no ISO bytes.
+ * machine inserted. endpoint.c handles hellos, orders and reports; it never sees the bytes of the
+ * image.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 #define MEDIA_MAX (256u << 20)
 
-/* Argument of the route on one kind of listener. */
+/* Argument of the route on one kind of listener (TLS, or plain HTTP) */
 struct door {
 	struct boot_media *media;
 	bool tls;
@@ -45,7 +46,7 @@ struct boot_media_item {
 
 struct reader {
 	struct list link;
-	/* NULL after the item was closed */
+	/* Item that is being downloaded; NULL after the item was closed */
 	struct boot_media_item *item;
 };
 

@@ -9,11 +9,12 @@
 #include "wipe/proto.h"
 
 /*
- * boot_media: serves the agent's ISO with one machine's boot block patched in.
+ * boot_media: serves the agent's ISO. The boot block of one machine (its keys and endpoint) is
+ * patched into each copy.
  *
- * The image is kept in memory once; an item is a token and a boot block. GET
- * /boot/TOKEN/drover-agent.iso supports ranges. The answer is 404 for an unknown token, for a
- * caller that may not read the item, and for plain HTTP if the item is offered over TLS.
+ * The image is kept in memory once. An item (struct boot_media_item) consists of a token and a boot
+ * block. GET /boot/TOKEN/drover-agent.iso supports ranges. The answer is 404 for an unknown token,
+ * for a caller that may not read the item, and for plain HTTP if the item is offered over TLS only.
  * Tests: tests/unit/controller/agent/test_boot_media.c,
  * tests/unit/controller/agent/test_media_tls.c
  */
@@ -23,15 +24,16 @@ struct boot_media_item;
 struct boot_media *boot_media_new(void);
 void boot_media_free(struct boot_media *m);
 DEFINE_OWN(boot_media)
-/* Loads the ISO at path; at most 256 MiB. ERR_INVALID unless the mark of the boot block occurs
- * exactly once. key: public key of the image's signer, checked by boot_image_check(), whose errors
- * are returned too; NULL: no signature check, because this process built the image. */
+/* Loads the ISO at `path`, of at most 256 MiB. Returns -1 with *e: ERR_INVALID unless the mark of
+ * the boot block occurs exactly once. key: public key of the image's signer; the errors of
+ * boot_image_check() are returned, too. NULL: no signature check, because this process built the
+ * image. */
 int boot_media_load(struct boot_media *m, const char *path, const char *key, struct err *e);
-/* tls: d is a TLS listener. */
+/* Adds the route of all items to server d. tls: d is a TLS listener. */
 void boot_media_routes(struct boot_media *m, struct httpd *d, bool tls);
 
-/* Decides by the caller's address (struct httpd_identity) who may read an item; called at each
- * request. */
+/* Callback that decides by the caller's address (struct httpd_identity) who may read an item.
+ * Called at each request. */
 struct boot_media_readers {
 	bool (*may_read)(const char *address, void *arg);
 	void *arg;
@@ -39,10 +41,10 @@ struct boot_media_readers {
 struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
 					const struct proto_boot *b,
 					const struct boot_media_readers *r, struct err *e);
-/* True: from now on the item is served over TLS only. False (initially): over TLS and plain
- * HTTP. */
+/* Sets whether the item is served over TLS only, from now on. Initially it is served over TLS and
+ * plain HTTP. */
 void boot_media_tls_only(struct boot_media_item *i, bool only);
-/* Closes the item; downloads in progress fail. */
+/* Closes the item and frees it. Downloads in progress fail. */
 void boot_media_close(struct boot_media_item *i);
 
 #endif

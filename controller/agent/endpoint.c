@@ -1,6 +1,6 @@
 /*
  * endpoint: routes for hello, order and report. Authenticates an agent by boot secret, boot id, key
- * and address; the steps interpret the reports.
+ * and address. The steps interpret the reports.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "base/str.h"
 
 #define POLL_MS 30000
-/* total size of the reports and hellos in transfer, of all agents */
+/* total size of all hellos and reports that are being received, of all agents */
 #define BODY_BUDGET (16u << 20)
-/* Silence after which the first agent counts as gone: an agent whose poll was ended polls again at
+/* Silence after which the first agent counts as gone. An agent whose poll was ended polls again at
  * once, and a working agent reports every second. */
 #define SUSPECT_MS 10000
 
@@ -114,14 +114,15 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* True if address is the agent's first address of this boot, or that of a proxy. */
+/* True if address is the one from which the agent first called in this boot, or that of a proxy. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
 	return agent_among(address, &s->agent_proxies) ||
 	       (s->from && address_same(s->from, address));
 }
 
-/* Binds the session to the address from which the agent first called, unless that is a proxy. */
+/* Binds the session to `address` if it is the first from which the agent calls, unless `address` is
+ * that of a proxy. */
 static void hold_address(struct agent_session *s, const char *address)
 {
 	if (!s->from && !agent_among(address, &s->agent_proxies))
@@ -138,12 +139,12 @@ static void second_caller(struct agent_session *s, struct httpd_req *q, const ch
 }
 
 /*
- * Handles a hello with another key or boot id, although the boot's agent is known.
+ * Handles a hello with another key or boot id while the boot's agent is known.
  *
  * A machine that crashed and booted its medium again looks the same as an attacker who has the
  * secret, because a crash does not close the old connection. The difference is whether the first
- * agent is alive: end its poll, so that a living agent polls again at once (caller()), and assume a
- * reboot only after SUSPECT_MS of silence.
+ * agent is alive. Therefore its poll is ended: a living agent polls again at once, and caller()
+ * then reports a second caller. A reboot is assumed only after SUSPECT_MS of silence.
  */
 static void other_hello(struct agent_session *s, struct httpd_req *q, const char *boot_id)
 {
@@ -197,8 +198,8 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 	return false;
 }
 
-/* Returns the session of a hello that presents the right boot secret and is signed by the key it
- * contains; *key: that key. NULL: the request has been refused. */
+/* Returns the session named by hello *h if the hello presents the right boot secret and is signed
+ * by the key in it. *key: that key, owned by the caller. NULL: the request has been refused. */
 static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd_req *q,
 					  const struct proto_hello *h, struct crypto_key **key)
 {
@@ -207,7 +208,7 @@ static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd
 	size_t len;
 	const char *body = httpd_body(q, &len);
 
-	/* The same answer for "unknown", "closed" and "wrong secret", so that callers learn
+	/* Answer the same for "unknown", "closed" and "wrong secret", so that callers learn
 	 * nothing. */
 	if (!s || !(s->open || s->watching) || !str_eq(s->operation, h->operation) ||
 	    s->boot != h->boot || !same_secret(s, h->secret)) {
@@ -277,7 +278,9 @@ static void on_hello(struct httpd_req *q, void *arg)
 	if (s->session.public_key && (!str_eq(s->session.public_key, h.public_key) ||
 				      !str_eq(s->session.boot_id, h.boot_id))) {
 		other_hello(s, q, h.boot_id);
-	} else if (!s->open) { /* the agent that was told to power off; no answer is needed */
+	} else if (!s->open) {
+		/* a hello of the agent that was ordered to power off: refuse, but not as a second
+		 * caller */
 		refuse(NULL, q, 403, "not expected");
 	} else if (s->from && !is_from_agent(s, httpd_identity(q)->address)) {
 		refuse(s, q, 403, "the agent called from an address other than its first");
@@ -288,8 +291,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 	crypto_key_free(key);
 }
 
-/* Returns the session that the request's header names, if boot id and address match. The caller
- * must still check the signature. */
+/* Returns the session that the request's header names, if boot id and address match; NULL: no such
+ * session. The caller must still check the signature. */
 static struct agent_session *named_session(struct agent_endpoint *a, const struct httpd_req *q)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
@@ -305,7 +308,8 @@ static struct agent_session *named_session(struct agent_endpoint *a, const struc
 	return s;
 }
 
-/* Refuses a report before its body is read unless the request names an open session. */
+/* Called before the body of a report is read: true if the request's header names an open session.
+ * Otherwise refuses the request. */
 static bool names_session(struct httpd_req *q, void *arg)
 {
 	bool does = named_session(arg, q) != NULL;
@@ -315,7 +319,8 @@ static bool names_session(struct httpd_req *q, void *arg)
 	return does;
 }
 
-/* Returns the session of a signed request; NULL: the request has been refused. */
+/* Returns the session that sent the request, after checking its signature; NULL: the request has
+ * been refused. */
 static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *q,
 				    const char *method, const char *target)
 {
@@ -328,11 +333,13 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
-	hold_address(s, httpd_identity(q)->address); /* a restored session has no address yet */
+	/* a session restored from the journal has no address yet */
+	hold_address(s, httpd_identity(q)->address);
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;
-	if (s->suspect_at &&
-	    !s->intruder) { /* the first agent is alive, so two callers have the secret */
+	if (s->suspect_at && !s->intruder) {
+		/* the first agent is alive after another boot called, so two callers have the
+	    	 * secret */
 		log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
 			 LOG_S("why", "a different boot called while the first agent is alive"));
 		s->intruder = true;
@@ -365,9 +372,10 @@ static void on_order(struct httpd_req *q, void *arg)
 	s = caller(a, q, "GET", arena_printf(tmp, "%s?after=%s", PROTO_ORDER_PATH, after));
 	if (!s)
 		return;
-	agent_session_answer(s, NULL); /* the agent has abandoned its earlier poll */
-	/* seq counts in this process only. An agent that knows a higher seq, or the seq of an order
-	 * that was never sent, has it from another leader: continue above it. */
+	agent_session_answer(s, NULL); /* the agent has abandoned its earlier poll, so end it */
+	/* seq counts the orders of this process only. An agent that knows a higher seq, or the seq
+	 * of an order that was never sent, received it from another leader. Continue above the
+	 * agent's number. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {
@@ -410,7 +418,8 @@ static void on_report(struct httpd_req *q, void *arg)
 		refuse_message(q, &e);
 		return;
 	}
-	if (!str_eq(r->id, s->order_id)) { /* report of a replaced order: ignore */
+	if (!str_eq(r->id, s->order_id)) {
+		/* report of an order that has been replaced: ignore it */
 		arena_free(into);
 	} else if (r->state == PROTO_PROGRESS) {
 		arena_free(s->progress_arena);

@@ -14,7 +14,7 @@
  */
 struct agent_endpoint {
 	struct loop_group *group;
-	/* machine name -> struct agent_session */
+	/* Machine name -> struct agent_session; the sessions are not owned */
 	struct map *seats;
 	struct boot_media *media;
 	char *ca_pem;
@@ -29,7 +29,8 @@ struct agent_session {
 	void (*changed)(void *arg);
 	void *arg;
 
-	/* At most one of them is true */
+	/* open: an agent may call. watching: no agent may call, but second callers are detected. At
+	 * most one of the two is true. */
 	bool open, watching;
 	enum agent_await await;
 	char *operation;
@@ -39,30 +40,31 @@ struct agent_session {
 	char *url;
 	/* Address of the BMC that may fetch the medium; "": unknown */
 	char bmc[ADDRESS_TEXT];
-	/* The machine itself may fetch the medium */
+	/* True: the machine itself may fetch the medium, because it boots over HTTP */
 	bool by_machine;
 	/* Address from which the machine first fetched the medium; "": none yet */
 	char fetcher[ADDRESS_TEXT];
-	/* A refused fetch was logged */
+	/* True: a refused fetch of the present medium was logged; no further refusal is logged */
 	bool told_fetch;
 
-	/* Its strings are in session_arena */
+	/* The agent of the current boot; its strings are in session_arena */
 	struct agent_session_info session;
 	struct arena *session_arena;
 	struct crypto_key *key;
-	/* Address of the agent, in session_arena; NULL: no call yet */
+	/* Address from which the agent calls, in session_arena; NULL: no call yet, or only through
+	 * a proxy */
 	char *from;
 	bool intruder, rebooted;
-	/* It was told to power off and should not call again */
+	/* True: the agent was ordered to power off and should not call again */
 	bool dismissed;
-	/* loop_now() when another boot called and the first agent was checked for life; 0: no such
-	 * call */
+	/* loop_now() when an agent with another boot id first called, and the first agent was
+	 * checked for life; 0: no such call */
 	int64_t suspect_at;
 	char refusal[96];
 
 	int64_t seq;
 	char *order_id, *order_text;
-	/* This process has sent the order to an agent */
+	/* True: this process has sent the current order to an agent */
 	bool handed;
 	/* The agent's open poll for an order; NULL: none */
 	struct httpd_req *poll;
@@ -71,11 +73,12 @@ struct agent_session {
 	struct proto_report *report, *progress;
 };
 
-/* Answers the open poll with order; NULL: with "no order". No effect without a poll. */
+/* Ends the agent's open poll by sending `order`; NULL: answers that there is no order. No effect if
+ * no poll is open. */
 void agent_session_answer(struct agent_session *s, const char *order);
 bool agent_among(const char *address, const struct strings *networks);
-/* True if the machine may call from this address, as far as its static address or the agents'
- * networks are known. */
+/* True if the machine may call from this address. With a static address, only from that; otherwise
+ * from the agents' networks, or from any address if no networks are configured. */
 bool agent_session_can_be_at(const struct agent_session *s, const char *address);
 
 #endif

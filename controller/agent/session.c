@@ -1,6 +1,6 @@
 /*
- * session: state of one machine while an agent may call or has called: its orders, and who may
- * fetch its boot medium. endpoint.c authenticates callers.
+ * session: state of one machine while an agent may call or has called: the agent's orders, and who
+ * may fetch the machine's boot medium. endpoint.c authenticates callers.
  * Tests: tests/unit/controller/agent/test_endpoint.c, tests/unit/controller/agent/test_callers.c
  */
 #include <stdio.h>
@@ -24,8 +24,7 @@ void agent_session_answer(struct agent_session *s, const char *order)
 	s->poll = NULL;
 	loop_timer_stop(&s->poll_timer);
 	httpd_on_gone(q, NULL,
-		      /* the session may end before the reply is sent, and must not be called
-		       * then */
+		      /* no callback, because the session may be freed before the reply is sent */
 		      NULL);
 	s->handed |= order != NULL;
 	if (order)
@@ -173,7 +172,8 @@ void agent_session_media_for(struct agent_session *s, const char *bmc, bool mach
 	s->by_machine = machine;
 }
 
-/* Derives the token of the media URL from the boot key, so that any leader serves the same URL. */
+/* Writes the token of the media URL to out and returns out. The token is derived from the boot key,
+ * so that any leader serves the same URL. */
 static const char *media_token(const struct agent_session *s, const char *operation, int64_t boot,
 			       char out[static 65])
 {
@@ -228,7 +228,8 @@ bool agent_among(const char *address, const struct strings *networks)
 	return address_in(address, (const char *const *)networks->v, networks->n);
 }
 
-/* Compares without the prefix length, which the static address in spec has. */
+/* True if address is the machine's static address. That has a prefix length in spec, which is
+ * ignored. */
 static bool is_static_address(const struct agent_session *s, const char *address)
 {
 	char own[ADDRESS_TEXT];
@@ -244,9 +245,9 @@ bool agent_session_can_be_at(const struct agent_session *s, const char *address)
 	return !s->agent_networks.n || agent_among(address, &s->agent_networks);
 }
 
-/* Virtual media are fetched by the BMC. Firmware that boots over HTTP may have another DHCP lease
- * than the agent: the first address that fetches is bound for this boot, separately from the
- * agent's address. */
+/* Decides who may fetch the boot medium. Virtual media are fetched by the BMC. Firmware that boots
+ * over HTTP may have another DHCP lease than the agent. Therefore the first address that fetches is
+ * bound for this boot, separately from the agent's address. */
 static bool may_fetch(const char *address, void *arg)
 {
 	struct agent_session *s = arg;
