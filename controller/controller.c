@@ -1,6 +1,6 @@
 /*
- * controller: composition only: creates the parts in order, passes each what it needs, and forwards
- * events between them. No decisions are made here.
+ * controller: creates the parts in order, passes each what it needs, and forwards events between
+ * them. Makes no decisions.
  */
 #include "controller/controller.h"
 
@@ -58,10 +58,11 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
-/* Longest wait of a queued request. A thousand machines that all write need 5 s; a late write does
- * no harm, because each has a resourceVersion. */
+/* Longest wait of a queued request to the host API server. A thousand machines that all write at
+ * the same time need 5 s. A late write does no harm, because each write has a resourceVersion. */
 #define HOST_LINE_MS 120000
-/* Karpenter's default rate; the burst lets a thousand new machines begin at once. */
+/* Requests per second to the host API server: Karpenter's default. HOST_BURST lets a thousand new
+ * machines begin at once. */
 #define HOST_QPS 200
 #define HOST_BURST 1200
 
@@ -169,7 +170,8 @@ static bool machine_again(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Configures the agent endpoint with the current image and keys. */
+/* Configures the agent endpoint with the current image and keys. Returns -1 if the image cannot be
+ * used. */
 static int configure_endpoint(struct controller *c)
 {
 	struct agent_endpoint_spec s = {.image = c->agent_image,
@@ -184,8 +186,9 @@ static int configure_endpoint(struct controller *c)
 	return -1;
 }
 
-/* True if the endpoint is configured. False: image or keys are missing, and the timer tries again.
- * If a Secret with keys is deleted, the endpoint continues with the keys it has. */
+/* True if the agent endpoint is configured. If image or keys are missing, returns false and starts
+ * the timer c->settle for the next try. An endpoint that is configured continues with its keys when
+ * their Secret is deleted. */
 static bool endpoint_ready(struct controller *c)
 {
 	bool was = agent_endpoint_ready(c->agent_endpoint),
@@ -211,7 +214,8 @@ static void rederive_over(struct controller *c)
 	c->rederive.arena = NULL;
 }
 
-/* The planner's world is complete: processes everything that had to wait for this. */
+/* Marks the controller as ready after a complete pass over Machines and NodeClaims, and starts all
+ * work that had to wait for the complete planner's world. */
 static void kick_all(struct controller *c)
 {
 	if (!c->ctx.ready && c->on_ready)
@@ -250,8 +254,9 @@ static void rederive_on(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-/* Derives once more what depends on several kinds and was derived while their caches were still
- * loading: first the Machines, then their claims, in slices. */
+/* Starts a pass over all Machines and then all NodeClaims, in slices. The pass repeats what was
+ * derived from them while other caches were still loading. Does nothing until all caches are synced
+ * and the agent endpoint is configured. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
@@ -261,7 +266,8 @@ static void rederive(void *arg)
 		return;
 	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
-	rederive_over(c); /* a pass in progress starts again */
+	/* a pass that is in progress is abandoned; the new one starts from the beginning */
+	rederive_over(c);
 	r->arena = arena_new();
 	r->claims = false;
 	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
@@ -287,7 +293,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
-	/* A former leader must not send requests that are still queued. */
+	/* Drop the queued requests: a former leader must not send them. */
 	kube_client_clear_line(c->ctx.host);
 	tenants_clear_lines(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
@@ -348,7 +354,8 @@ static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg
 {
 	struct controller *c = arg;
 
-	/* A load balancer is removed before the VPC that contains it. */
+	/* Ask for the load balancers of the path first: a load balancer must be removed before the
+	 * VPC that contains it. */
 	return way_looks_hold(c->way_looks, vc, gone) || segments_hold(c->segments, vc, gone);
 }
 
@@ -490,7 +497,8 @@ static void free_context(struct context *x)
 	free((char *)x->o.evidence_dir);
 }
 
-/* Frees the parts that listen to others first, so that later callbacks find nothing to do. */
+/* Frees first the parts that call other parts. The callbacks that this causes find members that are
+ * NULL, or parts that still exist. */
 void controller_free(struct controller *c)
 {
 	if (!c)

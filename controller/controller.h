@@ -7,15 +7,16 @@
 #include "kube/config.h"
 
 /*
- * controller: one replica, composed of its parts.
+ * controller: one replica of drover, composed of its parts.
  *
- *   tenants --pods, Nodes--> claims --NodeClaims--> steps (one life for each Machine)
+ *   tenants --pods, Nodes--> claims --NodeClaims--> steps (one struct life for each Machine)
  *                              ^                      |         |         |
  *      host caches (context) --'                  hardware    agent     tenant
  *                                               (BMC, ports) (orders) (token, Node)
  *
  * Everything runs on one loop thread. A part reports events by a notice (core/notify.h) or by the
- * callbacks it was created with; only controller.c knows the receivers.
+ * callbacks that were passed to its constructor. Only controller.c knows which part receives an
+ * event.
  * Tests: tests/world/test_fence.c, tests/world/test_crash.c, tests/world/test_chaos.c
  */
 struct agent_endpoint;
@@ -28,12 +29,14 @@ struct controller_options {
 	/* Public key of the ISO's signer, "ed25519:BASE64" (controller/agent/boot_image.h); NULL:
 	 * this process built the ISO. */
 	const char *agent_image_key;
-	/* Called once when caches and keys are loaded: the agent endpoint may start to listen. */
+	/* Called once, when caches and keys are loaded. From then on the agent endpoint may
+	 * listen. */
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;
 };
 
-/* NULL with *e if the host cluster's kubeconfig cannot be used. o is copied. */
+/* Creates a controller that works on the cluster of the kubeconfig `host`; copies *o. Returns NULL
+ * with *e set if the kubeconfig cannot be used. */
 struct controller *controller_new(struct loop_group *g, struct http *h,
 				  const struct kube_config *host,
 				  const struct controller_options *o, struct err *e);
@@ -43,12 +46,13 @@ DEFINE_OWN(controller)
 struct context *controller_context(struct controller *c);
 struct agent_endpoint *controller_agent_endpoint(struct controller *c);
 
-/* Adds /healthz, /readyz, /leadz (200 on the leader only) and /metrics. */
+/* Adds /healthz, /readyz, /leadz (200 on the leader only) and /metrics to a server that only local
+ * clients reach. */
 void controller_ops_routes(struct controller *c, struct httpd *d);
-/* Adds the routes for a listener that others reach: /healthz, /readyz, /leadz, and /metrics with
- * the token of the Secret drover-metrics-token. */
+/* Adds /healthz, /readyz, /leadz and /metrics to a server that other hosts reach. /metrics then
+ * requires the token of the Secret drover-metrics-token. */
 void controller_remote_routes(struct controller *c, struct httpd *d);
-/* Updates the gauges of /metrics. */
+/* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
 /* Releases the lease, then calls done(arg). */
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);

@@ -41,8 +41,8 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
-/* Reports which replica leads, as far as this replica has seen. A replica that failed to renew its
- * lease may see only itself as holder. */
+/* Answers 503 with the name of the leader, as far as this replica knows. A replica that failed to
+ * renew its Lease may still see itself as holder. */
 static void not_leading(struct httpd_req *q, const struct context *c)
 {
 	const char *holder = c->ready ? kube_lease_holder(c->lease) : NULL;
@@ -77,8 +77,8 @@ static void on_remote_metrics(struct httpd_req *q, void *arg)
 	httpd_reply(q, 401, "text/plain", "a bearer token is required\n", 27);
 }
 
-/* For the health check of a virtual address or a Service that must send agents and BMCs to the
- * leader only. */
+/* Answers 200 on the leader, 503 elsewhere. Meant for the health check of a virtual address or a
+ * Service that must send agents and BMCs to the leader only. */
 static void on_leadz(struct httpd_req *q, void *arg)
 {
 	const struct context *c = ((const struct endpoints *)arg)->c;

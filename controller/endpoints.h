@@ -14,11 +14,12 @@ struct endpoints {
 	struct context *c;
 	struct gauges *gauges;
 };
-/* Adds all routes, for a local listener. ep and its members must outlive the server. */
+/* Adds all routes to a server that only local clients reach. *ep and its members must outlive the
+ * server. */
 void endpoints_routes(struct endpoints *ep, struct httpd *d);
-/* Adds the routes for a listener that others reach: /metrics needs the token of
- * keys_metrics_token() as bearer; /leadz shows only what a caller of the agent endpoint sees
- * anyway; /healthz and /readyz are for a kubelet. */
+/* Adds all routes to a server that other hosts reach. /metrics requires the token of
+ * keys_metrics_token() as bearer token. /leadz shows only what a caller of the agent endpoint sees
+ * anyway. /healthz and /readyz are for a kubelet. */
 void endpoints_remote_routes(struct endpoints *ep, struct httpd *d);
 
 #endif

@@ -5,11 +5,12 @@
 #include "base/metrics.h"
 
 /*
- * gauge_counts: sums by label for gauges that are computed at each scrape. A label once shown is
- * shown as 0 from then on until the process ends, because dashboards keep the last value of a
- * series that vanishes.
+ * gauge_counts: sums by label for gauges that are computed at each scrape. Once a label was shown,
+ * it is shown until the process ends, with the value 0 if nothing is counted for it. Dashboards
+ * would otherwise keep the last value of a series that vanishes.
  *
- * A key is one label value, or two separated by a slash; the second contains no slash.
+ * A key is one label value, or two label values separated by a slash. The second label value
+ * contains no slash.
  * Tests: tests/unit/controller/core/test_counters.c
  */
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -20,8 +21,8 @@ void gauge_counts_add(struct map *counts, const char *what, double n);
 /* Sets all sums to 0. */
 void gauge_counts_reset(struct map *counts);
 void gauge_counts_show(struct metric *gauge, const struct map *counts);
-/* Shows sums whose key is two label values: the text before the last slash, and the text after
- * it. */
+/* Sets the gauge from sums whose key is two label values: the text before the last slash, and the
+ * text after it. */
 void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts);
 
 #endif

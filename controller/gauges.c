@@ -1,5 +1,5 @@
-/* gauges: current values for /metrics, read from the caches at each scrape. core/counters.c counts
- * events. */
+/* gauges: computes the current values for /metrics from the caches at each scrape. Events are
+ * counted in core/counters.c instead. */
 #include "controller/gauges.h"
 
 #include <stdlib.h>
@@ -24,15 +24,15 @@ struct gauges {
 	struct gauges_use *use;
 	struct metric *machines, *quarantined, *warm, *drifted, *tenants, *asleep, *leading, *turn,
 		*turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
-	/* Reason of quarantine -> struct count; entries stay once shown */
+	/* Reason of quarantine -> struct count (number of machines); entries are never removed */
 	struct map *reasons;
-	/* Pool with warm machines -> struct count; entries stay once shown */
+	/* Pool -> struct count (number of its warm machines); entries are never removed */
 	struct map *pools;
-	/* Pool with drifted claims -> struct count; entries stay once shown */
+	/* Pool -> struct count (number of its drifted claims); entries are never removed */
 	struct map *drifting;
-	/* "tenant/phase" of bills -> struct count; entries stay once shown */
+	/* "tenant/phase" -> struct count (GPU seconds on the bill); entries are never removed */
 	struct map *phases;
-	/* "tenant/currency" of bills -> struct count; entries stay once shown */
+	/* "tenant/currency" -> struct count (amount on the bill); entries are never removed */
 	struct map *money;
 };
 

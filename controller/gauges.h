@@ -11,7 +11,7 @@ struct gauges;
 struct tenants;
 struct gauges *gauges_new(const struct context *c, const struct tenants *tenants);
 void gauges_free(struct gauges *f);
-/* Updates the gauges from the caches. */
+/* Computes the gauges from the objects in the caches. Call at each scrape. */
 void gauges_read(struct gauges *f);
 
 #endif

@@ -21,11 +21,12 @@ struct gauges_use {
 		*longest;
 	/* Reason -> number of unreachable BMCs */
 	struct map *reasons;
-	/* "KIND/reason" -> number of tripped circuit breakers */
+	/* "KIND/reason" -> number of tripped circuit breakers, which pause new claims */
 	struct map *lines;
-	/* "pool/tenant" -> GPUs */
+	/* "pool/tenant" -> GPUs of the Nodes (held), GPUs that pods on the Nodes request (asked) */
 	struct map *held, *asked;
-	/* Tenant -> number of waiting pods; seconds that the longest waiting pod has waited */
+	/* pods: tenant -> number of waiting pods. pod_wait: tenant -> seconds that its longest
+	 * waiting pod has waited. */
 	struct map *pods, *pod_wait;
 };
 

@@ -1,6 +1,6 @@
 /*
- * object_changes: handles a changed object of the host API: decodes and checks it, and passes it on
- * to the parts that need it.
+ * object_changes: handles a changed object of the host API: decodes and checks the object, and
+ * passes it on to the parts that depend on it.
  *
  * Tests: tests/world/test_news.c, tests/world/test_rest.c, tests/world/test_reserved.c
  */
@@ -112,7 +112,8 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 	object_changes_kick_machine_of_claim(c, n);
 }
 
-/* A record belongs to a server, whose Machine may have another name today. */
+/* Schedules ticks of all Machines that may be the server of the record: by name, system UUID and
+ * serial number. The server's Machine may have a different name by now. */
 static void kick_machine_of_record(struct controller *c, const struct wipe_record *r)
 {
 	lives_kick(c->lives, str_or(r->spec.evidence.machine.name, ""));
@@ -122,8 +123,8 @@ static void kick_machine_of_record(struct controller *c, const struct wipe_recor
 			   object_changes_kick_machine, c);
 }
 
-/* True if only the status differs. Most such changes are drover's own writes, and nothing depends
- * on them. */
+/* True if spec and deletion timestamp are unchanged, so that at most the status differs. Most
+ * changes of a status are drover's own writes, on which nothing depends. */
 static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
 {
 	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
@@ -133,7 +134,8 @@ static bool same_spec(const struct kube_entry *old, const struct kube_entry *new
 	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
-/* True if the results of BMC logins, which are part of the status, are unchanged. */
+/* True if the Secret versions of the last accepted and the last refused BMC login, which are in
+ * status, are unchanged. */
 static bool same_logins(const struct kube_entry *old, const struct kube_entry *new_)
 {
 	const struct machine *a = old ? old->object : NULL, *b = new_ ? new_->object : NULL;
@@ -142,7 +144,8 @@ static bool same_logins(const struct kube_entry *old, const struct kube_entry *n
 	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
 }
 
-/* old: NULL for a new Machine. m: NULL for a deleted one. */
+/* Handles a changed spec of Machine `name`. old: NULL for a new Machine. m: NULL for a deleted
+ * one. */
 static void machine_spec_changed(struct controller *c, const char *name, const struct machine *old,
 				 const struct machine *m)
 {
@@ -153,12 +156,15 @@ static void machine_spec_changed(struct controller *c, const char *name, const s
 
 	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
 		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
-	if (!m) /* entry added by life/bmc.c */
+	/* also remove the entry that life/bmc.c added for the address from which the BMC
+	 * answered */
+	if (!m)
 		reserved_put(c->ctx.reserved, arena_printf(a, RESERVED_ANSWERED, name), NULL,
 			     false);
 }
 
-/* Reserves drover's own addresses, as agents and BMCs know them. */
+/* Adds drover's own addresses, under which agents and BMCs reach it, to the reserved addresses. No
+ * tenant endpoint may use a reserved address. */
 static void reserve_endpoints(struct controller *c, const char *name,
 			      const struct provider_object *p)
 {
@@ -193,7 +199,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			drift_pool(c->drift, name);
 		}
 		provisioner_kick(
-			/* its circuit breaker may have been reset (claims/stop_line.h) */
+			/* plan again: the pool's circuit breaker may have been reset
+			 * (claims/stop_line.h) */
 			c->provisioner);
 		owners_kick(c->owners, NULL);
 		break;
@@ -210,7 +217,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
 			machine_spec_changed(c, name, old ? old->object : NULL, o);
-		kick_claim_of(c, old); /* a claim that the Machine has just released ends now */
+		/* kick the claim of the old Machine too: if the Machine has just released it, the
+		 * claim can end now */
+		kick_claim_of(c, old);
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);
 		if (end.by != ETA_BY_NONE)
@@ -231,7 +240,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
 		fleet_kick(c->fleet);
-		debts_kick(c->debts, NULL); /* its network may contain tenants' segments */
+		/* check all pending cleanups (debts) again: the Provider's network may contain
+		 * segments of tenants */
+		debts_kick(c->debts, NULL);
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:

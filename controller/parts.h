@@ -1,7 +1,7 @@
 /*
  * parts: the parts of the controller. Not included outside the top level of controller/:
- * controller.c creates the parts and passes each what it needs; object_changes.c, tenant_changes.c
- * and secret_changes.c pass on changes from outside. Loop thread only.
+ * controller.c creates the parts and passes each what it needs. object_changes.c, tenant_changes.c
+ * and secret_changes.c pass changes of watched objects on to the parts. Loop thread only.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "controller/endpoints.h"
 #include "controller/tenant/tenant.h"
 
-/* Argument of one cache's callbacks. */
+/* Argument of the callbacks of one cache: the controller, and the kind of object in the cache. */
 struct kind_watch {
 	struct controller *c;
 	enum object_kind_id kind;
@@ -41,7 +41,8 @@ struct controller {
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
-	/* Owned by provisioner */
+	/* Feeds the planner's world (its snapshot of pods, nodes and machines). Owned by
+	 * provisioner. */
 	struct world_sync *sync;
 	struct claims *claims;
 	struct owners *owners;
@@ -55,14 +56,15 @@ struct controller {
 	struct lives *lives;
 	/* Array with one element per kind of object */
 	struct kind_watch *watches;
-	/* Runs rederive(): derives again what depends on several kinds */
+	/* Timer that starts rederive(): repeats what was derived from several kinds of objects
+	 * while their caches were loading. */
 	struct loop_timer settle;
 	struct rederive {
-		/* NULL: no pass in progress */
+		/* Memory of the pass in progress; NULL: no pass in progress */
 		struct arena *arena;
 		struct sweep sweep;
 		struct loop_timer timer;
-		/* Machines are done; claims follow */
+		/* True: the pass has processed all Machines, and processes the NodeClaims now */
 		bool claims;
 	} rederive;
 };
@@ -71,12 +73,13 @@ struct controller {
 
 /* Starts the caches of the CRDs and of all kinds that the controller acts on. */
 void object_changes_watch(struct controller *c);
-/* True if the caches of all these kinds are synced. */
+/* True if the caches of all kinds that object_changes_watch() started are synced. */
 bool object_changes_synced(const struct controller *c);
-/* Passes the current Machine to all parts that depend on it; m NULL: it is gone. */
+/* Passes a changed Machine to all parts that depend on it; m NULL: the Machine was deleted. */
 void object_changes_machine(struct controller *c, const char *name, const struct machine *m);
 void object_changes_kick_machine_of_claim(struct controller *c, const struct node_claim *n);
-/* Callback for machine_index_each(); arg: struct controller. */
+/* Callback for machine_index_each(): schedules a tick of the machine; arg: struct controller.
+ * Always returns true. */
 bool object_changes_kick_machine(const char *machine, void *arg);
 
 /* --- tenant_changes.c: pods and Nodes of the tenants ------------------------------------------ */
@@ -85,5 +88,6 @@ struct tenant_hooks tenant_changes_hooks(struct controller *c);
 
 /* --- secret_changes.c: Secrets in the namespaces of drover and of the tenants ----------------- */
 
-/* A secrets_fn; arg: struct controller. */
+/* Callback of secrets_new(): renews what depends on Secret ns/name, which has changed; arg: struct
+ * controller. */
 void secret_changes_on(const char *ns, const char *name, void *arg);

@@ -16,7 +16,7 @@
 struct secret_change {
 	struct controller *c;
 	const char *name;
-	/* The machines of all Providers with this Secret were attached again */
+	/* True: the machines of all Providers with this Secret have been attached again */
 	bool reattached;
 };
 
@@ -28,7 +28,8 @@ static bool reattach(const char *machine, void *arg)
 	return true;
 }
 
-/* A Machine without a Secret of its own uses its Provider's. */
+/* Attaches the Machine's BMC again if its Provider's credentials Secret is the changed one and the
+ * Machine has no credentials Secret of its own. */
 static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 {
 	const struct secret_change *s = arg;
@@ -64,8 +65,8 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
 		return true;
-	/* This covers the machines of all Providers with the Secret. Continue with the other
-	 * Providers, whose network may use the Secret. */
+	/* One scan attaches the machines of all Providers with the Secret. The scan of Providers
+	 * continues nevertheless, because another Provider's network driver may use the Secret. */
 	if (!s->reattached)
 		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
 	s->reattached = true;
@@ -84,8 +85,8 @@ static bool has_manager_by(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Only dependents of the Secret are renewed, because there may be a Secret for each machine and
- * each tenant. */
+/* Renews only what depends on the Secret, because there may be a Secret for each machine and each
+ * tenant. */
 void secret_changes_on(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;

@@ -20,8 +20,8 @@ static void on_tenant_pod(const struct tenant *t, const char *ns, const char *na
 	world_sync_pod(c->sync, t->name, ns, name, p);
 }
 
-/* Kicks the machine behind the Node. A Node without a claim may be any machine that is not
- * identified yet: kicks all of those. */
+/* Schedules a tick of the machine on which the Node runs. A Node without a claim may run on any
+ * machine that is not identified yet: schedules ticks of all machines in state known. */
 static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
 			   void *arg)
 {
