@@ -1,5 +1,6 @@
 /*
- * act: sends an act only after the journal names it, and records its end.
+ * act: sends an act (a request that changes hardware, network or a tenant) only after the journal
+ * names it, and records its end.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>
@@ -98,7 +99,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
 		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
 		      "waitingFor", "Device", "nextAttempt");
-	if (attempt == 1) { /* a new step: clear what an earlier step waited for or reported */
+	if (attempt == 1) { /* a new act: clear the error and progress of the one before */
 		json_object_set_new(j, "lastError", json_null());
 		json_object_set_new(j, "progress", json_null());
 	}
@@ -134,9 +135,9 @@ void life_acted(struct life *l, const struct err *e)
 					e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
-			/* The fabric remembers a higher fence: either a newer leader exists, whose
-			 * write then makes this one fail, or the journal was lost. Raise the fence
-			 * above the journal's. */
+			/* The fabric remembers a higher fence than ours. Either a newer leader
+			 * exists, or the journal was lost. Raise the fence above that in the
+			 * journal: if a newer leader exists, its write makes this write fail. */
 			if (e->kind == ERR_CONFLICT && str_starts(l->act.step, "place "))
 				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);

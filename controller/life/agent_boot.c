@@ -1,18 +1,19 @@
 /*
- * agent_boot: boots the agent, hands it its orders, and removes everything that its boot leaves.
+ * agent_boot: boots the agent, gives it its orders, and removes everything that its boot leaves at
+ * the BMC.
  *
  * A boot by virtual media shows in the media slot. An HTTP boot shows in HttpBootUri, which some
  * BMCs clear when it is used and others never clear. Therefore the journal records it:
  * status.power.httpBoot is set from before the power-on until the agent is gone, or until an Off is
- * read later. Without that field, a URL counts as drover's only if it belongs to a boot of this
- * operation: it is derived from the boot key. A process that did not switch the machine on itself
- * checks both against the network and the tenants' Nodes, because status may come from a backup and
- * the machine may run for a tenant now.
+ * read later. Without that field, the URL that the BMC shows counts as drover's only if it belongs
+ * to a boot of this operation; drover recognises it because its token is derived from the boot key.
+ * A process that did not switch the machine on itself checks field and URL against the network and
+ * the tenants' Nodes, because status may come from a backup and the machine may run for a tenant
+ * now.
  *
- * A URL that the BMC does not clear boots nothing: UefiHttp is a target of the override, which is
- * cleared and read back (DSP0268, ComputerSystem.Boot), and drover no longer serves the URL.
- * status.bmc.keptAddress records it; from then on the URL no longer counts as evidence of what
- * runs.
+ * A URL that the BMC does not clear boots nothing. UefiHttp is a target of the boot override, which
+ * is cleared and read back (DSP0268, ComputerSystem.Boot), and drover no longer serves the URL.
+ * status.bmc.keptAddress records such a URL. From then on it is no evidence of what runs.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 #include <string.h>
@@ -41,17 +42,17 @@
 #define POWEROFF_GRACE_MS 30000
 
 /* Time after which a boot without a call from its agent is repeated, for the first and second boot
- * of an operation. A medium that was not served while the BMC fetched it, because the leader
- * changed, never arrives. Firmware that tests terabytes of memory takes more than ten minutes, so
- * the second boot has longer, and the third has the rest of the state's deadline. */
+ * of an operation. A boot medium that was not served while the BMC fetched it, because the leader
+ * changed, never arrives. Firmware that tests terabytes of memory takes more than ten minutes.
+ * Therefore the second boot has longer, and the third has the rest of the state's deadline. */
 static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 #define CALL_LIMITS ((int64_t)(sizeof(call_limits_ms) / sizeof(*call_limits_ms)))
 
-/* Number of tries to clear the HTTP boot URL before it counts as one that the BMC keeps. */
+/* Number of tries to clear the HTTP boot URL. After that it counts as a URL that the BMC keeps. */
 #define CLEAR_TRIES 2
 
-/* Number of earlier boots whose URLs are checked. An operation has few boots, and what runs is
- * usually the newest. */
+/* Number of earlier boots of the operation whose URLs are recognised. An operation has few boots,
+ * and what runs is usually the newest. */
 #define BOOTS_BACK 8
 
 /* --- which boot is on ------------------------------------------------------------------------- */
@@ -104,13 +105,15 @@ bool life_ensure_boot_followed(struct life *l)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
-		return l->boot.whereabouts == LIFE_ANSWERED; /* a second answer is not waited for */
+		/* do not wait for a second answer of the fabric */
+		return l->boot.whereabouts == LIFE_ANSWERED;
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	/* A port that is proved to be in one of drover's segments is in no tenant's, so tenants
-	 * that have not been read yet need not be waited for. Without that proof, for example
-	 * without a fabric, a missing Node does not make up for it. A Node that may run on this
-	 * machine rules out the HTTP boot in either case. */
+	/* A port that is proved to be in one of drover's segments is in no tenant's segment.
+	 * Tenants whose Nodes have not been read yet then need not be waited for. Without that
+	 * proof, for example without a fabric, the HTTP boot does not count as drover's, even if no
+	 * tenant has such a Node. A Node that may run on this machine rules out the HTTP boot in
+	 * either case. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
@@ -125,8 +128,8 @@ static bool is_boot_of_now(const struct life *l)
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
-/* Writes the value of status.power.agentBoot for the present boot with the present keys; a boot
- * medium with other keys does not count. */
+/* Writes the value of status.power.agentBoot for the present boot and the present keys to out. The
+ * value contains the keys' id, because a boot medium with other keys does not count. */
 static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + AGENT_KEY_ID])
 {
 	char boot[LIFE_BOOT_TEXT], key[AGENT_KEY_ID];
@@ -136,8 +139,8 @@ static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + 
 	str_format(out, LIFE_BOOT_TEXT + AGENT_KEY_ID, "%s/%s", boot, key);
 }
 
-/* True if the machine was seen off for this boot before drover switched it on: only then may an
- * agent call with the boot's secret. */
+/* True if status records that the machine was seen off for this boot before drover switched it on.
+ * Only then may an agent call with the boot's secret. */
 static bool is_started(const struct life *l)
 {
 	char now[LIFE_BOOT_TEXT + AGENT_KEY_ID];
@@ -146,7 +149,8 @@ static bool is_started(const struct life *l)
 	return str_eq(l->m->status.power.agent_boot, now);
 }
 
-/* True if status.power.httpBoot is http_boot. False while that is being written. */
+/* True if status.power.httpBoot equals http_boot (NULL: not set). Otherwise starts to write it and
+ * returns false. */
 static bool ensure_marked(struct life *l, const char *http_boot)
 {
 	if (str_eq(l->m->status.power.http_boot, http_boot))
@@ -155,8 +159,8 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 	return false;
 }
 
-/* Switches the machine on. Off was read just now and the boot target is set. status records the
- * boot before the power comes, for whichever leader the agent calls. */
+/* Switches the machine on for the agent. The caller has just read Off, and the boot target is set.
+ * First records the boot in status, so that whichever leader the agent calls knows the boot. */
 static void start(struct life *l, bool http)
 {
 	char now[LIFE_BOOT_TEXT], started[LIFE_BOOT_TEXT + AGENT_KEY_ID];
@@ -182,7 +186,7 @@ bool life_ensure_boot_ended(struct life *l)
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
-/* Which hello is accepted before the machine was seen on, according to the journal. */
+/* Returns how a hello is treated before the machine was seen on, according to the journal. */
 static enum agent_await awaited(const struct life *l)
 {
 	return is_started(l) ? AGENT_STARTING : AGENT_NOT_YET;
@@ -201,14 +205,14 @@ static bool open_seat(struct life *l)
 		return false;
 	was = agent_session_is_open(l->agent, op->id, op->boot_number);
 	agent_session_open(l->agent, op->id, op->boot_number,
-			   op->fence); /* raises the fence of an open session */
-	/* A session of this boot that the journal knows continues under a new leader. */
+			   op->fence); /* for an open session, this only raises the fence */
+	/* The agent that the journal names for this boot stays accepted under a new leader. */
 	if (!was && ag && ag->boot_id && ag->public_key)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
 	if (!was)
 		agent_session_await(l->agent, awaited(l));
-	/* Address to which the medium is served: the one the BMC answered from; before the first
-	 * answer, the host of spec.bmc.address. */
+	/* Address to which the medium is served: the address from which the BMC answered. Before
+	 * the first answer: the host of spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
 	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
@@ -240,8 +244,8 @@ static int64_t call_limit_ms(const struct life *l)
 	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
 }
 
-/* Starts the next boot. A new boot number brings a new secret and URL; what is on now then counts
- * as an earlier boot and is switched off. */
+/* Begins the next boot of the operation. The new boot number brings a new secret and URL. What is
+ * on now then counts as an earlier boot and is switched off. */
 static void boot_again(struct life *l)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -291,7 +295,9 @@ static void wait_for_call_of_now(struct life *l)
 			  (long long)op->boot_number);
 	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
 		life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-			   NULL); /* the boot medium is shown again: let the deadline run */
+			   /* the boot medium is shown again: clear the reason, so that the deadline
+			    * counts */
+			   NULL);
 	}
 }
 
@@ -306,7 +312,7 @@ static void wait_for_call(struct life *l, const char *url)
 			  "the machine is on, but its BMC does not show drover's boot medium");
 	} else if (!shows || !is_started(l)) {
 		/* Either an earlier boot of drover runs, or another client switched the machine on,
-		 * so that off was not seen before. */
+		 * so that off was not seen before. In both cases switch it off first. */
 		agent_session_await(l->agent, AGENT_STARTING);
 		life_power(l, false);
 	} else {
@@ -321,7 +327,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	struct provider_call call;
 	const char *url;
 
-	if (!open_seat(l)) { /* a new boot gets a new number, and with it a new secret and URL */
+	if (!open_seat(l)) { /* a new boot gets a new number, and from it a new secret and URL */
 		life_write(l,
 			   json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1,
 				     "agent"),
@@ -353,7 +359,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	life_way_begin(l);
-	if (l->look.media_known) /* without a successful read of the slot, change nothing */
+	/* do not change the URL without a successful read of the media slot */
+	if (l->look.media_known)
 		life_way_choose_address(l, is_boot_of_now(l));
 	url = agent_session_media_url(l->agent);
 	if (l->look.power == PROVIDER_POWER_ON) {
@@ -381,7 +388,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call.media_ca = agent_endpoint_ca(l->parts->agent_endpoint);
 		provider_media(l->driver->provider, l->bmc, url, &call);
 	} else if (/* mutant: override-foreign */ l->look.override !=
-		   PROVIDER_OVERRIDE_MEDIA) { /* none, or a different target */
+		   PROVIDER_OVERRIDE_MEDIA) { /* no override is set, or one to a different target */
 		if (life_way_in_vain(l, "boot-media", "its boot override is not the virtual CD"))
 			return false;
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
@@ -415,7 +422,8 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	if (r)
 		return r;
 	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
-	/* The agent answers the same id with the same result, so an order may be repeated. */
+	/* The agent answers an order with the same id with the same result, so an order may be
+	 * repeated. */
 	if (!str_eq(l->act.step, step) || l->act.journaled || !l->act.began_at) {
 		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
 			agent_session_order(l->agent, o);
@@ -424,16 +432,16 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	} else {
 		agent_session_order(
 			l->agent,
-			/* a recreated session has lost the order; repeating the same id changes
-			 * nothing */
+			/* a recreated session has lost the order; setting an order with the same id
+			 * again changes nothing */
 			o);
 		life_progress(l, id);
 	}
 	return NULL;
 }
 
-/* After dismissal the boot id stays in status, because a Node must not register with it. The public
- * key stays too, because a caller with a different key is not this agent. */
+/* After dismissal the boot id stays in status, because a Node must not register with that boot id.
+ * The public key stays too, because a caller with a different key is not this agent. */
 bool life_agent_dismissed(const struct life *l)
 {
 	const struct machine_agent *ag = l->m->status.agent;
@@ -441,7 +449,8 @@ bool life_agent_dismissed(const struct life *l)
 	return ag && (ag->dismissed || !ag->public_key);
 }
 
-/* True while the boot secret matters: from the boot until its results are used or undone. */
+/* True in the states in which the boot secret matters: from the boot until its results are used or
+ * undone. */
 static bool secret_counts(const struct life *l)
 {
 	const uint32_t states = 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |
@@ -478,8 +487,8 @@ bool life_ensure_alone(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* True if clearing the URL was tried often enough. The caller has checked that the override is
- * cleared. */
+/* True if clearing the HTTP boot URL was tried CLEAR_TRIES times. The caller has checked that the
+ * boot override is cleared. */
 static bool address_stays(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -511,7 +520,7 @@ bool life_ensure_agent_gone(struct life *l)
 		life_write(l, json_pack("{s:{s:b}}", "agent", "dismissed", 1), NULL);
 		return false;
 	}
-	/* A call in flight may still insert a medium that no read has shown yet. */
+	/* Wait for an act in flight: it may still insert a medium that no read has shown yet. */
 	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
@@ -533,7 +542,8 @@ bool life_ensure_agent_gone(struct life *l)
 	}
 	if (agent_session_is_open(l->agent, str_or(op->id, ""), op->boot_number))
 		agent_session_watch(l->agent);
-	if (!l->look.media_known) { /* without a successful read of the slot, change nothing */
+	if (!l->look.media_known) {
+		/* eject nothing without a successful read of the media slot; read the BMC again */
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}

@@ -12,7 +12,7 @@
 
 #define AGAIN_MS 1000
 
-#define CLAIM_REPLACED 410 /* err.code: a different claim has the name */
+#define CLAIM_REPLACED 410 /* err.code that marks a claim with the same name and a different UID */
 
 enum life_asked life_asked(const struct life *l, const char *about)
 {
@@ -30,8 +30,8 @@ void life_asking(struct life *l, const char *about, struct tenant *t)
 	l->question.fence = life_fence(l);
 }
 
-/* kube_call_check callback: 0 if the cache still shows the state, fence and claim that the request
- * was made for. */
+/* kube_call_check callback: returns 0 if the cache still shows the state, fence and claim for which
+ * the request was made. Otherwise returns -1 with *e. */
 static int still_asked(void *arg, struct err *e)
 {
 	const uint32_t coming = 1u << MACHINE_IMAGING | 1u << MACHINE_ATTACHING |
@@ -44,7 +44,7 @@ static int still_asked(void *arg, struct err *e)
 	const struct node_claim *n =
 		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
-	/* checked here, because only the host cluster's client checks the Lease by itself */
+	/* check the Lease here, because only the host cluster's client checks it by itself */
 	if (ctx_may_change(l->c, e) < 0)
 		return -1;
 	if (!m || !op || machine_state_find(str_or(m->status.state, "")) != l->question.state)
@@ -112,8 +112,8 @@ void life_hang_up(struct life *l, const struct tenant *t)
 
 /* --- the claim -------------------------------------------------------------------------------- */
 
-/* kube_done: ok if the claim, read from the API server and not from the cache, is still the one
- * that holds this machine (S7). */
+/* kube_done callback: records ASK_OK if the claim just read from the API server is still the one
+ * that holds this machine and is not being deleted (S7). */
 static void on_claim_read(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;

@@ -4,54 +4,57 @@
 #include "controller/life/life.h"
 
 /*
- * ask: sends one request at a time to an API server for a step. The step starts the call in
- * l->question.call and sees the answer in a later turn. A change of state drops the answer.
+ * ask: sends requests of a step to an API server, one at a time. The step starts the call in
+ * l->question.call and evaluates the answer in a later turn. A change of state drops the answer.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
 
 enum life_asked { ASK_NONE, ASK_OK, ASK_FAILED };
 enum life_asked life_asked(const struct life *l, const char *about);
 
-/* Prepares a request named `about`; the caller then sets l->question.call. t: tenant whose client
- * is used; NULL: the host cluster. */
+/* Prepares a request named `about`. The caller then starts the call and sets l->question.call. t:
+ * tenant whose client is used; NULL: the host cluster. */
 void life_asking(struct life *l, const char *about, struct tenant *t);
 /* Sets l->question.call to `call`, a request to a tenant that was just started after life_asking().
- * If the request is still queued when the machine has left this state, another leader has taken
- * over, or the claim has been withdrawn, it is not sent and ends with ERR_UNAVAILABLE. */
+ * If the machine has left this state, another leader has taken over, or the claim has been
+ * withdrawn while the request is queued, the request is not sent and ends with ERR_UNAVAILABLE. */
 void life_ask_tenant(struct life *l, struct kube_call *call);
-/* kube_done callback for requests whose result object is not needed. */
+/* kube_done callback for requests whose result object is not needed: records success or error as
+ * the answer, and schedules a tick. life: struct life. */
 void life_answer(json_t *o, const struct err *e, void *life);
-/* Records the answer, for callers with their own kube_done. ok: the answer is good. e: error to
- * store in question.answer.err; NULL leaves it unchanged. */
+/* Records the answer to the request in flight, for callers with a kube_done callback of their own.
+ * ok: the answer is good. e: error to store in question.answer.err; NULL leaves that member
+ * unchanged. */
 void life_answered(struct life *l, bool ok, const struct err *e);
 /* Drops the answer, so that the next life_asked() returns ASK_NONE. */
 void life_ask_forget(struct life *l);
 /* Drops the answer and schedules the next turn in one second. Use after a failed request. */
 void life_ask_again(struct life *l);
 
-/* Reads the claim named in status.claimRef from the API server, not from the cache. The answer is
- * ok if the claim still has the same UID and is not being deleted. */
+/* Starts the request `about`: reads the claim named in status.claimRef from the API server, not
+ * from the cache. The answer is ASK_OK if the claim still has the same UID and is not being
+ * deleted. */
 void life_ask_claim(struct life *l, const char *about);
 
-/* Cancels a request through the client of t, which is about to be freed, as if the request had
- * never been made. */
+/* Cancels the request in flight if it uses the client of t, which is about to be freed. Afterwards
+ * the request counts as never made. */
 void life_hang_up(struct life *l, const struct tenant *t);
 
-/* What the API server says about the claim named in status.claimRef. An entry missing in the cache
- * proves nothing. */
+/* State of the claim named in status.claimRef, as the API server reports it. A claim that is
+ * missing in the cache proves nothing. */
 enum life_claim_is {
-	/* the request is in flight, or must be repeated */
+	/* not known yet: the request is in flight, or must be repeated */
 	LIFE_CLAIM_ASKED,
-	/* the claim exists but cannot be decoded; life_wait() was called */
+	/* exists, but cannot be decoded; life_wait() was called */
 	LIFE_CLAIM_THERE,
 	LIFE_CLAIM_GONE,
-	/* a different claim has the name: a restored backup, because claim names are random */
+	/* a different claim has the name. Because claim names are random, a backup was restored. */
 	LIFE_CLAIM_REPLACED,
 };
 enum life_claim_is life_claim_look(struct life *l);
 
-/* True if the claim is proved to be deleted or replaced. False while the API server is being
- * asked. */
+/* True if the claim is proved to be deleted or replaced. Returns false while the API server is
+ * being asked, and if the claim exists. */
 bool life_ensure_claim_proved_gone(struct life *l);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * bmc: reads the BMC when a step needs a newer observation, stores the result, and proves by two
- * reads that the machine is off. Acts are in power.c and port.c.
+ * bmc: reads the BMC when a step needs a newer observation, stores the result in l->look, and
+ * proves by two reads that the machine is off. Acts are in power.c and port.c.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "controller/life/life.h"
 #include "controller/life/line.h"
 
-/* A read that takes longer is reported as BmcSlow. */
+/* Time after which a read in progress is reported as BmcSlow. */
 #define SLOW_MS 10000
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ void life_look_forget(struct life *l)
 	life_line_left(l);
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
-	l->look.learned_pin[0] = '\0'; /* the first read after attaching sets it again */
+	/* forget the learned certificate too: the first read after attaching sets it again */
+	l->look.learned_pin[0] = '\0';
 }
 
 void life_look_over(struct life *l)
@@ -54,8 +55,8 @@ void life_look_doubt(struct life *l)
 	l->look.off_since = loop_now(l->c->loop);
 }
 
-/* Adds the BMC's address to the reserved addresses, so that no tenant endpoint may point to it,
- * whatever name spec.bmc uses. */
+/* Adds the address from which the BMC answered to the reserved addresses. No tenant endpoint may
+ * then use that address, whatever name spec.bmc uses. */
 static void reserve(const struct life *l, const char *address)
 {
 	OWN(arena) a = arena_new();
@@ -67,8 +68,8 @@ static void reserve(const struct life *l, const char *address)
 
 static void remember(struct life *l, const struct provider_observation *o)
 {
-	/* Compare with one fixed choice of UUID or serial number: two reads must agree in all of
-	 * it. */
+	/* Compare by the UUID, and by the serial number only if there is no UUID. Two reads prove
+	 * off only if they are of the same identity. */
 	bool off = o->power == PROVIDER_POWER_OFF,
 	     same = l->look.known && str_eq(l->look.uuid, str_or(o->system_uuid, "")) &&
 		    (l->look.uuid[0] || str_eq(l->look.serial, str_or(o->serial, "")));
@@ -131,14 +132,15 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		delay = e->retry_after_ms;
 	l->look.after = loop_now(l->c->loop) + delay;
 	l->look.error = *e;
-	l->look.off_since = 0; /* off needs two consecutive successful reads */
+	/* off needs two successful reads without a failed one between them */
+	l->look.off_since = 0;
 	log_warn("BMC could not be read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay),
 		 LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (l->m && !writer_busy(&l->journal.write)) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
-		/* Only a refused login (401) counts against the Secret; a changed certificate does
-		 * not. */
+		/* Only a refused login (401) counts against this version of the Secret. A changed
+		 * certificate does not. */
 		if (e->kind == ERR_DENIED && e->code == 401 && l->attached.secret_version[0])
 			life_write(l,
 				   json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc",
@@ -152,7 +154,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 									    : WAITING_DEVICE,
 					life_bmc_reason(e), "%s", e->text);
 	}
-	/* The back-off of the BMC must not delay the handling of a deadline. */
+	/* Do not let the back-off of the BMC delay the handling of the state's deadline. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
 	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
@@ -200,7 +202,7 @@ static bool says(const struct life *l, enum reason reason)
 	return op && reason_find(op->last_error.reason) == reason;
 }
 
-/* True if the last observation resolved the reason that status shows. */
+/* True if the last observation resolves the reason that status shows (BmcSlow, IdentityNotTold). */
 static bool is_answered(const struct life *l)
 {
 	struct err e;
@@ -209,8 +211,8 @@ static bool is_answered(const struct life *l)
 	       (says(l, REASON_IdentityNotTold) && life_identity(l, &e) == 0);
 }
 
-/* Reports a slow BMC, unless status already shows another reason. An idle machine waits for
- * nothing. */
+/* Reports a slow BMC or a long wait in the queue, unless status already shows another reason. Does
+ * nothing for an idle machine, which waits for nothing. */
 static void tell_slow(struct life *l, int64_t max_age_ms)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -251,7 +253,8 @@ bool life_ensure_off_proved(struct life *l)
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
-	/* Reads from before the last power request prove nothing. */
+	/* Reads from before the last power request prove nothing: begin the proof with the last
+	 * read. */
 	if (l->look.off_since < l->power.ended_at)
 		l->look.off_since = l->look.read_at;
 	if (l->look.read_at - l->look.off_since >= settle)

@@ -4,9 +4,10 @@
 
 #include "base/str.h"
 
-#define LATENCY_MS 600000 /* minimum time between two writes of a latency alone */
+#define LATENCY_MS 600000 /* minimum time between two writes for a changed latency alone */
 #define AGAIN_MS 600000	  /* minimum time between two writes of the same changes */
-#define LATENCY_FLOOR 20  /* smaller differences in latency, in ms, come from the network */
+/* smallest difference of the latency that counts, in ms; smaller ones come from the network */
+#define LATENCY_FLOOR 20
 
 static const char *const members[] = {
 	"vendor",    "product", "firmwareVersion",     "redfishVersion", "quirks",	    "media",
@@ -19,7 +20,8 @@ void life_bmc_unknown(json_t *bmc)
 		json_object_set_new(bmc, members[i], json_null());
 }
 
-/* Adds the member to news if it changed. keeps: is == NULL (not reported) leaves the old value. */
+/* Adds the member to `news` if its value changed from `was` to `is`. is NULL: not reported; the old
+ * value then stays if keeps is true, and is removed if not. */
 static void put(json_t *news, const char *member, const char *was, const char *is, bool keeps)
 {
 	if (!str_eq(str_or(was, ""), str_or(is, "")) && (is || !keeps))
@@ -41,7 +43,7 @@ static void put_quirks(json_t *news, const struct strings *was, const struct pro
 	json_object_set_new(news, "quirks", list);
 }
 
-/* Returns the latency to write; 0 leaves the written value. */
+/* Returns the latency to write; 0: do not write it, because it is unknown or changed too little. */
 static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 {
 	int64_t is = k->latency_ms > 0 ? k->latency_ms : 1, by = is > was ? is - was : was - is;
@@ -51,8 +53,8 @@ static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 	return is;
 }
 
-/* True if the same changes were returned recently. A host cluster with an older
- * CustomResourceDefinition drops the fields; they must not be written again and again. */
+/* True if the same changes were returned less than AGAIN_MS ago. A host cluster with an older
+ * CustomResourceDefinition drops the fields, which must then not be written again and again. */
 static bool is_told(struct life *l, const json_t *news, int64_t now)
 {
 	char *text = json_text(news);
@@ -99,7 +101,7 @@ json_t *life_bmc_news(struct life *l)
 	return NULL;
 }
 
-/* Times in status have whole seconds. */
+/* Compares times in whole seconds, as status stores them. */
 json_t *life_bmc_unlisted(const struct life *l)
 {
 	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;

@@ -1,6 +1,7 @@
 /*
- * bmc_open: checks trust, Secret, the last refusal and the guard of shared logins, in this order.
- * Separate from the tick, because a step that does not need the BMC does not ask.
+ * bmc_open: checks trust, attachment, the last refused login and the guard of shared logins, in
+ * this order. A separate file and not a part of the tick, because a step that does not need the BMC
+ * does not ask.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/bmc_open.h"
@@ -50,8 +51,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 			refused, l->name);
 		return false;
 	}
-	/* For a retired machine only the logout is left, which does not justify trying a login that
-	 * has never been tried. */
+	/* For a retired machine only the logout is left. That does not justify a login with a
+	 * Secret that was never used at this BMC. */
 	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
 	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
@@ -73,8 +74,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	return false;
 }
 
-/* Delay until the next check of a shared login. Random, so that of a thousand waiting machines one
- * soon learns of the result (login_guard.h). */
+/* Returns the delay until the next check of a shared login. It is random, so that of a thousand
+ * waiting machines one soon learns of the result (login_guard.h). */
 static int64_t soon(const struct life *l)
 {
 	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);
@@ -90,7 +91,7 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 		return true;
 	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
-	/* if the BMC is not attached, its Secret starts a turn when it arrives */
+	/* no timer if the BMC is not attached: its Secret starts a turn when it arrives */
 	else if (why == REASON_NONE && l->bmc)
 		loop_timer_start(&l->timer, soon(l));
 	return false;

@@ -1,6 +1,6 @@
 /*
- * bmc_reason: maps an error of a BMC to a reason of api/reasons.def. Separate, because acts of
- * every kind need it.
+ * bmc_reason: maps an error of a BMC to a reason of api/reasons.def. A separate file, because acts
+ * of every kind need it.
  * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 #include <stdio.h>
@@ -20,8 +20,8 @@ enum reason life_act_reason(const char *step, const struct err *e)
 	return life_bmc_reason(e);
 }
 
-/* Returns true if the BMC answered that it cannot do this now: 409 (a temporary state), 423, 429,
- * 503.  Such a BMC is reachable. */
+/* True if the BMC answered that it cannot do this now: 409 (a temporary state), 423, 429, 503. Such
+ * a BMC is reachable. */
 static bool is_put_off(const struct err *e)
 {
 	return e->kind == ERR_UNAVAILABLE &&
@@ -43,7 +43,7 @@ enum reason life_bmc_reason(const struct err *e)
 		return REASON_BmcPasswordChange;
 	if (is_put_off(e))
 		return REASON_BmcBusy;
-	if (e->kind == ERR_UNAVAILABLE && e->code == 500) /* the BMC is reachable */
+	if (e->kind == ERR_UNAVAILABLE && e->code == 500) /* the BMC answered, so it is reachable */
 		return REASON_BmcProtocolError;
 	switch (e->kind) {
 	case ERR_DENIED:

@@ -9,10 +9,10 @@
  * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 
-/* Returns the reason for an error of a BMC. */
+/* Returns the reason that describes an error of a BMC or of its manager. */
 enum reason life_bmc_reason(const struct err *e);
-/* Returns the reason for an error of the act `step`. A BMC that refuses a medium gives
- * MediaNotMounted. */
+/* Returns the reason that describes an error of the act `step`: MediaNotMounted if a BMC refused a
+ * medium, otherwise that of life_bmc_reason(). */
 enum reason life_act_reason(const char *step, const struct err *e);
 
 #endif

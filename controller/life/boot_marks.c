@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "controller/life/life.h"
 
-/* True if url is below base as controller/agent builds it. A plain prefix is not enough: the
- * address of another server may begin with the same digits. */
+/* True if url is below `base` as controller/agent builds it. A plain prefix is not enough, because
+ * the address of another server may begin with the same digits. */
 static bool is_below(const char *base, const char *url)
 {
 	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");

@@ -1,7 +1,7 @@
 /*
- * boot_way: moves from one boot method to the next, and from media over plain HTTP to HTTPS, never
- * back. A BMC that refuses HTTPS is not offered plain HTTP, because an attacker on the network
- * could provoke that.
+ * boot_way: moves from one boot method (way) to the next, and from media over plain HTTP to HTTPS,
+ * and never back within a boot. A BMC that refuses HTTPS is not offered plain HTTP instead, because
+ * an attacker on the network could provoke that.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 #include <string.h>
@@ -33,8 +33,8 @@ static unsigned ways(const struct life *l)
 	return n ? (unsigned)n : 2;
 }
 
-/* True if the present method is HTTP boot. The order is the Provider's; if it has none, virtual
- * media come first, then HTTP boot. */
+/* True if the present method is HTTP boot. The Provider sets the order of the methods. If it does
+ * not, virtual media come first, then HTTP boot. */
 bool life_way_is_http(const struct life *l)
 {
 	const struct strings *m = &life_provider(l)->spec.boot.methods;
@@ -68,8 +68,9 @@ static bool wants_tls(const struct life *l)
 	       str_eq(l->m->status.bmc.media_over, OVER_TLS);
 }
 
-/* Uses HTTPS where the slot lists it, or where the BMC accepted nothing else. A medium of this boot
- * that is already inserted keeps its URL: a different URL would switch off what runs from it. */
+/* Uses HTTPS if the media slot lists HTTPS, or the BMC accepted nothing else. A medium of this boot
+ * that is already inserted keeps its URL. With a different URL, the system that runs from the
+ * medium would be switched off as an earlier boot. */
 void life_way_choose_address(struct life *l, bool is_on)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -91,7 +92,7 @@ bool life_ensure_way_written(struct life *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Puts the refusals of the earlier methods before this method's error. */
+/* Changes the text of *e: the refusals of the earlier methods, then the error of this method. */
 static void tell_all(const struct life *l, struct err *e)
 {
 	char last[sizeof(e->text)];
@@ -112,8 +113,9 @@ static void next_way(struct life *l, const struct err *e)
 	l->boot.way++;
 }
 
-/* Handles a BMC that refused every form of a medium over plain HTTP, as OpenBMC does without
- * listing its protocols: offers HTTPS from now on, or adds a hint to e. */
+/* Handles a BMC that refused every form of a medium over plain HTTP. OpenBMC does so without
+ * listing its protocols. Offers HTTPS from now on, or, without an HTTPS URL, adds a hint to the
+ * text of *e. */
 static void plain_refused(struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);

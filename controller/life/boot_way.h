@@ -7,34 +7,35 @@
 #include "providers/provider.h"
 
 /*
- * boot_way: chooses the boot method for the agent among those of its Provider, and the URL scheme
- * of the boot medium.
+ * boot_way: chooses the boot method (way) for the agent among the methods of its Provider: virtual
+ * media or HTTP boot. Also chooses between HTTP and HTTPS for the URL of the boot medium.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 
-/* Time that a BMC has to show what it was asked for; after that the request counts as having had no
- * effect. */
+/* Time that a BMC has to show the effect of an accepted request. After that the request counts as
+ * having had no effect. */
 #define LIFE_BOOT_PATIENCE_MS 20000
 
 /* Writes "OPERATION/BOOT" of the current boot to out, the format of status.power.httpBoot. */
 #define LIFE_BOOT_TEXT 96
 void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT]);
 
-/* Selects the first boot method if a new boot has begun. */
+/* Returns to the first boot method if the present boot is a new one. */
 void life_way_begin(struct life *l);
 bool life_way_is_http(const struct life *l);
-/* Chooses between HTTP and HTTPS for the boot medium. is_on: status shows that this boot is an
- * HTTP boot; its medium stays on HTTP. */
+/* Chooses between HTTP and HTTPS for the boot medium. is_on: status shows that this boot is an HTTP
+ * boot. The medium of an HTTP boot stays on HTTP. */
 void life_way_choose_address(struct life *l, bool is_on);
-/* False while status.bmc.mediaOver (this BMC takes media over TLS only) is being written. */
+/* True unless status.bmc.mediaOver must still record that this BMC accepts media over TLS only. In
+ * that case writes the field and returns false. */
 bool life_ensure_way_written(struct life *l);
-/* provider_call.done for the requests of a boot method. If the BMC does not support the method,
- * selects the next one. */
+/* done() of the requests of a boot method (provider_call.done); life: struct life. If the BMC does
+ * not support the method, selects the next method. */
 void life_way_acted(const struct provider_observation *o, const char *handle, const struct err *e,
 		    void *life);
-/* True if the BMC accepted the act `step` but shows no effect after LIFE_BOOT_PATIENCE_MS. This
- * counts as a failure of the act, with a growing back-off. seen: what the BMC shows instead, for
- * the message. */
+/* True if the BMC accepted the act `step` but shows no effect after LIFE_BOOT_PATIENCE_MS. The act
+ * then counts as failed, with a growing back-off. seen: what the BMC shows instead, for the
+ * message. */
 bool life_way_in_vain(struct life *l, const char *step, const char *seen);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * clean_proof: finds the newest record of the present tenancy, verifies both signatures, and judges
- * it (rules/wipe_judge.c). wipe_attempt.c creates the records.
+ * clean_proof: finds the newest WipeRecord of the present tenancy, verifies both signatures, and
+ * judges the record (rules/wipe_judge.c). wipe_attempt.c creates the records.
  */
 #include <string.h>
 
@@ -50,7 +50,8 @@ bool life_ensure_signable(struct life *l)
 	}
 	if (!op || reason_find(op->last_error.reason) != REASON_EvidenceKeyMissing)
 		return true;
-	/* The wait for the key was the operator's time: give the state its full limit again. */
+	/* The machine had to wait for the operator's key: give the state its full time limit
+	 * again. */
 	life_write(l,
 		   json_pack("{s:{s:n, s:n, s:o}}", "operation", "lastError", "waitingFor",
 			     "deadline",

@@ -1,5 +1,5 @@
 /*
- * conditions: computes what a Machine's conditions show to humans and `kubectl wait`. Nothing in
+ * conditions: computes the conditions that a Machine shows to humans and `kubectl wait`. Nothing in
  * drover decides by them.
  */
 #include <ctype.h>
@@ -16,12 +16,12 @@
 
 #define CONDITIONS 5
 
-/* Applies to a medium over HTTPS: nobody can read it, but an attacker between BMC and drover can
- * substitute a different one. */
+/* Added to the message for a medium over HTTPS. Nobody can read such a medium on the network, but
+ * an attacker between BMC and drover can substitute a different one. */
 #define UNCHECKED "its BMC does not verify the TLS certificate of the boot medium's server"
 
-/* Sets Ready to False for a free machine whose BMC or Provider cannot be used, because it could not
- * be booted for a claim. */
+/* Sets Ready to False for a free machine whose BMC or Provider cannot be used, because the machine
+ * could not be booted for a claim. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
 			 struct arena *a)
 {
@@ -71,7 +71,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 	}
 }
 
-/* False: this process knows nothing yet, so the condition in status stays. */
+/* Computes Reachable in *c. False if this process knows nothing yet; the condition in status then
+ * stays. */
 static bool reachable(const struct life *l, struct condition *c)
 {
 	if (!l->m->spec.bmc || (!l->look.known && l->look.error.kind == ERR_NONE))
@@ -105,7 +106,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	} else if (l->m->spec.bmc && !l->look.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
-		/* identity not reported at present: the last condition stays */
+		/* the BMC does not report its identity at present: keep the condition in status */
 		if (e.code == IDENTITY_UNTOLD)
 			return false;
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
@@ -120,7 +121,8 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	return true;
 }
 
-/* False: this process knows nothing yet, so the condition in status stays. */
+/* Computes Healthy in *c. False if this process knows nothing yet; the condition in status then
+ * stays. */
 static bool healthy(const struct life *l, struct condition *c)
 {
 	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
@@ -136,7 +138,8 @@ static bool healthy(const struct life *l, struct condition *c)
 	return l->m->spec.bmc && (l->look.sensed || unread);
 }
 
-/* Returns why the boot medium can be read on the network; NULL: it is served over TLS only. */
+/* Returns why others can read the boot medium on the network; NULL: the medium is served over TLS
+ * only. */
 static const char *plain_medium(const struct life *l, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -154,7 +157,8 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 			: "its BMC does not list HTTPS for virtual media");
 }
 
-/* False: this process knows nothing yet, so the condition in status stays. */
+/* Computes BootProtected in *c. False if this process knows nothing yet; the condition in status
+ * then stays. */
 static bool boot_protected(const struct life *l, struct condition *c, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);

@@ -1,6 +1,6 @@
 /*
- * consent: decides whether drover may act on this machine: approved, identity matches, not paused,
- * no CustomResourceDefinition being deleted.
+ * consent: decides whether drover may act on this machine: it is approved, its identity matches, it
+ * is not paused, and no CustomResourceDefinition is being deleted.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 #include <string.h>
@@ -36,8 +36,8 @@ static bool is_twin(const char *machine, void *arg)
 	return false;
 }
 
-/* Like is_twin(), but two different valid UUIDs prove two machines, whatever their serial
- * numbers. */
+/* Callback for machines with the same serial number. Works like is_twin(), except that two
+ * different valid UUIDs prove two machines, whatever their serial numbers. */
 static bool is_serial_twin(const char *machine, void *arg)
 {
 	const struct twin *t = arg;
@@ -74,7 +74,7 @@ bool life_ensure_single(struct life *l)
 
 /* --- to which BMC the password goes ----------------------------------------------------------- */
 
-/* What an approval would trust now. */
+/* Secret and CA that an approval of the BMC would trust now */
 struct offered {
 	/* name of the credentials Secret; NULL: none */
 	const char *login;
@@ -82,7 +82,7 @@ struct offered {
 	char ca[CRYPTO_DIGEST_TEXT];
 };
 
-/* Returns the driver of the machine's Provider, before the machine is attached to it, too. */
+/* Returns the driver of the machine's Provider, even if the machine is not attached to it yet. */
 static struct driver *driver_of(const struct life *l)
 {
 	const struct provider_object *p = l->driver ? NULL : life_provider(l);
@@ -110,7 +110,8 @@ static const char *differs(const struct life *l, const struct machine_bmc_trust 
 	return machine_bmc_differs(l->m->spec.bmc, o.login, o.ca[0] ? o.ca : NULL, trusted);
 }
 
-/* Returns status.trustedBMC as a merge patch, which removes the members of an earlier trust. */
+/* Returns status.trustedBMC as a merge patch. The patch also removes the members of an earlier
+ * trust that are not set now. */
 static json_t *trust_of(const struct machine_bmc *b, const struct offered *o)
 {
 	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
@@ -123,7 +124,7 @@ static json_t *trust_of(const struct machine_bmc *b, const struct offered *o)
 			 "caDigest", o->ca[0] ? o->ca : NULL);
 }
 
-/* True if an operator has approved exactly this BMC, including the Secret's name. */
+/* True if an operator has approved exactly this BMC, including the name of its Secret. */
 static bool is_approved(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
@@ -157,8 +158,8 @@ json_t *life_bmc_first_trust(const struct life *l)
 	return trust_of(l->m->spec.bmc, &o);
 }
 
-/* True if the stored trust lacks a member that is now known: an older drover wrote it, or the CA
- * could not be read then. */
+/* True if the stored trust *t lacks a member that is known now. Either an older drover wrote it, or
+ * the CA could not be read at that time. */
 static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
 {
 	return (!t->credentials && o->login) || (!t->ca_digest && o->ca[0]);
@@ -177,7 +178,8 @@ bool life_ensure_bmc_trust_written(struct life *l)
 		return true;
 	s = json_pack("{s:o}", "trustedBMC", trust_of(b, &o));
 	if (approved) {
-		/* drop session, certificate and refusal, which belong to the BMC trusted before */
+		/* also drop session, certificate and refusal: they belong to the BMC that was
+		 * trusted before */
 		log_info("an operator approved the BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));
 		json_object_set_new(s, "approvalID", json_string(l->m->spec.approval->id));

@@ -1,4 +1,4 @@
-/* due: compares times, and starts the machine's timer. */
+/* due: compares times with the clock, and starts the machine's timer. */
 #include "controller/life/due.h"
 
 #include "controller/core/clock_jumps.h"

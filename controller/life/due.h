@@ -11,12 +11,14 @@
  * Tests: tests/unit/controller/steps/test_leave_reason.c
  */
 
-/* Schedules the next turn of the machine no later than in ms milliseconds. */
+/* Schedules the next turn of the machine to begin in at most ms milliseconds. */
 void life_look_in(struct life *l, int64_t ms);
-/* Returns true once `after` ms have passed since the wall time `since` (Unix ms). Forward jumps of
- * the clock since then do not count. A negative `after` means never. */
+/* True once `after` ms have passed since the wall time `since` (Unix ms). Until then schedules the
+ * next turn for that time and returns false. Forward jumps of the clock since `since` do not count.
+ * A negative `after` means never. */
 bool life_is_due(struct life *l, int64_t since, int64_t after);
-/* Returns true once `after` ms have passed since the loop_now() time `seen`. Uses no wall clock. */
+/* True once `after` ms have passed since the loop_now() time `seen`. Until then schedules the next
+ * turn for that time and returns false. Does not use the wall clock. */
 bool life_is_due_seen(struct life *l, int64_t seen, int64_t after);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * identity: passes the identity that the BMC last reported to rules/identity.c. Separate, because
- * consent and steps need it.
+ * identity: passes the identity that the BMC last reported to rules/identity.c. A separate file,
+ * because consent and steps need it.
  * Tests: tests/world/test_identity.c
  */
 #include <stdio.h>

@@ -12,8 +12,8 @@
  * errors of identity_bmc() (rules/identity.h). */
 int life_identity(const struct life *l, struct err *e);
 
-/* True if the BMC reported the identity of a different machine. A BMC that reports no identity
- * gives false. */
+/* True if the BMC reported the identity of a different machine; e then names the difference. False
+ * if the BMC reports no identity. */
 bool life_is_another(const struct life *l, struct err *e);
 
 /* Returns the system UUID by which to search for the machine: as reported by the BMC, or

@@ -13,20 +13,20 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 
-/* One act at a manager consists of several calls. */
+/* Time in which an act at the manager is not repeated. One act consists of several calls. */
 #define PATIENCE_MS 60000
-/* Time that the machine must be UP, so that the kernel has written the last data of the install to
- * disk (vm.dirty_expire_centisecs, 30 s). */
+/* Time that the manager must report the machine as UP. By then the kernel has written the last data
+ * of the installation to disk (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* When an install that has not begun is restarted, in parts of spec.bcm.noProgress. Firmware still
- * in its self-test boots by itself. Restart after one part if the head node came back from an
- * absence that was seen; after two parts otherwise, because an absence may have been too short to
- * see, or ended under no leader. A self-test of more than two parts costs one more boot, but no
- * install. */
+/* When an installation that has not begun is restarted, in parts of spec.bcm.noProgress. A machine
+ * whose firmware is still in its self-test boots by itself later. If the head node was seen to be
+ * away and to come back, restart one part after that. Otherwise restart after two parts, because an
+ * absence may have been too short to see, or ended under no leader. For a self-test of more than
+ * two parts, the restart costs one more boot, but no installation. */
 #define UNBEGUN_PARTS 3
 #define UNSEEN_PARTS 2
-/* Shortest absence of the head node that can cost a boot: a network boot asks for about a minute
- * (PXE: DHCP after 4, 8, 16, 32 s). */
+/* Shortest absence of the head node that can make a boot fail. A network boot asks for about a
+ * minute (PXE: DHCP after 4, 8, 16, 32 s). */
 #define AWAY_MS 30000
 
 /* Forgets observations of an earlier boot. */
@@ -136,7 +136,7 @@ static void on_progress(const struct provider_observation *o, const char *handle
 	(void)handle;
 	i->busy = false;
 	err_clear(&i->error);
-	/* The answer belongs to an install that is over. */
+	/* Ignore an answer for an installation that is over. */
 	if (!m || !m->status.install || !str_eq(m->status.install->handle, i->asked))
 		return;
 	if (e) {
@@ -187,8 +187,8 @@ static void write_phase(struct life *l, const char *phase, const char *text)
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* True unless status shows an earlier manager's reason that no longer applies. Otherwise clears it
- * and returns false. */
+/* True unless status shows an earlier reason about the manager that no longer applies. In that case
+ * clears it and returns false. */
 static bool ensure_past_cleared(struct life *l)
 {
 	static const enum reason ours[] = {REASON_ManagerUnreachable, REASON_ManagerRefused,
@@ -218,8 +218,9 @@ static bool is_stalled(const struct life *l)
 
 /* --- a boot that did not reach the head node -------------------------------------------------- */
 
-/* Call when the manager answers. True unless it was away before; then records the time, from which
- * the machine has its time to boot, and returns false. */
+/* Call when the manager answers. True unless the manager was away before. In that case writes the
+ * time of its return to status, and returns false; from that time on the machine has its time to
+ * boot. */
 static bool ensure_back_noted(struct life *l)
 {
 	int64_t since = l->install.away_since;
@@ -234,7 +235,8 @@ static bool ensure_back_noted(struct life *l)
 	return false;
 }
 
-/* True if that many parts of noProgress have passed since the wall time `since`. */
+/* True if `parts` parts (of UNBEGUN_PARTS) of spec.bcm.noProgress have passed since the wall time
+ * `since`. */
 static bool are_over(const struct life *l, int64_t since, int parts)
 {
 	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
@@ -244,7 +246,8 @@ static bool are_over(const struct life *l, int64_t since, int parts)
 		       b->no_progress / UNBEGUN_PARTS * parts;
 }
 
-/* True if the machine booted while its head node was away, and nothing will start the install. */
+/* True if the machine booted while its head node was away, so that nothing will start the
+ * installation. */
 static bool is_left_behind(const struct life *l)
 {
 	const struct machine_install *i = l->m->status.install;
@@ -265,8 +268,8 @@ static void begin_restart(struct life *l)
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* Switches off; once Off is read, records the phase Installing, in which the machine is switched
- * on. */
+/* Switches the machine off. Once Off is read, writes the phase Installing, in which the machine is
+ * switched on again. */
 static void restart(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF) {
@@ -285,8 +288,8 @@ static void restart(struct life *l)
 							  : "the machine was switched on");
 }
 
-/* Evaluates the manager's answers for a machine that is on. True: the machine has been UP long
- * enough. */
+/* Evaluates the manager's answers for a machine that is on. True if the manager has reported the
+ * machine as UP for long enough. *d: decision if the installation failed. */
 static bool ensure_up(struct life *l, enum life_decision *d)
 {
 	const struct life_install *i = &l->install;
@@ -344,8 +347,8 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* The machine is off: starts a new boot of the agent, which has nothing in common with the
- * first. */
+/* Begins a new boot of the agent for a machine that is off. The boot gets a new number and shares
+ * nothing with the first boot. */
 static void begin_configuring(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;

@@ -1,6 +1,6 @@
 /*
  * join: builds the bootstrap token, config drive and labels of a Node, and checks that the
- * registered Node is this machine. Sends no requests; the steps do.
+ * registered Node is this machine. The steps send the requests; this file sends none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 #include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
 
-/* Bootstrap tokens are lower-case letters and digits (kubeadm: [a-z0-9]{6}.[a-z0-9]{16}). */
+/* Writes n characters of a token to out, as a string. Bootstrap tokens consist of lower-case
+ * letters and digits (kubeadm: [a-z0-9]{6}.[a-z0-9]{16}). */
 static void token_text(const uint8_t *raw, char *out, size_t n)
 {
 	static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -63,8 +64,8 @@ const char *life_provider_id(const struct life *l, struct arena *a)
 	return identity_provider_id(l->m, a);
 }
 
-/* Appends KEY=VALUE. A script on the node reads the file line by line, so the value may contain
- * only these characters. */
+/* Appends the line KEY=VALUE to b. A script on the node reads the file line by line, so the value
+ * may contain only the characters below; otherwise returns -1 with *e. */
 static int put(struct buf *b, const char *key, const char *value, struct err *e)
 {
 	for (const char *p = value; *p; p++)
@@ -77,8 +78,9 @@ static int put(struct buf *b, const char *key, const char *value, struct err *e)
 	return 0;
 }
 
-/* cluster: KEY=VALUE of the taint that reserves the Node for one virtual cluster; NULL: not
- * needed. */
+/* Returns the taints of the claim as text for the join script, allocated in a. cluster:
+ * KEY=VALUE of the taint that reserves the Node for one virtual cluster; NULL: the Node needs no
+ * such taint. */
 static const char *taints_text(const struct node_claim *n, const char *cluster, struct arena *a)
 {
 	const struct object_taints *lists[] = {&n->spec.taints, &n->spec.startup_taints};
@@ -173,8 +175,8 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	if (!str_eq(node->provider_id, id))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s has providerID %s, want %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
-	/* A cloud instance has no BMC to report its identity: it is known by the claim's name, the
-	 * providerID and the token, which nobody else has. */
+	/* A cloud instance has no BMC that reports its identity. It is recognised by the claim's
+	 * name, the providerID and the token, which nobody else has. */
 	if (!l->m->spec.elastic && !identity_joined(mine, seen, node->system_uuid))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),

@@ -17,11 +17,12 @@ struct life_token {
 	char id[7], secret[17];
 };
 void life_token(struct life *l, const char *claim_uid, struct life_token *out);
-/* Returns the Secret kube-system/bootstrap-token-ID for the tenant, as a new reference that the
- * caller owns. expires: wall ms. */
+/* Returns the Secret kube-system/bootstrap-token-ID of token *t, to be created in the tenant's
+ * cluster, as a new reference that the caller owns. expires: end of the token's validity, wall
+ * ms. */
 json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires);
 
-/* API server that the machine joins. */
+/* The API server that the machine joins, and how */
 struct life_join_at {
 	/* HOST:PORT */
 	const char *endpoint;
@@ -36,18 +37,21 @@ struct life_join_at {
 };
 
 /* Fills o->files with the files of the config drive, allocated in a. The files contain secrets:
- * wipe them after use. user_data may be NULL. */
+ * wipe them after use. user_data: content of the file user-data; NULL: an empty cloud-config.
+ * Returns -1 with *e if a value contains a character that the config drive cannot carry. */
 int life_config_files(struct life *l, const struct node_claim *n, const struct life_join_at *at,
 		      const struct life_token *t, const char *user_data, struct arena *a,
 		      struct proto_order *o, struct err *e);
 
-/* Returns "drover://PROVIDER/MACHINE". */
+/* Returns the providerID of the machine's Node, "drover://PROVIDER/MACHINE". */
 const char *life_provider_id(const struct life *l, struct arena *a);
-/* Returns 0 if the Node is this machine, freshly booted; -1 with the mismatch in e. */
+/* Returns 0 if the Node is proved to be this machine and reports a boot id that was not seen
+ * before. Returns -1 with the mismatch in e. */
 int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
 		struct err *e);
 /* Returns a merge patch with the labels and annotations that drover sets on the Node, as a new
- * reference that the caller owns. */
+ * reference that the caller owns. on_host: true if the Node is in the host cluster; the label of
+ * the tenant is then set, too. */
 json_t *life_node_labels(const struct life *l, const struct node_claim *n, bool on_host);
 
 #endif

@@ -38,15 +38,15 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 		life_kick(l);
 		return;
 	}
-	/* The act that the failed patch announced must not be sent. */
+	/* Do not send the act that the failed patch announced. */
 	l->act.journaled = false;
 	if (e->kind == ERR_CONFLICT)
 		l->journal.took_over = false;
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
-/* Adds our fence to the patch until one of our writes has succeeded. The first successful write
- * takes over the machine. */
+/* Adds our fence to the patch `status` until one of our writes has succeeded. The first successful
+ * write takes over the machine. */
 static void raise_fence(const struct life *l, json_t *status)
 {
 	json_t *op = json_object_get(status, "operation");
@@ -66,7 +66,8 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	json_t *conditions;
 
 	if (!status && !spec) {
-		/* jansson refused a text; the next observation leads to another try */
+		/* jansson refused a text, so there is no patch. The next observation leads to
+		 * another try. */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
@@ -114,7 +115,7 @@ void life_annotate(struct life *l, const char *key, const char *value)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* Cleans a text that quotes BMCs, agents or tenants: valid UTF-8, and no secrets. */
+/* Cleans a text that quotes BMCs, agents or tenants: makes it valid UTF-8 and removes secrets. */
 static void tidy(char *text)
 {
 	str_clean(text);
@@ -125,7 +126,7 @@ static enum life_decision decide(struct life *l, const struct life_decided *d)
 {
 	assert(!l->journal.decided.made);
 	assert(d->begins || machine_state_info[l->state].next & 1u << d->to);
-	/* Only an elastic instance, which has no port of drover's, may leave without being
+	/* Only an elastic (cloud) instance, which has no port of drover's, may leave without being
 	 * isolated. */
 	assert(l->state != MACHINE_STOPPING || d->to != MACHINE_LEAVING || !l->m->spec.bmc);
 	l->journal.decided = *d;
@@ -164,7 +165,7 @@ enum life_decision life_quarantine(struct life *l, enum machine_exit exit_, enum
 	life_set_time(q, "since", loop_wall(l->c->loop));
 	life_set_time(q, "nextAttempt",
 		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + quarantine_wait(l->m) : 0);
-	/* A machine that was free no longer counts as clean. */
+	/* Clear `clean`: a machine that was free no longer counts as clean. */
 	d.extra = json_pack("{s:o, s:b}", "quarantine", q, "clean", 0);
 	return decide(l, &d);
 }
@@ -185,8 +186,8 @@ enum life_decision life_begin_again(struct life *l)
 	return life_begin(l, "machine status is older than its records or claims");
 }
 
-/* True for reasons that every machine waits for in normal operation. Their events are Normal; a
- * wait that takes too long fails, which is a Warning. */
+/* True for a reason for which every machine waits in normal operation. Its event is Normal; a wait
+ * that takes too long fails, and that event is a Warning. */
 static bool is_ordinary(enum reason r)
 {
 	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||
@@ -195,7 +196,8 @@ static bool is_ordinary(enum reason r)
 	       r == REASON_VolumesAttached;
 }
 
-/* Returns status.operation with the reason for waiting. message: cleaned by tidy(). */
+/* Returns the members of status.operation that show the reason for waiting. Also logs the reason,
+ * and sends an event if it is new. message: cleaned by tidy(). */
 static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, enum reason reason,
 		       const char *message)
 {

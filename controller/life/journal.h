@@ -5,79 +5,80 @@
 #include "controller/life/life.h"
 
 /*
- * journal: writes the status of a Machine: changes of state, the finalizer, and the reason for
- * waiting. Every write is a merge patch with the resourceVersion.
+ * journal: writes the status of a Machine, which is drover's journal: changes of state, the
+ * finalizer, and the reason for waiting. Every write is a merge patch with the resourceVersion.
  *
  *   step_*() --life_goto()--> recorded, returns LIFE_CHANGE
  *      |                          '--> the tick writes it at the end of the turn (steps/enter.h)
  *      '-----life_wait()----> written if it changed, returns LIFE_STAY
  *
- * Only code that runs in a turn of the machine's tick may decide. A caller that gets LIFE_CHANGE
- * must return it at once. Only one status write can be in flight; any other write in this turn
- * would replace the state change.
+ * Only code that runs in a turn (one run of the machine's tick) may decide. A caller that gets
+ * LIFE_CHANGE must return it at once. Only one status write can be in flight. Any other write in
+ * this turn would replace the state change.
  * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_bmc.c, tests/world/test_crash.c
  */
 
-/* What a turn decided. A function that returns something else but may also decide takes a pointer
- * to its caller's decision, initially LIFE_STAY. */
+/* What a turn decided. A function that may decide but returns something else takes a pointer d to
+ * its caller's decision. *d is LIFE_STAY before the call. */
 enum life_decision {
-	/* the state stays */
+	/* the machine stays in its state */
 	LIFE_STAY,
-	/* the state changes, as recorded in l->journal.decided */
+	/* the machine changes its state, as recorded in l->journal.decided */
 	LIFE_CHANGE,
 };
 
 #define LIFE_MUST_RETURN __attribute__((warn_unused_result))
 
-/* Records a change of state to `to`; returns LIFE_CHANGE. status.state is written before anything
- * is done in the new state. extra: further status members for the same patch (takes ownership; may
- * be NULL). reason: REASON_NONE, or the reason of a failure, which is added to status.failures with
- * the claim and sent as an event. */
+/* Records a change of state to `to`; returns LIFE_CHANGE. The new status.state is written before
+ * anything is done in the new state. extra: further status members for the same patch; takes
+ * ownership; may be NULL. reason: why the machine or its claim failed; it is added to
+ * status.failures with the claim, and sent as an event. REASON_NONE: no failure. */
 enum life_decision life_goto(struct life *l, enum machine_state to, json_t *extra,
 			     enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6))) LIFE_MUST_RETURN;
 
-/* Records a change to quarantined, with its reason and exit (auto or operator). */
+/* Records a change to quarantined, with its reason. exit_: whether the machine leaves quarantine by
+ * itself after a while (EXIT_AUTO), or only when an operator acts (EXIT_OPERATOR). */
 enum life_decision life_quarantine(struct life *l, enum machine_exit exit, enum reason reason,
 				   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5))) LIFE_MUST_RETURN;
 
-/* Fails the machine's claim: records a change to stopping. */
+/* Fails the machine's claim: records a change to stopping with a reason and message. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 
-/* Records that the machine starts from the beginning: state known, a tenancy higher than any known
- * one, not clean. why: for the log. */
+/* Records that the machine starts again from the beginning: in state known, with a tenancy higher
+ * than any known one, and not clean. why: text for the log. */
 enum life_decision life_begin(struct life *l, const char *why) LIFE_MUST_RETURN;
-/* Calls life_begin() because status is older than records or claims (life_outdated()), and sends an
- * event. */
+/* Calls life_begin() for a machine whose status is older than its records or claims
+ * (life_outdated()), and sends an event. */
 enum life_decision life_begin_again(struct life *l) LIFE_MUST_RETURN;
 
-/* Patches status or spec without changing the state. Exactly one is not NULL; takes ownership of
- * it. */
+/* Patches status or spec without changing the state. Exactly one of the two is not NULL; takes
+ * ownership of it. Does nothing while another write is in flight, or if this replica does not
+ * lead. */
 void life_write(struct life *l, json_t *status, json_t *spec);
 
-/* True if drover's finalizer is on the Machine (on) or removed from it (!on). False while that is
- * being written. */
+/* on: true if drover's finalizer is on the Machine. !on: true if it is not on the Machine.
+ * Otherwise starts the write that is missing, and returns false. */
 bool life_ensure_finalizer(struct life *l, bool on);
 
 /* Deletes the Machine object. */
 void life_delete(struct life *l);
 
-/* Sets an annotation; value NULL removes it. */
+/* Sets annotation `key` of the Machine to `value`; value NULL removes the annotation. */
 void life_annotate(struct life *l, const char *key, const char *value);
 
-/* Says why the machine does not proceed: writes status.operation.waitingFor and lastError if they
- * changed, with an event for a new reason. Returns LIFE_STAY. */
+/* Reports why the machine does not proceed: writes status.operation.waitingFor and lastError if
+ * they changed. Sends an event if the reason changed. Returns LIFE_STAY. */
 enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* Like life_wait(), with the wall time (ms) of the next attempt, which is written for each
- * attempt. */
+/* Works like life_wait(), and also writes the wall time `next` (ms) of the next attempt. */
 enum life_decision life_wait_until(struct life *l, int64_t next, enum machine_waiting waiting_for,
 				   enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Sets status.clean to false because the machine was found on and drover did not switch it on.
- * Writes the reason PowerStateUnexpected in the same patch. */
+/* Sets status.clean to false, because the machine was found on and drover did not switch it on.
+ * Writes the reason PowerStateUnexpected with the message in the same patch. */
 void life_unclean(struct life *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

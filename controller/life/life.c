@@ -1,5 +1,5 @@
 /*
- * life: what all parts of a life need: its claim, Provider, limits and fence.
+ * life: what all parts of a life need: its claim, Provider, time limits and fence.
  * Tests: tests/world/test_review.c, tests/world/test_fence.c
  */
 #include <stdlib.h>
@@ -94,8 +94,9 @@ void life_operation_id(struct life *l, char out[static 33])
 	str_hex(out, b, sizeof(b));
 }
 
-/* Returns the bytes that are wiped one after the other: those of a drive, or of all namespaces of
- * one drive. */
+/* Returns the number of bytes that are wiped one after the other with drive `of` of list *v.
+ * Those are the bytes of the drive, or of all namespaces of one drive, which have the same
+ * serial number. */
 static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 {
 	int64_t bytes = 0;
@@ -108,9 +109,9 @@ static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 	return bytes;
 }
 
-/* Returns the time to overwrite the largest drive at a rate that no drive stays below for long: a
- * disk on its inner tracks, QLC flash without its cache. The agent gives up a stalled drive much
- * earlier. */
+/* Returns the time limit for wiping: the time to overwrite the largest drive at a rate that no
+ * drive stays below for long. Slow drives are a disk on its inner tracks, or QLC flash without its
+ * cache. The agent gives up a stalled drive much earlier. */
 static int64_t wipe_limit_ms(const struct machine *m)
 {
 	const struct object_drives *v = &m->spec.drives;

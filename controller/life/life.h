@@ -15,9 +15,10 @@
 /*
  * life: drives one Machine through the states of api/machine_states.def.
  *
- * The Machine's status is both the journal and the lock. A struct life holds only what can be found
- * out again: sessions, the last observation of the BMC, requests in flight. Steps (steps/steps.h)
- * use it through the headers beside this one:
+ * The Machine's status is both the journal (what was begun, for the next leader) and the lock of
+ * the machine. A struct life contains only what can be found out again: sessions, the last
+ * observation of the BMC, requests in flight. Steps (steps/steps.h) use it through the headers in
+ * this folder:
  *
  *   journal.h				status writes: changes of state, reasons for waiting
  *   act.h					acts, sent after the journal names them
@@ -29,12 +30,13 @@
  *   clean_proof.h wipe_attempt.h tenancy.h	is the machine clean?
  *   takeover.h				the first acts of a new leader
  *
- * A function named life_ensure_* returns true if the condition holds. On false, the missing part
- * has been requested, written or started, or life_wait() has told whom the machine waits for. A
- * function that takes a const life only reads.
+ * A function named life_ensure_* returns true if the condition in its name holds. When it returns
+ * false, it has requested, written or started the missing part, or life_wait() has reported whom
+ * the machine waits for. A function that takes a const life only reads.
  *
- * Each write is a merge patch with the Machine's resourceVersion. This replaces a quorum read (an
- * outdated view fails with a conflict) and excludes another leader.
+ * Each write is a merge patch with the Machine's resourceVersion. A write that is based on an
+ * outdated view therefore fails with a conflict. This replaces a quorum read, and excludes another
+ * leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
 struct agent_endpoint;
@@ -57,141 +59,155 @@ struct life_parts {
 	struct agent_endpoint *agent_endpoint;
 	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
-	/* NULL: no guard, every login is tried */
+	/* Keeps one refused password from being tried at many BMCs; NULL: no guard, every login is
+	 * tried */
 	struct login_guard *login_guard;
 };
 
-/* The parts of a life. Each is written by one file, named in its comment; all others only read it.
- * Members that a second file writes say so. */
+/* The following structs are the parts of a life. The comment of each struct names the one file that
+ * writes it; other files only read it. If a second file writes a member, the member's comment says
+ * so. */
 
-/* What the machine is attached with: driver, BMC and agent session (steps/tick.c). */
+/* Driver, BMC and agent session to which the machine is attached (steps/tick.c) */
 struct life_attached {
-	/* resourceVersion of the Secret with the BMC's credentials */
+	/* resourceVersion of the Secret with the BMC's credentials, as used for the attachment */
 	char *secret_version;
-	/* text of the settings from which the agent session was created */
+	/* text of all settings from which the agent session was created; a different text requires
+	 * a new one */
 	char *seat;
-	/* spec or Secret changed: attach again; also set by steps/requests.c */
+	/* True: attach the BMC again, because spec or Secret changed; also set by
+	 * steps/requests.c */
 	bool again;
-	/* state of the logout at retirement (life/log_out.c) */
+	/* state of the logout from the BMC at retirement (life/log_out.c) */
 	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login;
-	/* address of the BMC that the machine is, or was, attached to */
+	/* spec.bmc.address of the BMC that the machine is, or was last, attached to */
 	char *address;
-	/* session that was open at that BMC when it was detached (life/login.c) */
+	/* URI of the session that was open at that BMC when it was detached; NULL: none
+	 * (life/login.c) */
 	char *left;
-	/* why the BMC is not attached; kind ERR_NONE: it is attached, or spec has no BMC */
+	/* why the BMC is not attached; kind ERR_NONE: the BMC is attached, or spec has no BMC */
 	struct err error;
 };
 
 /* The last observation of the BMC, and the read in flight (life/bmc.c). */
 struct life_look {
-	/* false: no read has succeeded yet, or it was forgotten */
+	/* True: the other members show a successful read. False: no read has succeeded, or it was
+	 * forgotten. */
 	bool known;
 	/* loop_now() at the start of the last successful read */
 	int64_t read_at;
-	/* loop_now() at the end of that read: a slow BMC needs many seconds */
+	/* loop_now() at the end of the last successful read. Not read_at, because a slow BMC needs
+	 * many seconds. */
 	int64_t answered_at;
-	/* loop_now() when the read in flight left the machine queue; 0: it is still queued */
+	/* loop_now() when the read in flight left the machine queue (of slow calls); 0: it is still
+	 * queued */
 	int64_t begun_at;
-	/* loop_now() when the step first wanted an observation in this state; 0: not yet */
+	/* loop_now() when the present state first wanted an observation; 0: it has not wanted one
+	 * yet */
 	int64_t wanted_at;
 	enum provider_power power;
-	/* identity that the BMC reports; "": not reported */
+	/* system UUID that the BMC reports; "": not reported */
 	char uuid[64];
 	char serial[128];
 	enum provider_override override;
-	/* a boot medium is inserted */
+	/* True: a boot medium is inserted */
 	bool media;
-	/* the media slot could be read */
+	/* True: the last read could read the media slot. False: the other media members mean
+	 * nothing. */
 	bool media_known;
-	/* the slot lists HTTPS among its transfer protocols */
+	/* True: the media slot lists HTTPS among its transfer protocols */
 	bool media_https;
-	/* the BMC verifies the certificate of the medium's server */
+	/* True: the BMC verifies the certificate of the server that serves the boot medium */
 	bool media_verified;
 	/* URL of the inserted medium; "": none */
 	char media_url[512];
-	/* URL that the BMC shows for HTTP boot; "": none */
+	/* URL that the BMC shows for UEFI HTTP boot; "": none */
 	char http_url[512];
 	/* IP address from which the BMC answered; "": unknown */
 	char address[64];
-	/* why the sensors could not be read last; "": they could, or were not tried */
+	/* why the sensors could not be read at the last attempt; "": they were read, or reading was
+	 * not tried */
 	char unsensed[200];
-	/* this process has read the sensors, so fault is their latest result */
+	/* True: this process has read the sensors, so that `fault` is their latest result */
 	bool sensed;
 	/* critical fault that the sensors report; "": none */
 	char fault[256];
-	/* read_at of the first of the consecutive reads that said Off; 0: the last read did not */
+	/* loop_now() at the start of the first of the consecutive reads that reported Off; 0: the
+	 * last read did not report Off */
 	int64_t off_since;
-	/* session of the last successful read; "": none */
+	/* URI of the BMC session that the last successful read used; "": none */
 	char session_uri[256];
 	/* "sha256:..." of a certificate trusted on first use; "": none learned */
 	char learned_pin[80];
 	/* number of successful reads */
 	unsigned answered;
-	/* a read is in flight or queued */
+	/* True: a read is in flight or queued */
 	bool busy;
-	/* loop_now() before which no read starts (back-off) */
+	/* loop_now() before which no read starts, because of the back-off */
 	int64_t after;
 	struct backoff backoff;
-	/* error of the last read; kind ERR_NONE: it succeeded, or there was none */
+	/* error of the last read; kind ERR_NONE: that read succeeded, or there was no read */
 	struct err error;
 };
 
 /* Facts about the BMC for status.bmc (life/bmc_facts.c). */
 struct life_facts {
-	/* number of requests of earlier attachments */
+	/* number of BMC requests in earlier attachments */
 	uint64_t calls;
-	/* a trip is being counted: from leaving free until the return to free */
+	/* True: a trip is being counted. A trip is the time from leaving state free until the
+	 * return to it. */
 	bool on_trip;
-	/* total number of requests when the trip began */
+	/* total number of BMC requests when the trip began */
 	uint64_t trip_from;
-	/* loop_now() before which a latency alone is not written */
+	/* loop_now() before which a change of the latency alone is not written */
 	int64_t latency_after;
-	/* JSON text of the changes returned last; NULL: none */
+	/* JSON text of the changes that life_bmc_news() returned last; NULL: none */
 	char *told;
-	/* loop_now() before which the same changes are not returned again */
+	/* loop_now() before which the same changes (told) are not returned again */
 	int64_t told_after;
 };
 
-/* Waiting times in the Provider's machine queue (life/line.c). */
+/* Waiting times of this machine's calls in the machine queue of its Provider (life/line.c) */
 struct life_line {
-	/* loop_now() since when a call waits in the queue; 0: none waits */
+	/* loop_now() since when a call waits in the queue; 0: no call waits */
 	int64_t since;
 	/* total wait, in ms, of the calls of the present state that have left the queue */
 	int64_t waited_ms;
-	/* status.stateSince for which waited_ms is counted */
+	/* status.stateSince of the state for which waited_ms is counted */
 	int64_t of;
 };
 
-/* The drives that the BMC lists (life/listing.c). */
+/* The drives that the BMC lists, for comparison with those that the agent sees (life/listing.c) */
 struct life_listing {
 	/* "OPERATION/BOOT" of the agent's boot for which the list was read */
 	char boot[96];
-	/* v is the list of this boot */
+	/* True: v is the list of drives of this boot */
 	bool known;
-	/* the list is being read */
+	/* True: the list is being read */
 	bool busy;
-	/* owns the memory of v */
+	/* memory of v; owned */
 	struct arena *arena;
 	struct listed_drive *v;
 	size_t n;
 	/* loop_now() before which the list is not read again */
 	int64_t after;
-	/* loop_now() since when the list has drives that the agent does not see; 0: it has none */
+	/* loop_now() since when the list contains drives that the agent does not see; 0: no such
+	 * drives */
 	int64_t differs_since;
-	/* answers in this boot that the list, or a part of it, is not served */
+	/* number of answers in this boot that the BMC does not serve the list, or a part of it */
 	unsigned lacking;
-	/* consecutive calls that failed for other reasons */
+	/* number of consecutive calls that failed for other reasons than a missing list */
 	unsigned failed;
 	/* loop_now() when the last failed call ended */
 	int64_t failed_at;
 	struct backoff backoff;
 	/* error of the last call that did not return the whole list */
 	struct err error;
-	/* what life/bmc_facts.c writes to status.bmc */
+	/* whether the BMC serves the list; life/bmc_facts.c writes this to status.bmc */
 	enum {
-		/* not asked, or not answered */
+		/* not asked yet, or no answer yet */
 		LISTING_NOT_ASKED,
-		/* the BMC serves the list, which may be empty */
+		/* the BMC serves the list; the list may be empty */
 		LISTING_TOLD,
 		/* the BMC does not serve the list */
 		LISTING_LACKS
@@ -200,39 +216,42 @@ struct life_listing {
 	int64_t said_at;
 };
 
-/* The last observation of the fabric (life/port.c). */
+/* The last observation of the machine's port at the fabric (life/port.c) */
 struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
-	/* why the proof is not better; "": the fabric gave no reason */
+	/* why the fabric does not give a better proof; "": the fabric gave no reason */
 	char why[160];
 	/* loop_now() at the start of the last successful observation */
 	int64_t read_at;
-	/* loop_now() at its end */
+	/* loop_now() at the end of the last successful observation */
 	int64_t answered_at;
-	/* loop_now() when the step first wanted an observation in this state; 0: not yet */
+	/* loop_now() when the present state first wanted an observation; 0: it has not wanted one
+	 * yet */
 	int64_t wanted_at;
-	/* an observation or a move is in flight */
+	/* True: an observation or a move of the port is in flight */
 	bool busy;
 	/* target segment of the move in flight; "": none */
 	char moving[128];
 };
 
-/* The current act, which the journal names (life/act.c). */
+/* The current act: a request that changes something, named in the journal before it is sent
+ * (life/act.c) */
 struct life_acts {
 	char step[48];
-	/* written to the journal, may be sent; cleared by life/journal.c if the write failed */
+	/* True: the act is written to the journal, so it may be sent. Also cleared by
+	 * life/journal.c if that write failed. */
 	bool journaled;
-	/* sent, and not answered yet */
+	/* True: the act was sent and has not been answered yet */
 	bool under_way;
-	/* the act is due but withheld until the Lease is renewed; the refusal has been logged */
+	/* True: an act is due but withheld until the Lease is renewed, and this was logged */
 	bool withheld;
-	/* loop_now() when the act was sent; 0: not sent by this process */
+	/* loop_now() when the act was sent; 0: this process has not sent it */
 	int64_t began_at;
 	/* loop_now() when an act was last answered; 0: never in this process */
 	int64_t ended_at;
-	/* loop_now() before which no act is sent (back-off) */
+	/* loop_now() before which no act is sent, because of the back-off */
 	int64_t after;
 	struct backoff backoff;
 };
@@ -241,87 +260,91 @@ struct life_acts {
 struct life_install {
 	/* id of the operation for which the manager has accepted the installation; "": none */
 	char acquired[64];
-	/* id of the operation for which the manager has its node back; "": none */
+	/* id of the operation for which the manager has taken its node back; "": none */
 	char released[64];
-	/* operation for which a release is in flight */
+	/* id of the operation for which a release is in flight */
 	char releasing[64];
-	/* handle of the progress query in flight */
+	/* install handle for which the progress query in flight asks */
 	char asked[64];
 	/* a progress query is in flight */
 	bool busy;
-	/* progress and text are the manager's last answer */
+	/* True: progress and text are the manager's last answer */
 	bool known;
-	/* loop_now() since when the manager does not answer while the machine is on; 0: it
+	/* loop_now() since when the manager does not answer while the machine is on; 0: the manager
 	 * answers */
 	int64_t away_since;
-	/* loop_now() before which progress is not queried (polling interval, or back-off) */
+	/* loop_now() before which progress is not queried, because of the polling interval or
+	 * back-off */
 	int64_t after;
 	struct backoff backoff;
 	enum provider_progress progress;
 	char text[200];
-	/* loop_now() since when the machine is UP; 0: it is not */
+	/* loop_now() since when the manager reports the machine as UP; 0: it does not */
 	int64_t up_since;
-	/* error of the last query; kind ERR_NONE: it succeeded */
+	/* error of the last query; kind ERR_NONE: the query succeeded */
 	struct err error;
 };
 
-/* Power requests (life/power.c). */
+/* Power requests of this process to the BMC (life/power.c) */
 struct life_powered {
-	/* the last request was withheld at the last moment, because the Lease was too old (S7) */
+	/* True: the last request was withheld immediately before it was sent, because the Lease was
+	 * too old (safety rule S7) */
 	bool unsent;
 	/* loop_now() when the last request was answered */
 	int64_t ended_at;
 };
 
-/* The boot of the agent (life/agent_boot.c). An Off read by life/bmc.c resets by_http, whereabouts
- * and due_at. */
+/* The boot of the agent (life/agent_boot.c). When life/bmc.c reads Off, it resets by_http,
+ * whereabouts and due_at. */
 struct life_boot {
-	/* index of the boot method in use */
+	/* index of the boot method in use, among the Provider's methods */
 	unsigned way;
-	/* "OPERATION/BOOT" for which `way` was chosen */
+	/* "OPERATION/BOOT" of the boot for which `way` was chosen */
 	char way_for[96];
-	/* what the BMC said to the methods before this one; "": this is the first */
+	/* errors of the BMC for the boot methods before this one; "": this is the first method */
 	char refused[256];
-	/* media over plain HTTP were refused; HTTPS is tried (life/boot_way.c) */
+	/* True: the BMC refused media over plain HTTP, so drover offers HTTPS (life/boot_way.c) */
 	bool over_tls;
-	/* the machine was switched on for an agent by HTTP boot */
+	/* True: the machine is on because it was switched on for an agent by HTTP boot */
 	bool by_http;
-	/* State of the check where the port is, for an HTTP boot that this process did not
-	 * order. */
+	/* State of the check where the port is. Needed for an HTTP boot that status names but this
+	 * process did not order. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
-	/* loop_now() since when the machine is on and its agent should call; 0: it is not */
+	/* loop_now() since when the machine is on and a call of its agent is expected; 0: no call
+	 * is expected */
 	int64_t due_at;
 };
 
-/* First acts of a new leader (life/takeover.c). */
+/* What must be over before a new leader may act (life/takeover.c) */
 struct life_follow {
-	/* identification of the act that the journal shows; "": none */
+	/* text that identifies the last act that the journal shows as begun; "": none */
 	char begun[192];
-	/* loop_now() when this process first saw that act */
+	/* loop_now() when this process first saw the act `begun` in the journal */
 	int64_t begun_at;
-	/* look.answered when another replica last led */
+	/* value of look.answered when another replica last led */
 	unsigned from;
-	/* the predecessor's requests to the BMC can no longer take effect */
+	/* True: requests of the previous leader to the BMC can no longer take effect */
 	bool over;
-	/* Target segment of a move of the port whose end this process will not learn; "": none. */
+	/* Target segment of a move of the port that was begun, but whose end this process will not
+	 * learn; "": no such move. */
 	char move[128];
-	/* loop_now() when that move was first seen */
+	/* loop_now() when this process first saw the move */
 	int64_t move_at;
 };
 
 /* A request of a step to an API server (life/ask.c). */
 struct life_question {
-	/* in flight; set by the caller after life_asking() */
+	/* request in flight; NULL: none. Set by the caller after life_asking(). */
 	struct kube_call *call;
-	/* name of the request */
+	/* name of the request that was started last */
 	char asking[64];
 	/* tenant whose client is used; NULL: the host cluster */
 	struct tenant *to;
-	/* State and fence of the machine when the request was started. A queued request to a tenant
-	 * is not sent if they have changed (life_ask_tenant()). */
+	/* State and fence of the machine when the request was started. A request to a tenant that
+	 * is still queued is not sent if one of them has changed (life_ask_tenant()). */
 	enum machine_state state;
 	int64_t fence;
-	/* The last answer; dropped when the state changes. */
+	/* The last answer. Dropped when the state changes. */
 	struct {
 		/* name of the answered request; "": none */
 		char about[64];
@@ -332,21 +355,22 @@ struct life_question {
 
 /* Writes of the Machine (life/journal.c). */
 struct life_journal {
-	/* writer of this Machine, and of objects that end with its claim */
+	/* Status writer for this Machine, and for objects that end with the machine's claim */
 	struct status_writer write;
-	/* our fence is in the Machine's status; cleared by steps/tick.c when another replica
-	 * leads */
+	/* True: the Machine's status contains our fence. Also cleared by steps/tick.c when another
+	 * replica leads. */
 	bool took_over;
-	/* loop_now() of the last life_wait(); 0: never; also set by life/told.c */
+	/* loop_now() when a reason for waiting was last reported; 0: never. Also set by
+	 * life/told.c. */
 	int64_t said_at;
-	/* What this turn decided; steps/enter.c writes it at the end of the turn. */
+	/* What this turn decided. steps/enter.c writes it at the end of the turn. */
 	struct life_decided {
-		/* false: this turn has decided nothing */
+		/* True: this turn has decided a change of state */
 		bool made;
-		/* the machine starts from the beginning (life_begin()) */
+		/* True: the machine starts again from the beginning (life_begin()) */
 		bool begins;
 		enum machine_state to;
-		/* owned; NULL: none */
+		/* further members of the status patch; owned; NULL: none */
 		json_t *extra;
 		enum reason reason;
 		char message[400];
@@ -354,31 +378,32 @@ struct life_journal {
 };
 
 /* Working data of the step of the present state. Dropped when the state changes or another replica
- * leads. Owned by the file of that step. */
+ * leads. Written by the file of that step. */
 struct life_work {
-	/* NULL: this process has begun nothing */
+	/* data of the step; NULL: this process has begun nothing in this state */
 	void *of;
 	void (*free)(void *of);
-	/* True if calls in `of` use the client of t */
+	/* Returns true if a call in `of` uses the client of tenant t. */
 	bool (*uses)(const void *of, const struct tenant *t);
-	/* number of parts of the state that this process has done; initially 0 */
+	/* how far this process has come in this state, as numbered by the step; initially 0 */
 	int progress;
 	/* loop_now() when the agent of a warm machine was asked to answer (steps/warm.c) */
 	int64_t knocked_at;
 };
 
-/* Heartbeat of the machine's kubelet, observed from the end of draining on. A heartbeat that
- * changes after Off was read shows that the BMC is wrong (steps/stopping.c). */
+/* Heartbeat of the machine's kubelet (the Lease of its Node), observed from the end of draining on.
+ * A heartbeat that changes after Off was read shows that the BMC is wrong (steps/stopping.c). */
 struct life_beat {
 	/* UID of the claim whose Node is observed */
 	char of[64];
-	/* the request for the Lease in flight; NULL: none */
+	/* request for the Node's Lease in flight; NULL: none */
 	struct kube_call *call;
 	/* tenant whose client `call` uses */
 	struct tenant *to;
-	/* renewTime of the Node's Lease; "": none seen */
+	/* renewTime of the Node's Lease, as last read; "": none read */
 	char text[64];
-	/* the last request failed or returned no Lease: no heartbeat can be expected */
+	/* True: the last request failed or returned no Lease, so that no heartbeat can be
+	 * expected */
 	bool silent;
 	/* loop_now() at the start of the last request; 0: none */
 	int64_t asked_at;
@@ -386,38 +411,41 @@ struct life_beat {
 	int64_t read_at;
 	/* loop_now() when the heartbeat was last seen to change */
 	int64_t changed_at;
-	/* number of changes between two requests that both started after Off was read */
+	/* number of changes of renewTime between two requests that both started after Off was
+	 * read */
 	unsigned after_off;
 };
 
-/* Whether the machine must leave its tenant (steps/leave_reason.c). */
+/* Facts that decide whether the machine must leave its tenant (steps/leave_reason.c) */
 struct life_leave {
-	/* loop_now() since when the tenant says that the Node does not exist; 0: it does not say
-	 * so */
+	/* loop_now() since when the tenant's API server reports that the machine's Node does not
+	 * exist; 0: the Node exists, or is not known to be missing. */
 	int64_t node_gone_at;
-	/* loop_now() when the BurstPolicy of the claim was first missing; 0: it exists
-	 * (life/paid.c) */
+	/* loop_now() when the BurstPolicy of the claim was first missing; 0: not missing. Written
+	 * by life/paid.c. */
 	int64_t policy_gone_at;
-	/* wall ms before which emptiness does not count; also set by steps/hold.c */
+	/* wall ms since when the machine counts as undisturbed: the time for which it is empty,
+	 * underused or drifted is counted from then at the earliest. Written by steps/hold.c. */
 	int64_t quiet_since;
 	/* loop_now() before which the pool's disruption budget is not checked again */
 	int64_t budget_after;
-	/* the machine leaves for a reason that counts against a disruption budget, and that is
-	 * being written; also set by steps/serving.c */
+	/* True: the machine's leave counts against a disruption budget, and the change of state
+	 * that begins it is being written. Written by steps/serving.c. */
 	bool giving_back;
 };
 
-/* The instance at an elastic Provider (steps/elastic.c). */
+/* The cloud instance of a machine at an elastic Provider (steps/elastic.c) */
 struct life_elastic {
-	/* a launch or a termination is in flight */
+	/* True: a launch or a termination is in flight */
 	bool busy;
-	/* loop_now(): a list counts only if it was requested after this; 0: none was wanted */
+	/* loop_now() after which a list of instances must have been requested to count; 0: no list
+	 * was wanted yet */
 	int64_t since;
-	/* loop_now() since when no list shows the instance; 0: one does */
+	/* loop_now() since when no list shows the instance; 0: the last list shows it */
 	int64_t gone_from;
-	/* loop_now() when the cloud accepted the termination; 0: it has not */
+	/* loop_now() when the cloud accepted the termination; 0: not accepted */
 	int64_t ended_at;
-	/* the cloud's answer to the launch, not yet written to status */
+	/* the cloud's answer to the launch that is not written to status yet */
 	enum { ELASTIC_NO_ANSWER, ELASTIC_LAUNCHED, ELASTIC_REFUSED } answer;
 	/* ids of the launched instance, if answer is ELASTIC_LAUNCHED */
 	char id[130];
@@ -429,12 +457,12 @@ struct life_elastic {
 struct life {
 	struct context *c;
 	const struct life_parts *parts;
-	/* all lives; steps/lives.h */
+	/* set of all lives (steps/lives.h) */
 	struct lives *all;
 	char *name;
 	/* name of the tenant that the machine serves, or served last; NULL: none yet */
 	char *tenant;
-	/* the Machine from the cache; valid during this turn */
+	/* the Machine from the cache; valid during this turn only */
 	const struct machine *m;
 	enum machine_state state;
 
@@ -460,49 +488,54 @@ struct life {
 	struct life_beat beat;
 	struct life_leave leave;
 
-	/* number of VolumeAttachments of the machine's Node; -1: not counted (life/node.c) */
+	/* number of VolumeAttachments of the machine's Node; -1: not counted. Written by
+	 * life/node.c. */
 	int volumes;
-	/* loop_now() when life_progress() last wrote (life/progress.c) */
+	/* loop_now() when life_progress() last wrote progress; 0: never. Written by
+	 * life/progress.c. */
 	int64_t progress_at;
-	/* tenancy in the previous turn (steps/tick.c) */
+	/* status.tenancy in the previous turn. Written by steps/tick.c. */
 	int64_t tenancy_seen;
-	/* loop_now() before which no WipeRecord is created, because the last try failed
-	 * (life/wipe_attempt.c) */
+	/* loop_now() before which no WipeRecord is created, because the last attempt to create one
+	 * failed. Written by life/wipe_attempt.c. */
 	int64_t record_after;
 
 	struct loop_defer tick;
 	struct loop_timer timer;
 };
 
-/* Schedules a tick of this machine in the next loop turn. */
+/* Schedules a tick (one turn of the machine) in the next loop turn. */
 void life_kick(struct life *l);
 
 /* Frees the working data of the step and cancels its calls in flight. */
 void life_drop_work(struct life *l);
 
-/* Returns the fence of this leader: one above that in the journal until our first write, then the
- * same. */
+/* Returns this leader's fence for the machine (a number that is higher with each leader). Until the
+ * first write of this leader it is one above the fence in the journal, afterwards the one in the
+ * journal. */
 int64_t life_fence(const struct life *l);
-/* Sets o[key] to the time in RFC 3339; ms 0: null. */
+/* Sets o[key] to the wall time ms in RFC 3339; ms 0: to null. */
 void life_set_time(json_t *o, const char *key, int64_t ms);
 
-/* True if a manager of the Provider installs the image, instead of the agent (life/install.h). */
+/* True if a manager of the Provider (such as BCM) installs the image, instead of the agent
+ * (life/install.h). */
 bool life_is_managed(const struct life *l);
 
-/* Writes a new random status.operation.id to out. */
+/* Writes a new random operation id (for status.operation.id) to out. */
 void life_operation_id(struct life *l, char out[static 33]);
-/* Returns the claim that holds the machine's lock; NULL: none, or not in the cache. */
+/* Returns the claim to which the machine is bound (status.claimRef); NULL: none, or not in the
+ * cache. */
 const struct node_claim *life_claim(const struct life *l);
-/* Returns a claim without a machine that names this machine; NULL: none. */
+/* Returns a claim that names this machine and is not bound to a machine yet; NULL: none. */
 const struct node_claim *life_claim_wanting(const struct life *l);
 const struct provider_object *life_provider(const struct life *l);
 /* Returns the deadline of the present state, wall ms; 0: none. */
 int64_t life_deadline(const struct life *l);
 
-/* Upper bound of the default limit for wiping, however large the drives are. */
+/* Upper bound of the default time limit for wiping. It applies however large the drives are. */
 #define LIFE_WIPE_MOST_MS (7 * 24 * 3600 * INT64_C(1000))
-/* Returns how long this machine may be in state s, in ms, from its claim, its Provider or the table
- * of states; 0: no limit. */
+/* Returns the longest time that this machine may be in state s, in ms; 0: no limit. The limit comes
+ * from the machine's claim, its Provider, or the table of states. */
 int64_t life_limit_ms(const struct life *l, enum machine_state s);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * line: sums up how long calls of the present state waited in their Provider's machine queue.
+ * line: sums up how long calls of the present state waited in the machine queue of their Provider.
  * Tests: tests/world/test_line.c
  */
 #include "controller/life/line.h"
@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "controller/life/journal.h"
 
-/* Wait after which the reason is written. Long, because it is written for each waiting machine, and
- * all of them wait at the same time. */
+/* Wait after which the reason is written to status. It is long, because the reason is written for
+ * each waiting machine, and many machines wait at the same time. */
 #define TELL_MS 120000
 
 void life_line_asked(struct life *l)
@@ -39,7 +39,7 @@ void life_line_begun(int64_t waited_ms, void *arg)
 	l->line.waited_ms += waited_ms;
 }
 
-/* Uses one text for the whole wait; the time of lastError shows since when. */
+/* Uses one text for the whole wait. The time of lastError shows since when the machine waits. */
 void life_line_tell(struct life *l)
 {
 	int64_t left = l->line.since + TELL_MS - loop_now(l->c->loop);

@@ -4,27 +4,30 @@
 #include "controller/life/life.h"
 
 /*
- * line: measures how long calls of one machine wait in the machine queue of its Provider (limits on
- * rate and concurrency, providers/jobs.h). This wait is not the BMC's fault: it has its own reason
- * (CallsPaced) and does not count against the state's deadline.
+ * line: measures how long calls of one machine wait in the machine queue ("line") of its Provider,
+ * which limits rate and concurrency (providers/jobs.h). This wait is not the BMC's fault. Therefore
+ * it has its own reason (CallsPaced) and does not count against the state's deadline.
  */
-/* A call was handed to the driver, or is about to be. */
+/* Notes that a call was handed to the driver, or is about to be: the call waits in the queue from
+ * now on. */
 void life_line_asked(struct life *l);
-/* Has the signature of provider_call.begun: a call left the queue after waited_ms. */
+/* Notes that a call left the queue after waited_ms, and adds waited_ms to the wait of the present
+ * state. Has the signature of provider_call.begun; arg: struct life. */
 void life_line_begun(int64_t waited_ms, void *arg);
-/* No call waits any more: it was answered or dropped. */
+/* Notes that no call waits any more, because the call was answered or dropped. */
 void life_line_left(struct life *l);
 
 /* True if a read of the BMC or an act waits in the queue now. */
 bool life_line_waits(const struct life *l);
 
-/* Calls life_wait() with CallsPaced once the wait is long. */
+/* Reports the wait with life_wait() and the reason CallsPaced, if a call has waited long. */
 void life_line_tell(struct life *l);
-/* True unless status still says CallsPaced although no call waits. Otherwise clears it and returns
- * false. */
+/* True unless status still shows CallsPaced although no call waits. In that case clears the reason,
+ * and returns false. */
 bool life_ensure_line_settled(struct life *l);
-/* Call when the state's deadline has passed. False if calls of this state waited in the queue: the
- * deadline is then moved by that time. */
+/* Call when the state's deadline has passed. True if no call of this state has waited in the queue
+ * since the deadline was last moved. Otherwise moves the deadline by the time waited, and returns
+ * false. */
 bool life_ensure_line_counted(struct life *l);
 
 #endif

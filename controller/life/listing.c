@@ -1,6 +1,6 @@
 /*
- * listing: reads the BMC's list of drives, a few drives at a time, and keeps it for this boot of
- * the agent.
+ * listing: reads the BMC's list of drives, a few drives in each call, and stores it for the present
+ * boot of the agent.
  * Tests: tests/world/test_listed.c
  */
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "controller/life/journal.h"
 
 /*
- * The retries of this optional read. An answer that the list is not served is believed when it came
- * twice, because a BMC may still collect its inventory after the power came. A BMC that answers
- * other reads and fails at this one (timeouts, 503) is given up after a few calls.
+ * Retries of this optional read. The answer that the BMC does not serve the list is believed when
+ * it came twice, because a BMC may still collect its inventory after the power-on. A BMC that
+ * answers other reads and fails at this one (timeouts, 503) is given up after a few calls.
  */
 #define LACKING_TRIES 2
 #define FAILED_TRIES 3
@@ -95,7 +95,8 @@ static void say(struct life *l, int says)
 	l->listing.said_at = loop_wall(l->c->loop);
 }
 
-/* Returns the record in status.bmc that the BMC does not serve the list; NULL: none, or too old. */
+/* Returns the record in status.bmc that the BMC does not serve the list; NULL: no record, or older
+ * than a day. */
 static const struct machine_unlisted *remembered(const struct life *l)
 {
 	const struct machine_unlisted *u = l->m->status.bmc.drives_not_listed;
@@ -109,8 +110,8 @@ static void log_gap(const struct life *l, const char *text)
 	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
 }
 
-/* Handles a BMC that answered that it does not serve the list (whole), or a part of it. o: what it
- * lists nevertheless. */
+/* Handles a BMC that answered that it does not serve the list (`whole`), or a part of it. o: the
+ * drives that it lists nevertheless. Believes the second such answer. */
 static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
 	struct life_listing *k = &l->listing;
@@ -155,14 +156,15 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	} else if (o && o->drives_lack && o->drives_lack->code) {
 		k->error = *o->drives_lack;
 		on_lacking(l, o, o->drives_simple);
-	} else if (o) { /* the whole list, or status.bmc already records the missing part */
+	} else if (o) {
+		/* the whole list, or all but a part that status.bmc already records as missing */
 		keep(k, o);
 		if (!o->drives_lack)
 			say(l, LISTING_TOLD);
 	} else if (e->kind == ERR_UNSUPPORTED && e->code) {
 		on_lacking(l, &none, true);
 	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
-		/* no BMC of this type lists drives, or status.bmc records the answer */
+		/* no BMC of this type lists drives, or status.bmc already records this answer */
 		keep(k, &none);
 	} else {
 		on_failed(l, e);
@@ -170,7 +172,7 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	life_kick(l);
 }
 
-/* Gives up a BMC that answers other reads but fails at this one. */
+/* Gives up a BMC that answers other reads but fails at this one: stores an empty list. */
 static void let_be(struct life *l)
 {
 	log_gap(l, "BMC lists no drives");
@@ -179,8 +181,8 @@ static void let_be(struct life *l)
 	keep(&l->listing, &none);
 }
 
-/* True if the list failed too often, and the BMC answered an observation since, so that only this
- * request fails. */
+/* True if drover has now given up the list. The caller has seen it fail too often. The BMC must
+ * have answered an observation since, which shows that only this request fails. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
 	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))
@@ -189,7 +191,8 @@ static bool ensure_given_up(struct life *l, bool waits)
 	return true;
 }
 
-/* waits: the machine waits for the list, and status says why. */
+/* True if l->listing contains the list of this boot. Otherwise continues to read it. waits: true if
+ * the machine waits for the list; status then shows why. */
 static bool ensure_listed(struct life *l, bool waits)
 {
 	struct life_listing *k = &l->listing;
@@ -220,7 +223,8 @@ static bool ensure_listed(struct life *l, bool waits)
 	}
 	if (left > 0 || !(waits ? life_ensure_bmc_open(l, false) : life_bmc_is_open(l, &why, text)))
 		return false;
-	/* Read the BMC once first: only an observation puts the session into the journal. */
+	/* Read the BMC once before: only an observation writes the session with the BMC to the
+	 * journal. */
 	if (!l->look.known && !life_ensure_looked(l, -1))
 		return false;
 	k->busy = true;
@@ -238,7 +242,7 @@ bool life_listing_ask(struct life *l)
 	return ensure_listed(l, false);
 }
 
-/* Names the first two drives; returns how many are missing. */
+/* Names in *e the first two drives that spec does not account for. Returns how many there are. */
 static size_t name_missing(const struct life *l, const struct listed_unseen *u, size_t n,
 			   struct err *e)
 {

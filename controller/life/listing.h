@@ -7,25 +7,26 @@
 /*
  * listing: the list of drives that the BMC reports, read once for each boot of the agent.
  *
- * The list is requested while the agent inspects and wipes, and compared with the agent's inventory
- * before the wipe is proved. A BMC that lists no drives, or has no such list, is not an error. A
- * BMC that answers that it does not serve the list is remembered in status.bmc for its firmware
- * version, and asked again after a day. A BMC that does not answer at all is waited for. If it
- * fails at this request only, drover gives up after a few tries, with an event.
+ * The list is requested while the agent inspects and wipes. It is compared with the agent's
+ * inventory before the wipe is proved. A BMC that lists no drives, or has no such list, is not an
+ * error. If a BMC answers that it does not serve the list, status.bmc records this for the BMC's
+ * firmware version, and the BMC is asked again after a day. If a BMC does not answer at all, drover
+ * waits for it. If only this request fails, drover gives up after a few tries, with an event.
  * Tests: tests/world/test_listed.c
  */
 
-/* True if l->listing holds the list of this boot. False while it is being read or cannot be read;
- * the reason is then in status. */
+/* True if l->listing contains the list of this boot, or drover has given up. False while the list
+ * is being read or cannot be read; status then shows the reason. */
 bool life_ensure_listed(struct life *l);
-/* Like life_ensure_listed(), for use while the machine does something else: reports no reason and
- * never gives up. */
+/* Starts to read the list while the machine does something else. Returns the same as
+ * life_ensure_listed(), but reports no reason in status and never gives up. */
 bool life_listing_ask(struct life *l);
-/* Forgets the answers so far, for `drover retry`. */
+/* Forgets the answers so far, so that the list is requested again. For `drover retry`. */
 void life_listing_retry(struct life *l);
-/* True if every listed drive that the agent did not see is accounted for in spec.unseenDrives.
- * Otherwise reads the list again for a while, because a BMC may still show drives from before the
- * power-on, and then sets *misfit. u: the n unseen drives; e names them. */
+/* True if spec.unseenDrives accounts for every listed drive that the agent did not see. Otherwise
+ * reads the list again for a while, because a BMC may still show drives from before the power-on;
+ * after that time sets *misfit to true. u: the n unseen drives. e names those that are not
+ * accounted for. */
 bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size_t n, bool *misfit,
 			     struct err *e);
 void life_listing_forget(struct life *l);

@@ -1,7 +1,7 @@
 /*
- * log_out: asks the BMC to close the session, and removes the session from status whatever the
- * answer: a BMC that does not answer, or refuses the login, must not prevent a machine from
- * retiring.
+ * log_out: asks the BMC to close its session with drover, and removes the session from status
+ * whatever the answer. A BMC that does not answer, or refuses the login, must not prevent a machine
+ * from retiring.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/log_out.h"
@@ -36,7 +36,7 @@ bool life_ensure_logged_out(struct life *l)
 
 	if (str_empty(l->m->status.bmc.session_uri))
 		return true;
-	/* Without its Provider the BMC cannot be contacted. */
+	/* Log out only with the driver: without its Provider the BMC cannot be contacted. */
 	if (l->attached.login == LIFE_LOGGED_IN && l->m->spec.bmc && l->driver) {
 		if (life_bmc_is_open(l, &why, text)) {
 			l->attached.login = LIFE_LOGGING_OUT;
@@ -50,7 +50,9 @@ bool life_ensure_logged_out(struct life *l)
 	}
 	if (l->attached.login == LIFE_LOGGING_OUT)
 		return false;
-	life_look_forget(l); /* the observation names the session */
+	/* forget the observation, which names the session; otherwise the session would be written
+	 * again */
+	life_look_forget(l);
 	life_write(l, json_pack("{s:{s:n}}", "bmc", "sessionURI"), NULL);
 	return false;
 }

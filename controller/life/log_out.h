@@ -8,8 +8,8 @@
  * Tests: tests/world/test_login_guard.c
  */
 
-/* True if the session in status.bmc.sessionURI is closed or was given up. Tries once, for at most
- * 60 s. */
+/* True if the session in status.bmc.sessionURI is closed, or could not be closed and was given up.
+ * Tries once to close it. */
 bool life_ensure_logged_out(struct life *l);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * login: makes sure that no session with a BMC is forgotten. A successful read puts its session
- * into the journal, from where the next login ends it. The session of a read that failed after its
- * login is written too. A session that is not in the journal when the machine is attached again is
- * kept in memory, for the next login of this process.
+ * login: makes sure that no session with a BMC is forgotten. A successful read writes its session
+ * to the journal, and the next login ends that session. If a read fails after its login, its
+ * session is written too. If a session is not in the journal when the machine is attached again,
+ * this process keeps it in memory for its next login.
  * Tests: tests/world/test_bmc.c
  */
 #include <stdlib.h>
@@ -25,7 +25,8 @@ bool life_ensure_session_written(struct life *l)
 	bool only;
 	const char *uri = life_session(l, &only);
 
-	/* An older session that still exists stays in status until it has been ended. */
+	/* While an older session still exists (!only), leave it in status until it has been
+	 * ended. */
 	if (!uri || !only || l->look.busy || l->look.error.kind == ERR_NONE ||
 	    str_eq(uri, l->m->status.bmc.session_uri))
 		return true;
@@ -45,7 +46,8 @@ void life_session_left(struct life *l)
 	l->attached.left = mem_strdup(uri);
 }
 
-/* At a different address the same path may be the session of another client. */
+/* Passes the saved session to the new attachment, whose next login ends it. Only at the same
+ * address: at a different BMC the same path may be the session of another client. */
 void life_session_inherited(struct life *l)
 {
 	const char *address = l->m->spec.bmc->address;

@@ -3,11 +3,14 @@
 
 #include "controller/life/life.h"
 
-/* Returns the URI of the open session with the BMC, as provider_session() does; NULL: none. */
+/* Returns the URI of the open session with the BMC; NULL: none. *only: false if an older session
+ * with the BMC exists besides it. */
 const char *life_session(const struct life *l, bool *only);
-/* False while the session of a failed read is being written to status. */
+/* True unless a read failed after its login, and status does not name its session yet. In that case
+ * writes the session to status, and returns false. */
 bool life_ensure_session_written(struct life *l);
-/* Saves the open session of a machine. Call before detaching it from the BMC. */
+/* Saves the URI of the open session in memory, for the next login. Call before detaching the
+ * machine from the BMC. */
 void life_session_left(struct life *l);
 void life_session_inherited(struct life *l);
 void life_session_drop(struct life *l);

@@ -1,4 +1,5 @@
-/* node: marks the Node of a machine in its tenant, and counts the volumes attached to it. */
+/* node: sets drover's marks on the Node of a machine in its tenant, and counts the volumes attached
+ * to the Node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,8 @@ void life_ask_volumes(struct life *l, struct tenant *t)
 	l->question.call = kube_list(tenant_nodes_client(t), &s);
 }
 
-/* The resourceVersion makes the patch apply only to the Node as it was read, because it replaces
- * the list of taints. */
+/* Sends the patch that sets cordon and draining taint. It contains the resourceVersion of the Node
+ * as read, because it replaces the whole list of taints. */
 static void patch_node(struct life *l, struct tenant *t, const struct tenant_node *node,
 		       const char *reason, bool cordon, const char *about)
 {
@@ -90,7 +91,8 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		if (ctx_may_act(l->c))
 			patch_node(l, t, node, reason, cordon, about);
 		break;
-	/* the cache will show the marks; if not, another writer has removed them since */
+	/* the cache does not show the marks yet, or another writer has removed them since: ask
+	 * again soon */
 	case ASK_OK:
 		life_ask_again(l);
 		break;

@@ -5,21 +5,23 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * node: the marks that drover sets on a tenant's Node (cordon, and the taint drover.dev/draining,
- * which tells drover's cordon from one by another writer), and the volumes attached to the Node.
+ * node: sets drover's marks on a tenant's Node, and counts the volumes attached to the Node. The
+ * marks are the cordon, and the taint drover.dev/draining, which distinguishes drover's cordon from
+ * a cordon by another writer.
  * Tests: tests/world/test_hold.c, tests/world/test_drain.c
  */
 
-/* Cordons or uncordons the Node, with `reason` as the value of the draining taint (NULL: without
- * the taint). The request is named `about` (life_asked()). Always returns false: the request was
- * sent, or its answer is pending. */
+/* Cordons or uncordons the Node, and sets the draining taint to the value `reason` (NULL: removes
+ * the taint). about: name of the request for life_asked(). Always returns false, because the
+ * request was just sent, or its effect is not in the cache yet. */
 bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *node,
 		    const char *reason, bool cordon, const char *about);
-/* True if the Node is cordoned and has the draining taint. Otherwise starts that, with `reason`. */
+/* True if the Node is cordoned and has the draining taint. Otherwise starts to set both, with
+ * `reason` as the value of the taint, and returns false. */
 bool life_ensure_node_marked(struct life *l, struct tenant *t, const struct tenant_node *node,
 			     const char *reason);
-/* Counts the VolumeAttachments of the machine's Node into l->volumes, as the request "volumes" of
- * life_asked(). */
+/* Starts to count the VolumeAttachments of the machine's Node into l->volumes. The request has the
+ * name "volumes" for life_asked(). */
 void life_ask_volumes(struct life *l, struct tenant *t);
 
 #endif

@@ -1,11 +1,13 @@
-/* paid: compares the age of a claim with its expireAfter, and looks for the policy of the claim. */
+/* paid: compares the age of a claim with its expireAfter, and looks up the BurstPolicy of the
+ * claim. */
 #include "controller/life/paid.h"
 
 #include "controller/core/clock_jumps.h"
 #include "controller/life/due.h"
 
-/* Counts from when this process first missed the policy. An unsynced cache, or a
- * CustomResourceDefinition that is being deleted, proves nothing about the policy. */
+/* True if the BurstPolicy of the claim has been missing for PAID_GONE_MS. Counts from when this
+ * process first missed the policy. An unsynced cache, or a CustomResourceDefinition that is being
+ * deleted, proves nothing about the policy. */
 static bool is_policy_gone(struct life *l, const struct node_claim *n)
 {
 	const struct kube_cache *policies = l->c->cache[OBJECT_BURST_POLICY];

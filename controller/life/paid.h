@@ -7,22 +7,23 @@
  * paid: decides when an instance that a BurstPolicy pays for must end.
  *
  * The instance may run until its NodeClaim expires (spec.expireAfter: maxRuntime plus boot time,
- * counted from the creation of the claim), and no longer than PAID_GONE_MS after the last
- * BurstPolicy of that name was deleted. Then drover terminates the instance. Nothing postpones the
- * end (S6): no cordon, no hold, no Drain, no disruption budget, no pause of the NodePool, the
- * VirtualCluster, the Provider or the Machine, and no unreachable tenant. Pods get at most
- * PAID_GRACE_MS to terminate.
+ * counted from the creation of the claim). It may not run longer than PAID_GONE_MS after the last
+ * BurstPolicy of that name was deleted. Then drover terminates the instance. Nothing postpones this
+ * end (safety rule S6): no cordon, no hold, no Drain, no disruption budget, no pause of the
+ * NodePool, the VirtualCluster, the Provider or the Machine, and no unreachable tenant. Pods get at
+ * most PAID_GRACE_MS to terminate.
  *
  * On the loop thread.
  * Tests: tests/world/test_burst_end.c, tests/unit/controller/steps/test_leave_reason.c
  */
-/* Grace time, because kubectl replace --force deletes a policy and creates it again. */
+/* Time that an instance may run on without its BurstPolicy. kubectl replace --force deletes a
+ * policy and creates it again within this time. */
 #define PAID_GONE_MS 60000
 #define PAID_GRACE_MS ((int64_t)3 * 60 * 1000)
 
-/* Returns true if the instance of this machine has reached that end. Returns false before it, and
- * if no BurstPolicy pays for the machine. Schedules the next turn of the machine no later than the
- * end. */
+/* True if the instance of this machine has reached the end of what its BurstPolicy pays for. False
+ * before that end, and if no BurstPolicy pays for the machine. Schedules the next turn of the
+ * machine no later than the end. */
 bool life_paid_over(struct life *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * port: observes the machine's switch port and moves it: the acts at the fabric.
+ * port: observes the machine's switch port and moves it. The moves are the acts at the fabric.
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 #include <stdio.h>
@@ -68,8 +68,8 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
-/* Called immediately before the move is sent (S7), because a move may wait a long time on its way
- * to the switch. */
+/* Called immediately before a move is sent (S7), because the move may wait a long time in the queue
+ * to the switch. True if it may be sent. */
 static bool may_act(void *arg)
 {
 	const struct life *l = arg;
@@ -97,8 +97,9 @@ void life_place_drop(struct life *l)
 	life_act_unanswered(l);
 }
 
-/* True if the observation is new enough. As for the BMC, an observation that started after the
- * state first wanted one counts from its end, however long the fabric needs. */
+/* True if the last observation of the port is at most max_age_ms old. As for the BMC, the age of an
+ * observation that started after the state first wanted one counts from its end, however long the
+ * fabric needs. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_place *k = &l->place;
@@ -128,8 +129,8 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
-/* True if status.network does not match this observation: a different segment, a proof that was
- * lost and is back, or a probe result of an earlier operation. */
+/* True if status.network does not match this observation: status shows a different segment, a proof
+ * that was lost and is back, or a probe result of an earlier operation. */
 static bool is_old(const struct life *l, const char *segment)
 {
 	const struct machine_probe *p = l->m->status.network.probe;
@@ -176,15 +177,15 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		write_place(l, segment, l->place.proof);
 		return false;
 	}
-	/* The proof in status is for a segment in which the port no longer is. */
+	/* Clear the proof in status first: it is for a segment in which the port no longer is. */
 	if (l->m->status.network.probe) {
 		write_place(l, l->m->status.network.segment, FABRIC_PROOF_NONE);
 		return false;
 	}
 	str_format(step, sizeof(step), "place %.40s", segment);
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
-		/* The move was answered, but the port is not there: observe again in the next
-		 * poll. */
+		/* The move was answered, but the port is not in the segment yet: observe it again
+		 * in the next poll. */
 		if (str_eq(l->act.step, step) && !l->act.under_way &&
 		    !writer_busy(&l->journal.write)) {
 			l->place.known = false;

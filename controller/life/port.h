@@ -4,19 +4,20 @@
 #include "controller/life/life.h"
 
 /*
- * port: observes and moves the machine's switch port.
+ * port: observes the machine's switch port and moves it between segments (isolated networks).
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 
-/* True if there is an observation of the fabric that began after the last act and is at most
- * max_age_ms old; ages count as in life_ensure_looked(). Otherwise starts one and returns false. */
+/* True if there is an observation of the fabric that began after the last act ended and is at most
+ * max_age_ms old; its age counts as in life_ensure_looked(). Otherwise starts an observation and
+ * returns false. */
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 
-/* True if the port is in that segment, proved as far as the fabric can. Otherwise starts what is
- * missing. */
+/* True if the port is in `segment`, proved as far as the fabric can prove it, and status says so.
+ * Otherwise starts what is missing: an observation, a move, or a write of status. */
 bool life_ensure_placed(struct life *l, const char *segment);
 
-/* Forgets, on a change of state, when the state before first wanted an observation. */
+/* Forgets when the present state first wanted an observation. Call on a change of state. */
 void life_place_over(struct life *l);
 /* True if the last observation showed the port in a segment of a tenant, proved or not. */
 bool life_in_tenants_segment(const struct life *l);
@@ -26,7 +27,8 @@ bool life_kept_apart(const struct life *l);
 
 /* Forgets the last observation, so that the fabric is read again. */
 void life_place_forget(struct life *l);
-/* Forgets the last observation and any request in flight, because the fabric is freed. */
+/* Forgets the last observation and any request in flight. A move in flight may still take effect
+ * (life_move_unheard()). Call when the fabric is freed. */
 void life_place_drop(struct life *l);
 
 #endif

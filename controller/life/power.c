@@ -21,12 +21,12 @@
 #include "controller/life/takeover.h"
 #include "controller/rules/identity.h"
 
-/* Consecutive failed reads after which an operator's confirmation of off is accepted. */
+/* Number of consecutive failed reads after which an operator's confirmation of off is accepted. */
 #define DEAD_READS 3
 /* Time in which a power request is not repeated. */
 #define POWER_PATIENCE_MS 60000
 
-/* Voids the operator's confirmation by giving the operation a new id. */
+/* Voids the operator's confirmation of off by giving the operation a new id. */
 static void void_confirmation(struct life *l)
 {
 	uint8_t raw[16];
@@ -54,7 +54,7 @@ bool life_ensure_off_confirmed(struct life *l)
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
-	if (!shut) /* read the BMC too: it may answer again, and contradict */
+	if (!shut) /* also read the BMC: it may answer again, and contradict the operator */
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->look.known))
 		return false;
@@ -79,7 +79,7 @@ bool life_ensure_off_confirmed(struct life *l)
 	return false;
 }
 
-/* Ends an act. A request that was withheld is no error of the BMC; it is sent once the Lease is
+/* Ends an act. A request that was withheld is not an error of the BMC. It is sent once the Lease is
  * renewed. */
 static void acted(struct life *l, const struct err *e)
 {
@@ -111,7 +111,7 @@ void life_bmc_acted(const struct provider_observation *o, const char *handle, co
 }
 
 /* Called immediately before the request is sent (S7), because queueing and login may have taken a
- * while. */
+ * while. True if the request may be sent. */
 static bool may_act(void *arg)
 {
 	struct life *l = arg;
@@ -120,8 +120,8 @@ static bool may_act(void *arg)
 	return !l->power.unsent;
 }
 
-/* provider_call.fits: checks what the call itself has read, because the observation that led to the
- * act may be of a different BMC. */
+/* provider_call.fits: returns 0 if what the call itself has just read is of the approved machine;
+ * otherwise -1 with *e. The earlier observation that led to the act may be of a different BMC. */
 static int fits(const struct provider_observation *seen, void *arg, struct err *e)
 {
 	struct life *l = arg;
@@ -131,7 +131,8 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 		return err_set(e, ERR_CONFLICT, 0, "the Machine object no longer exists");
 	if (identity_bmc(m->spec.identity, seen->system_uuid, seen->serial, e) < 0)
 		return -1;
-	/* Accept a BMC that reports no override here: some show it elsewhere than in the System. */
+	/* Accept a BMC that reports no override here: some BMCs show it elsewhere than in the
+	 * System resource. */
 	if (str_eq(l->act.step, "power-on") && seen->boot_override != PROVIDER_OVERRIDE_NONE &&
 	    seen->boot_override != l->look.override)
 		return err_set(e, ERR_UNAVAILABLE, 0,
@@ -139,7 +140,7 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 	return 0;
 }
 
-/* Starts the act's patience only now, after its wait in the queue. */
+/* provider_call.begun: starts the act's patience only now, when the request has left the queue. */
 static void on_begun(int64_t waited_ms, void *arg)
 {
 	struct life *l = arg;
@@ -176,8 +177,8 @@ void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
 
-	/* No tenant has a machine that is recorded clean. That it is on means that status was
-	 * restored from a backup, or that another client switched it on. */
+	/* No tenant has a machine that is recorded as clean. If such a machine is on, status was
+	 * restored from a backup, or another client switched it on. Do not switch it off. */
 	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,

@@ -1,6 +1,6 @@
 /*
  * power_turn: asks the Provider's queue for a turn, writes a longer wait to status, and moves the
- * state's deadline by the wait.
+ * state's deadline by the time waited.
  */
 #include "controller/life/power_turn.h"
 
@@ -19,7 +19,8 @@ static bool asked_for(const struct life *l, int64_t patience_ms)
 		(l->act.began_at && loop_now(l->c->loop) - l->act.began_at < patience_ms));
 }
 
-/* Uses one text for the whole wait; the time of lastError shows since when. */
+/* Writes the wait to status, with one text for the whole wait. The time of lastError shows since
+ * when the machine waits. */
 static void say(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -74,7 +75,7 @@ bool life_waits_for_power(struct life *l)
 	if (power_pacing_place(l->parts->power_pacing, l->m, &w) != POWER_PLACE_QUEUED)
 		return false;
 	tell(l, &w);
-	/* the queue starts a turn when the machine's time comes */
+	/* poll rarely: the queue starts a turn of the machine when its time comes */
 	loop_timer_start(&l->timer, l->c->o.idle_poll_ms);
 	return true;
 }

@@ -20,9 +20,11 @@
 struct collect {
 	struct probe_targets *targets;
 	struct arena *arena;
-	/* segment of the tenant in which the machine is; NULL: one of drover's segments */
+	/* segment of the tenant in which the machine is; NULL: the machine is in one of drover's
+	 * segments */
 	const char *mine;
-	/* true: collect addresses in that segment; false: those in all others */
+	/* True: collect addresses in the segment `mine`. False: collect addresses in all other
+	 * segments. */
 	bool own;
 };
 
@@ -64,8 +66,8 @@ static struct probe_targets *targets_of(const struct life *l, struct arena *a)
 	return c.targets;
 }
 
-/* Returns the addresses to probe from the tenant's segment. The endpoint of the join is one of its
- * own addresses. */
+/* Returns the addresses to probe from the tenant's segment. The API server that the machine joins
+ * (endpoint; NULL: as vc names it) is one of the segment's own addresses. */
 static struct probe_targets *targets_of_tenant(const struct life *l,
 					       const struct virtual_cluster *vc,
 					       const char *endpoint, struct arena *a)
@@ -82,7 +84,8 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 	*join = endpoint ? endpoint : way_address(vc);
 	if (address_service(*join, host, &port))
 		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
-	if (n->type == FABRIC_NONE) /* no fabric: other segments are not separated */
+	/* without a fabric, other segments are not separated: do not probe them */
+	if (n->type == FABRIC_NONE)
 		return c.targets;
 	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
 	probe_targets_others(c.targets, &n->probe.quarantine,
@@ -94,8 +97,8 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 	return c.targets;
 }
 
-/* Writes the nonce of a probe order. Derived, so that the next leader can check the answer to its
- * predecessor's order. */
+/* Writes the nonce of a probe order to out. It is derived from the order's id, so that the next
+ * leader can check the answer to its predecessor's order. */
 static void nonce(const struct life *l, const char *order, char out[static 65])
 {
 	OWN(arena) a = arena_new();
@@ -208,13 +211,13 @@ static struct probe_targets *join_targets(const struct life *l, const struct nod
 	if (!vc || !p || (p->spec.network.type == FABRIC_NONE && !vc->spec.network.api_server))
 		return NULL;
 	t = targets_of_tenant(l, vc, endpoint, a);
-	/* Own addresses come first, so the last entry shows whether there are any of other
+	/* Own addresses come first, so the last entry shows whether there are addresses of other
 	 * segments. */
 	return t->n && (vc->spec.network.api_server || !t->v[t->n - 1].own) ? t : NULL;
 }
 
-/* True for a tenant with spec.network.apiServer: no machine serves it without proof that it reaches
- * the API server. */
+/* True for a tenant with spec.network.apiServer. No machine may serve such a tenant without proof
+ * that the machine reaches the API server. */
 static bool has_to_reach(const struct life *l, const struct node_claim *n)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -269,7 +272,8 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 
 /* --- what the tenant requires ----------------------------------------------------------------- */
 
-/* Returns the required proof as an enum fabric_proof; Strong for a tenant that does not exist. */
+/* Returns the proof that the tenant of claim n requires, as an enum fabric_proof. Strong if the
+ * tenant does not exist. */
 static int demanded(const struct life *l, const struct node_claim *n)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,

@@ -5,48 +5,51 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * probe: proves by test packets in which segment the machine is, in addition to what the fabric
- * reports (docs/network.md).
+ * probe: proves by test packets in which segment (isolated network) the machine is. This is an
+ * addition to what the fabric reports (docs/network.md).
  *
  * The agent probes the addresses that the Provider and the VirtualClusters name. The result
- * (proved, or why not) is written to status.network together with the id of its order, so that the
- * next leader can use it.
+ * (proved, or why not) is written to status.network together with the id of the agent's order, so
+ * that the next leader can use it.
  * Tests: tests/world/test_probe.c
  */
 
-/* True if the agent has probed from the drover-owned segment in status.network, for an order of
- * this name, and the result (proved Strong, or why not) is in status; also if there is nothing to
- * probe. name: "probe", or "CLAIM/probe" where one boot is probed for several claims. False while
- * the probe runs, or if an address of another segment answered, which ends the operation (*d). */
+/* True if the agent has probed from the segment in status.network, one of drover's own, and the
+ * result (proof Strong, or why not) is in status. Also true if there is nothing to probe. name:
+ * name of the order, "probe", or "CLAIM/probe" if one boot probes for several claims. False while
+ * the probe is in progress. If an address of another segment answered, returns false and sets *d to
+ * LIFE_CHANGE: the operation ends. */
 bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d);
 
-/* What drover-join must probe before it joins. */
+/* What drover-join, the program that joins the machine to its tenant, must probe before it joins */
 struct life_join_probe {
-	/* key of the expected answer */
+	/* secret key with which drover-join authenticates its result */
 	const char *key;
 	/* addresses in the tenant's segment, separated by commas */
 	const char *own;
 	/* addresses in other segments, separated by commas */
 	const char *others;
 };
-/* Returns the probe before joining at endpoint, allocated in a; NULL: there is nothing to probe. */
+/* Returns what the machine must probe before it joins the API server at `endpoint`, allocated in a;
+ * NULL: there is nothing to probe. */
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
 					      const char *endpoint, struct arena *a);
 
-/* True if the probe result that the Node reports is in status, or there is nothing to probe. False
- * while it is being written, or if the claim fails because of it (*d). */
+/* True if status contains the probe result that the Node reports, or there is nothing to probe.
+ * False while the result is being written. If the result does not allow the claim to continue,
+ * returns false and sets *d to LIFE_CHANGE. */
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			     const struct tenant_node *node, enum life_decision *d);
 
-/* Size of the text that says which proof is missing. */
+/* Size of the text that names the missing proof */
 #define LIFE_PROOF_TEXT 300
 /* True if the proof in status.network meets what the tenant requires (spec.network.requireProof).
  * Otherwise writes what is missing to why. */
 bool life_proof_suffices(const struct life *l, const struct node_claim *n,
 			 char why[static LIFE_PROOF_TEXT]);
-/* True if the proof in the tenant's segment can meet what the tenant requires: the fabric proves
- * the present segment well enough, or the machine can probe before it joins. Otherwise writes what
- * is missing to why. */
+/* True if a sufficient proof in the tenant's segment is possible: the fabric proves the present
+ * segment as well as the tenant requires, or the machine can probe before it joins. Otherwise
+ * writes what is missing to why. */
 bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
 			    char why[static LIFE_PROOF_TEXT]);
 

@@ -4,11 +4,11 @@
 #include "controller/life/life.h"
 
 /*
- * progress: writes the agent's progress with its order to status.operation.progress.
+ * progress: writes the agent's progress to status.operation.progress, for humans.
  */
 
-/* Writes the agent's last progress report for this order to status.operation.progress, at limited
- * intervals. */
+/* Writes the agent's last progress report for `order` (its id) to status.operation.progress, at
+ * limited intervals. */
 void life_progress(struct life *l, const char *order);
 
 #endif

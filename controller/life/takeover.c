@@ -2,12 +2,12 @@
  * takeover: decides when a leader may act on a machine that another replica led.
  *
  * A BMC cannot check fences. Therefore the first read (its login) deletes the session named in the
- * journal, and two reads come before the first act. On a BMC without sessions nothing can cancel
- * the predecessor's request: the act that the journal shows as begun is waited out, counted from
- * when this process first saw it, so that no clocks are compared.
+ * journal, and two reads come before the first act. On a BMC without sessions nothing can cancel a
+ * request of the previous leader. There the act that the journal shows as begun is waited out. The
+ * wait is counted from when this process first saw that act, so that no clocks are compared.
  *
  * A fabric is treated like a BMC without sessions. A leader has one act in flight, and the journal
- * names it until it has ended, across changes of state, too (steps/enter.c). A move that the
+ * names the act until it has ended, also across changes of state (steps/enter.c). A move that the
  * journal no longer names has taken effect.
  * Tests: tests/world/test_fence.c
  */
@@ -20,10 +20,11 @@
 #include "controller/life/life.h"
 
 #define LOOKS 2
-#define CALL_MS 15000	 /* time limit of a request to a BMC: redfish.h */
-#define MANAGER_MS 30000 /* time limit of a call to a manager: providers/bcm/client.h */
-#define MOVE_MS 60000	 /* time limit of a move: fabric.h */
-#define MOVE_NAME 40	 /* length of a segment's name in the journal: life/port.c */
+#define CALL_MS 15000	 /* time limit of a request to a BMC, from redfish.h */
+#define MANAGER_MS 30000 /* time limit of a call to a manager, from providers/bcm/client.h */
+#define MOVE_MS 60000	 /* time limit of a move, from fabric.h */
+/* longest part of a segment's name that the journal contains, from life/port.c */
+#define MOVE_NAME 40
 
 void life_follow_saw(struct life *l, const struct machine *m)
 {
@@ -37,7 +38,7 @@ void life_follow_saw(struct life *l, const struct machine *m)
 		return;
 	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
-	/* our own act, whose end this process will learn */
+	/* skip our own act, whose end this process will learn */
 	if (l->c->leading && l->journal.took_over)
 		return;
 	l->follow.move[0] = '\0';
@@ -75,7 +76,8 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
-	/* a manager switches the power without a session of the BMC */
+	/* a manager switches the power without a session of the BMC, so wait for its calls in any
+	 * case */
 	bool managed = life_is_managed(l);
 	int64_t rest;
 

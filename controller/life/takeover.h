@@ -5,24 +5,25 @@
 
 /*
  * takeover: decides when a new leader may act on a machine. At the BMC: after two reads, and once
- * no request of its predecessor can be in flight there. At the port: once no move of its
- * predecessor can be in flight.
+ * no request of the previous leader can be in flight there. At the port: once no move by the
+ * previous leader can be in flight.
  * Tests: tests/world/test_fence.c
  */
 
-/* Notes which act has begun, and when, from the Machine in the cache. Called while another replica
- * leads, too. */
+/* Notes from the Machine m in the cache which act has begun, and when. Call at each change of the
+ * Machine, also while another replica leads. */
 void life_follow_saw(struct life *l, const struct machine *m);
-/* Makes the next act here wait for two reads again, because another replica leads. */
+/* Makes the next act at the BMC wait for two reads again. Call while another replica leads. */
 void life_follow_forget(struct life *l);
-/* True if the predecessor can no longer act at the BMC. False while reads, or the end of that time,
- * are pending. */
+/* True if the previous leader can no longer act at the BMC. False while the two reads are missing,
+ * or the time limit of the previous leader's last request has not passed. */
 bool life_ensure_predecessor_done(struct life *l);
 
-/* True if no earlier move of the port can take effect any more, except a move to `segment`, which
- * does no harm. False while the end of that time is pending. */
+/* True if no earlier move of the port can take effect any more. A move to `segment` does no harm
+ * and does not count. False until the time limit of the earlier move has passed. */
 bool life_ensure_moves_landed(struct life *l, const char *segment);
-/* Notes a move to `segment` whose end this process will not learn. */
+/* Notes a move of the port to `segment` that was begun, but whose end this process will not
+ * learn. */
 void life_move_unheard(struct life *l, const char *segment);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tenancy: searches records and claims for the highest tenancy of a machine.
+ * tenancy: searches WipeRecords and claims for the highest tenancy of a machine.
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 #include <stdlib.h>

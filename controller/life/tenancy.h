@@ -4,17 +4,17 @@
 #include "controller/life/life.h"
 
 /*
- * tenancy: finds the highest tenancy known of a machine, and whether status is older (a restored
- * backup).
+ * tenancy: finds the highest tenancy (number of the tenant's use of a machine) that is known of a
+ * machine, and whether status is older, as after the restore of a backup.
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 
-/* True if records or claims show a later tenancy than status: a backup was restored
- * (life_begin_again()). */
+/* True if WipeRecords or claims show a higher tenancy than status. A backup was then restored; call
+ * life_begin_again(). */
 bool life_outdated(const struct life *l);
 
-/* Returns the highest tenancy that any record, claim or this process knows for this machine or its
- * system UUID. */
+/* Returns the highest tenancy of this machine: in its claims, in WipeRecords of its name or
+ * identity, or seen in status by this process. */
 int64_t life_tenancy_known(const struct life *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * times: finds times that no correct clock can have written.
+ * times: finds times in status that no correct clock can have written.
  * Tests: tests/world/test_clock.c
  */
 #include "controller/life/times.h"
@@ -9,9 +9,9 @@
 
 /* Largest difference between the clocks of leaders. */
 #define SLACK_MS 60000
-/* Longest wait for a next attempt: that of a quarantine (rules/machine.c). */
+/* Longest wait for a next attempt, which is that of a quarantine (rules/machine.c). */
 #define NEXT_MS (6 * 3600 * 1000)
-/* Longest wait before a warm boot begins; afterwards the boot has the time of a claimed machine
+/* Longest wait before a warm boot begins. The boot itself has the time limit of a claimed machine
  * (steps/warm.c). */
 #define WARM_WAIT_MS 60000
 

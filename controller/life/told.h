@@ -6,21 +6,21 @@
 /*
  * told: clears status.operation.waitingFor and lastError once they no longer apply.
  *
- * A change of state or a new act clears them anyway. This module handles recovery in between, and
- * at rest, where nothing changes for days:
- *   a BMC that could not be read: cleared after a later read succeeds;
- *   in a state without a deadline, any other reason: cleared if not reported again for longer than
- *   any back-off.
- * The error of an act stays until the act has been tried again. A quarantined machine shows why it
- * is quarantined.
+ * A change of state or a new act clears them anyway. This module handles a recovery without either,
+ * also in a state of rest, where nothing changes for days. If the reason is a BMC that could not be
+ * read, it is cleared after a later read succeeded. Any other reason is cleared in a state without
+ * a deadline, if it was not reported again for longer than any back-off. The error of an act stays
+ * until the act has been tried again. A quarantined machine shows why it is quarantined.
  *
- * True if there is nothing to clear; false while that is being written.
+ * life_ensure_told() returns true if there is nothing to clear. Otherwise it starts the write that
+ * clears them, and returns false.
  * Tests: tests/unit/controller/life/test_told.c, tests/world/test_bmc.c
  */
 bool life_ensure_told(struct life *l);
 
-/* Returns {"waitingFor": ..., "lastError": {...}} for status.quarantine (as JSON), as a new
- * reference that the caller owns. */
+/* Returns the members {"waitingFor": ..., "lastError": {...}} of status.operation that show the
+ * quarantine (`quarantine` is status.quarantine as JSON), as a new reference that the caller
+ * owns. */
 json_t *life_told_quarantine(const json_t *quarantine);
 
 #endif

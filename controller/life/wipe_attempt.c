@@ -1,12 +1,12 @@
 /*
- * wipe_attempt: from the first order of a wipe to its record.
+ * wipe_attempt: handles a wipe attempt from the first order of the wipe to its WipeRecord.
  *
- *	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
- *	                                        '--> dirty, quarantined: signed by drover alone
+ * 	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
+ * 	                                        '--> dirty, quarantined: signed by drover alone
  *
  * The attempt, with its number and predecessor, is written to status before the agent is ordered to
- * wipe. Therefore it ends in exactly one record whatever happens, the numbers have no gap, and each
- * record names the one before.
+ * wipe. Therefore the attempt ends in exactly one record whatever happens. The numbers have no gap,
+ * and each record names the one before.
  * Tests: tests/world/test_evidence.c, tests/world/test_boot.c
  */
 #include <stdlib.h>
@@ -26,7 +26,8 @@
 #include "controller/life/journal.h"
 
 #define RECORD_AGAIN_MS 1000
-#define RECORD_AGAIN_ASIDE_MS 30000 /* back-off in states that do more than wait for the record */
+/* interval between tries to create the record, in states that do more than wait for the record */
+#define RECORD_AGAIN_ASIDE_MS 30000
 
 const char *life_digest(struct arena *a, const void *data, size_t len)
 {
@@ -98,7 +99,7 @@ static const struct wipe_record *record_named(const struct life *l, const char *
 
 struct wanted {
 	const char *provider;
-	/* set of bits 1 << enum statement_part */
+	/* parts that policies want covered, as bits 1 << enum statement_part */
 	unsigned parts;
 };
 
@@ -128,7 +129,8 @@ struct strings life_attempt_parts(const struct life *l, struct arena *a)
 	return (struct strings){v, n};
 }
 
-/* Returns a digest of what the Provider required of the wipe, for comparison. */
+/* Returns a digest of what the Provider requires of the wipe. The record contains it, so that the
+ * requirements can be compared later. */
 static const char *policy_digest(const struct life *l, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -177,7 +179,8 @@ static void on_looked_up(json_t *o, const struct err *e, void *arg)
 	life_answer(o, e, l);
 }
 
-/* Asks the API server whether the number is free, because the cache may be behind. */
+/* Asks the API server whether the number is free, because the cache may not show the newest record
+ * yet. */
 json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 {
 	const struct previous p = looked_back(l);
@@ -193,7 +196,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
 		if (l->question.answer.err.kind == ERR_INVALID &&
-		    /* the error is in the record, not from the server */
+		    /* without a code, the error is in the record itself and not from the server */
 		    !l->question.answer.err.code)
 			life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 				  "WipeRecord %s exists but cannot be read: %s; save a copy, then "
@@ -201,7 +204,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 				  name, l->question.answer.err.text);
 		life_ask_again(l);
 		return NULL;
-	/* the record exists: it was added to the cache and is counted in the next turn */
+	/* the record exists and was added to the cache: the next turn counts it */
 	case ASK_OK:
 		life_ask_again(l);
 		return NULL;
@@ -214,11 +217,12 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 
 /* --- contents of the record ------------------------------------------------------------------- */
 
-/* maximum number of unseen drives named; the agent needs the rest of the list */
+/* maximum number of unseen drives that the list names; leaves room for entries of the agent,
+ * because the list may have EVIDENCE_NOT_COVERED_MAX entries */
 #define UNSEEN_NAMED 12
 
-/* Returns what no erase method covers (the agent removes parts that it covers by a statement), and
- * the drives that only the BMC sees. */
+/* Returns the names of what no erase method covers, and of the drives that only the BMC sees. The
+ * agent removes the names of parts that it covers by a statement. */
 static struct strings not_covered(const struct life *l, struct arena *a)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -244,8 +248,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena 
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in the agent's spelling, after inventory_misfit() found that this
-	 * is the machine. */
+	/* Use the UUID that the agent read, in the agent's spelling. inventory_misfit() has found
+	 * that it is that of this machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -294,8 +298,8 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	if (e->kind == ERR_CONFLICT) {
-		/* either ours, created by a request whose reply was lost, or a different one: read
-		 * it */
+		/* The record exists. It is either ours, created by a request whose reply was lost,
+		 * or a different one: read it. */
 		life_asking(l, "record", NULL);
 		l->question.call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
 					    l->m->status.wipe_attempt->record, on_looked_up, l);
@@ -309,7 +313,8 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, RECORD_AGAIN_MS);
 }
 
-/* Creates the record. Takes ownership of the envelope. */
+/* Creates the WipeRecord named in status.wipeAttempt, unless an earlier try failed just now. Takes
+ * ownership of envelope. */
 static void create(struct life *l, const struct evidence *ev, char *envelope)
 {
 	struct wipe_record rec = {.spec = {.evidence = *ev, .envelope = envelope}};
@@ -334,8 +339,8 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	free(envelope);
 }
 
-/* The highest trust that drover can confirm: it saw how the agent was booted, and nothing checks
- * more yet. */
+/* The highest trust in the agent that drover can confirm. Drover saw how the agent was booted, and
+ * nothing checks more than that yet. */
 #define AGENT_TRUST WIPE_BOOT_NETWORK
 
 static bool same(const char *x, const char *y)
@@ -343,8 +348,8 @@ static bool same(const char *x, const char *y)
 	return str_eq(str_or(x, ""), str_or(y, ""));
 }
 
-/* True if the times in the record are plausible. The agent uses drover's clock; a countersignature
- * would confirm other times, too. */
+/* True if the times in the evidence are plausible. The agent's clock is set by drover. The
+ * countersignature would otherwise confirm wrong times. */
 static bool timely(const struct life *l, const struct evidence *ev)
 {
 	const int64_t day = 24 * 3600 * 1000;
@@ -355,11 +360,11 @@ static bool timely(const struct life *l, const struct evidence *ev)
 	       ev->end_time <= (since > now ? since : now) + day;
 }
 
-/* Slack for drover's own clock, which may have been set meanwhile. The agent's times are not used
- * here. */
+/* Tolerance for drover's own clock, which may have been set during the wipe. The agent's times are
+ * not used for this check. */
 #define CLOCK_SLACK_MS 60000
 
-/* True unless a drive was reported done sooner than is physically possible. */
+/* True unless a drive was reported as erased sooner than is physically possible. */
 static bool could_be_done(const struct life *l, const struct evidence *ev)
 {
 	int64_t took = loop_wall(l->c->loop) - l->m->status.wipe_attempt->start_time;
@@ -371,7 +376,8 @@ static bool could_be_done(const struct life *l, const struct evidence *ev)
 	return true;
 }
 
-/* True if the evidence is of this machine, tenancy, attempt and boot, as the agent was briefed. */
+/* True if the evidence is of the machine, tenancy, attempt and boot with which the agent was
+ * briefed (*want). */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
 	size_t named = 0;
@@ -417,7 +423,8 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 	    0)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
 				       "the evidence was not signed by the agent: %s", e.text);
-	if (!as_briefed(&ev, want) || !timely(l, &ev)) { /* the countersignature would confirm it */
+	if (!as_briefed(&ev, want) || !timely(l, &ev)) {
+		/* a countersignature would confirm wrong contents */
 		return life_quarantine(
 			l, EXIT_OPERATOR, REASON_EraseUnverified,
 			"the evidence names a different machine, tenancy, wipe or time");
@@ -436,7 +443,7 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 
 /* --- an attempt that did not end -------------------------------------------------------------- */
 
-/* Returns the reason that drover recorded when the machine left the wipe. */
+/* Returns why the attempt did not end, as drover recorded it when the machine left the wipe. */
 static const char *why_unfinished(const struct life *l, struct arena *a)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
@@ -451,7 +458,7 @@ static const char *why_unfinished(const struct life *l, struct arena *a)
 	return "drover did not observe the end of the wipe";
 }
 
-/* Returns what the agent last reported of a drive; NULL: nothing. */
+/* Returns what the agent last reported of the drive with this WWN; NULL: nothing. */
 static const struct machine_reached *reached(const struct life *l, const char *wwn)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -462,8 +469,8 @@ static const struct machine_reached *reached(const struct life *l, const char *w
 	return NULL;
 }
 
-/* Fills ev with the drives that were to be wiped and how far each was at the agent's last report.
- * Their final state is unknown. */
+/* Fills *ev for an attempt that did not end: the drives that were to be wiped, and how far each was
+ * at the agent's last report. Their final state is unknown. */
 static void unfinished(const struct life *l, struct arena *a, struct evidence *ev)
 {
 	const struct object_drives *want = &l->m->spec.drives;
@@ -507,7 +514,8 @@ bool life_ensure_attempt_settled(struct life *l)
 		life_write(l, json_pack("{s:n}", "wipeAttempt"), NULL);
 		return false;
 	}
-	if (record_named(l, t->record)) { /* a different attempt has the number */
+	if (record_named(l, t->record)) {
+		/* a record of a different attempt has the number: take the next number */
 		p = looked_back(l);
 		life_write(l,
 			   json_pack("{s:o}", "wipeAttempt",
@@ -522,6 +530,7 @@ bool life_ensure_attempt_settled(struct life *l)
 		unfinished(l, a, &ev);
 		create(l, &ev, evidence_sign_unfinished(&ev, key));
 	}
-	/* Only another wipe must wait for the record. */
+	/* The step waits while a request is in flight. In state dirty it also waits until the
+	 * record exists, because no other wipe may begin before. */
 	return !l->question.call && l->state != MACHINE_DIRTY;
 }
