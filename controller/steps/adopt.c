@@ -1,6 +1,6 @@
 /*
- * adopt: proves that a running machine is what an approval says, and takes it over as serving.
- * Separate from the steps that bring up machines.
+ * adopt: proves that a running machine is the one that an approval names, and takes it over as
+ * serving. Separate from the steps that bring machines into service.
  */
 #include <string.h>
 
@@ -37,8 +37,8 @@ static const struct node_claim *claim_of(struct life *l)
 			  "approve a different claim",
 			  name);
 	else if (!r || !str_eq(r->name,
-			       /* compare only the name: the UID may be older after a restored
-			        * backup */
+			       /* compare only the name: after the restore of a backup the reference
+			        * may have the UID of an older object */
 			       l->name))
 		life_wait(
 			l, WAITING_APPROVAL, REASON_ClaimNotFound,
@@ -53,8 +53,8 @@ static const struct node_claim *claim_of(struct life *l)
 	return NULL;
 }
 
-/* Returns the tenant's Node if it is proved to run on this machine; otherwise waits and returns
- * NULL. */
+/* Returns the tenant's Node of claim n if it is proved to run on this machine. Otherwise waits with
+ * the reason, and returns NULL. */
 static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
 {
 	const char *vc = n->spec.virtual_cluster_ref.name;
@@ -90,8 +90,8 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	return NULL;
 }
 
-/* True if the port is in the claim's tenant's segment, as far as the fabric can prove. A machine in
- * a different tenant's network must not be adopted. */
+/* True if the port is in the segment of the claim's tenant, as far as the fabric can prove.
+ * Otherwise waits, because a machine in the network of a different tenant must not be adopted. */
 static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
@@ -124,7 +124,8 @@ enum life_decision adopt(struct life *l)
 
 	if (!node || !ensure_in_its_segment(l, n))
 		return LIFE_STAY;
-	if (l->state != MACHINE_KNOWN) { /* the same tenancy with new UIDs */
+	if (l->state != MACHINE_KNOWN) {
+		/* the machine serves already: keep the tenancy, and write the new UIDs */
 		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s}, s:s, s:s}", "approvalID",
 			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
 			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
@@ -147,7 +148,8 @@ enum life_decision adopt(struct life *l)
 /* --- a claim that came back ------------------------------------------------------------------- */
 
 /* Handles a claim with the name of the one that this machine serves, but a different UID. Nobody
- * asked for the work to stop: an operator either deletes the claim or approves it as the same. */
+ * asked for the work to stop, so the machine keeps serving. An operator must either delete the
+ * claim or approve it as the same. */
 static enum life_decision replaced(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;

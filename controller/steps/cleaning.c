@@ -1,10 +1,10 @@
 /*
- * cleaning: the states dirty, inspecting, wiping and verifying. The machine is isolated; the agent
- * inspects it, wipes it, verifies the wipe and signs; drover judges, countersigns and stores the
- * record; only then is the machine free.
+ * cleaning: the states dirty, inspecting, wiping and verifying. The machine is isolated. The agent
+ * inspects it, wipes it, verifies the wipe and signs. Drover judges the evidence, countersigns it
+ * and stores the record. Only then is the machine free.
  *
- * The record is created before the stamp is written, and the stamp before the machine is free: any
- * interruption leaves it dirty.
+ * The record is created before the stamp (the mark on a wiped drive) is written, and the stamp
+ * before the machine is free. Therefore any interruption leaves the machine dirty.
  * Tests: tests/world/test_boot.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static json_t *again(const struct life *l)
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
 }
 
-/* True if the agent still works. False: it is waited for, or lost; then the machine goes back to
- * dirty, or to quarantine after AGENT_BOOTS_MAX boots (*d). */
+/* True if the agent is connected and works. Otherwise waits for it. If the agent is lost, the
+ * machine goes back to dirty, or to quarantine after AGENT_BOOTS_MAX boots (*d). */
 static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -54,9 +54,10 @@ static bool ensure_agent_works(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	if (agent_session_rebooted(l->agent)) /* also for a session restored from the journal */
+	/* check this first: a session restored from the journal detects a reboot, too */
+	if (agent_session_rebooted(l->agent))
 		why = "the machine rebooted while the agent was running";
-	else if (!there) /* the session of a new leader is still being restored */
+	else if (!there) /* a new leader still restores the session */
 		return false;
 	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
 		why = "the agent was silent for 5 minutes";
@@ -194,7 +195,7 @@ static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 		const struct proto_controller *c = &inv->controllers.v[i];
 
 		used = strlen(out);
-		if (used + 32 > size) /* the record names the rest */
+		if (used + 32 > size) /* out of space: the record names the rest */
 			break;
 		if (!c->driver)
 			str_format(out + used, size - used, " %s at %s", c->id, c->address);
@@ -202,8 +203,8 @@ static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 	return n > 0;
 }
 
-/* Returns the drives and controllers of the first inspection, which are expected from now on; NULL:
- * spec has them already. */
+/* Returns a patch of spec with the drives and controllers of the first inspection, which are
+ * expected from now on. NULL: spec has them already. */
 static json_t *expectations(const struct life *l, const struct proto_inventory *inv)
 {
 	json_t *spec = json_object();
@@ -218,8 +219,8 @@ static json_t *expectations(const struct life *l, const struct proto_inventory *
 	return NULL;
 }
 
-/* True if status.inventory shows this inspection. It must, before the quarantine does, for the
- * operator who has to decide. */
+/* True if status.inventory shows this inspection. Otherwise starts to write it. Call before a
+ * quarantine, because the operator who has to decide needs the inventory. */
 static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 {
 	if (l->m->status.inventory &&
@@ -229,9 +230,10 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
-/* True if the BMC's list of drives is available, or may arrive later, while the drives are wiped.
- * It is needed now if this inspection defines spec.drives, or if the list named more drives than
- * the agent saw and is being read again. */
+/* True if the inspection need not wait for the BMC's list of drives, or the list is available.
+ * The list may normally arrive later, while the drives are wiped. It is needed now if this
+ * inspection defines spec.drives, or if the list named more drives than the agent saw and is
+ * being read again. */
 static bool ensure_listed(struct life *l)
 {
 	if (!l->m->spec.drives.n || l->listing.differs_since)
@@ -240,7 +242,8 @@ static bool ensure_listed(struct life *l)
 	return true;
 }
 
-/* True if every drive that the BMC lists was seen by the agent, or spec accounts for it. */
+/* True if the agent saw every drive that the BMC lists, or spec accounts for the drive. Otherwise
+ * waits, and after a while sets *misfit; e names the drives. */
 static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv, bool *misfit,
 			       struct err *e)
 {
@@ -288,8 +291,8 @@ enum life_decision step_inspecting(struct life *l)
 		return d;
 	}
 	is_dark = dark_text(r->inventory, dark, sizeof(dark));
-	/* A list of controllers stored now would count as complete for ever: an operator must
-	 * confirm that first. */
+	/* Do not store this list of controllers yet: it would count as complete for ever. An
+	 * operator must confirm it first. */
 	if (is_dark && !l->m->spec.controllers.n) {
 		if (ensure_shown(l, r->inventory))
 			return life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s",
@@ -316,8 +319,8 @@ enum life_decision step_inspecting(struct life *l)
 
 /* --- wiping, verifying ------------------------------------------------------------------------ */
 
-/* True if the attempt in status belongs to this boot of the agent; otherwise the machine goes back
- * to dirty (*d). */
+/* True if the attempt in status belongs to this boot of the agent. Otherwise *d changes the machine
+ * back to dirty. */
 static bool ensure_attempt_stands(struct life *l, const char *nonce_hex, enum life_decision *d)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -339,7 +342,8 @@ static struct strings expected(const struct life *l, struct arena *a)
 	return s;
 }
 
-/* Sets the level that each medium must reach: never less than Clear. */
+/* Sets in order *o the level that each medium must reach: the floor of the Provider, but never less
+ * than Clear. */
 static void set_floor(const struct life *l, struct proto_order *o)
 {
 	const struct object_wipe_floor *f = &life_provider(l)->spec.wipe.floor;
@@ -349,7 +353,8 @@ static void set_floor(const struct life *l, struct proto_order *o)
 	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
-/* Returns the inspected drives, with the fields that are compared with the BMC's list. */
+/* Returns the drives of the inspection in status, with those fields that are compared with the
+ * BMC's list. */
 static struct proto_inventory inspected(const struct life *l, struct arena *a)
 {
 	const struct machine_inventory *seen = l->m->status.inventory;
@@ -367,7 +372,8 @@ static struct proto_inventory inspected(const struct life *l, struct arena *a)
 	return inv;
 }
 
-/* True if status.inventory names the unseen drives; the record takes them from there. */
+/* True if status.inventory names the drives that only the BMC sees. Otherwise starts to write them.
+ * The record takes them from status. */
 static bool ensure_unseen_shown(struct life *l, const struct proto_inventory *inv)
 {
 	const struct machine_inventory *shown = l->m->status.inventory;
@@ -416,11 +422,11 @@ enum life_decision step_wiping(struct life *l)
 	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
-/* False after three failed claims in a row: the drives are wiped and verified, but the machine is
- * quarantined, because a further claim would fail on it, too. */
+/* True unless three claims in a row failed on this machine. In that case *d quarantines the
+ * machine: the drives are wiped and verified, but a further claim would fail on it, too. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
-	/* Reasons that a retry does not fix. */
+	/* Reasons that a retry does not fix: only an operator may end the quarantine. */
 	static const char *const lasting[] = {"DriveFailed",	       "DriveMissing",
 					      "DriveUnknown",	       "EraseUnverified",
 					      "WipeRevoked",	       "InventoryMismatch",

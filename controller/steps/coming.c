@@ -1,9 +1,9 @@
 /*
- * coming: the states claimed, imaging and attaching; afterwards the machine boots the written image
+ * coming: the states claimed, imaging and attaching. Afterwards the machine boots the written image
  * (steps/joining.c).
  *
- * Until the end of claimed, nothing of the tenant has been written to the machine. The one write
- * that leaves claimed raises the tenancy and clears `clean`: from then on every way out leads
+ * Until the end of claimed, nothing of the tenant has been written to the machine. The one status
+ * write that leaves claimed raises the tenancy and clears `clean`. From then on every way out leads
  * through stopping and the wipe.
  * Tests: tests/world/test_join.c, tests/world/test_boot.c
  */
@@ -48,8 +48,9 @@
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
-/* Returns the claim if it exists and is not being deleted. NULL with *leaving: the claim is proved
- * gone, or its deletion may be acted on. NULL without: not known yet. */
+/* Returns the claim that holds the machine, if the claim exists and is not being deleted. Otherwise
+ * returns NULL. *leaving is then set to true if the claim is proved to be gone, or its deletion may
+ * be acted on; it stays unchanged while that is not known. */
 static const struct node_claim *asked_for(struct life *l, bool *leaving)
 {
 	const struct node_claim *n = life_claim(l);
@@ -77,7 +78,8 @@ static bool ensure_agent_there(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	if (agent_session_rebooted(l->agent)) { /* also for a session restored from the journal */
+	if (agent_session_rebooted(l->agent)) {
+		/* check this first: a session restored from the journal detects a reboot, too */
 		*d = life_fail(l, REASON_AgentRebooted,
 			       "the machine rebooted while the agent was running");
 		return false;
@@ -127,7 +129,8 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	return 0;
 }
 
-/* Returns 0 if each drive reads as the wipe left it, after its power was off and on again. */
+/* Returns 0 if each drive still reads as the wipe left it, although its power was off and on again
+ * since. Otherwise returns -1, and e names the drive. */
 static int still_clean(const struct life *l, const struct proto_inventory *inv, struct err *e)
 {
 	char text[INVENTORY_DRIVE_TEXT];
@@ -145,8 +148,8 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	return 0;
 }
 
-/* Clears `clean` and starts a failed attempt, signed by drover alone, in the same tenancy. The
- * earlier record stays. */
+/* Declares the wipe of the machine's record void: clears `clean` and begins an attempt in the same
+ * tenancy, which ends as failed with a record signed by drover alone. The earlier record stays. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -165,8 +168,8 @@ static enum life_decision revoke_record(struct life *l, const char *why)
 			 str_or(l->m->status.last_wipe.record, "(none)"), why);
 }
 
-/* Fills the order so that the inspection reads each drive again, with the nonce of its last
- * wipe. */
+/* Fills order *o so that the inspection also reads each drive again, at positions derived from the
+ * nonce of the last wipe. */
 static void set_again(const struct life *l, struct proto_order *o, char hex[static 65],
 		      struct arena *a)
 {
@@ -215,7 +218,9 @@ enum life_decision step_claimed(struct life *l)
 	struct err e;
 	json_t *x;
 
-	if (!n) { /* nothing was written: free again, and off unless the machine was warm */
+	if (!n) {
+		/* nothing was written: make the machine free again, and switch it off unless it was
+		 * warm */
 		if (leaving && !life_warm_release(l, &d) && life_ensure_agent_gone(l))
 			return life_goto(l, MACHINE_FREE,
 					 json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
@@ -231,8 +236,8 @@ enum life_decision step_claimed(struct life *l)
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
-	/* The order ids contain the claim: what a warm machine's agent found for a withdrawn claim
-	 * must not count for the next. */
+	/* The order ids contain the claim. What the agent of a warm machine found for a withdrawn
+	 * claim must not count for the next claim. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	str_format(probe, sizeof(probe), "%s/probe",
@@ -255,7 +260,7 @@ enum life_decision step_claimed(struct life *l)
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* An unknown party used the machine: count that as a tenancy of its own, which the wipe
+	/* An unknown party used the machine. Count that as a tenancy of its own, which the wipe
 	 * ends. */
 	if (stamps_fit(l, r->inventory, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING,
@@ -265,8 +270,8 @@ enum life_decision step_claimed(struct life *l)
 	/* mutant: wipe-forgotten */
 	if (still_clean(l, r->inventory, &e) < 0)
 		return revoke_record(l, e.text);
-	/* The claim will soon be withdrawn, or a pod will need it after all: write nothing until
-	 * then. */
+	/* No pod needs the claim at present. Write nothing until the claim is withdrawn, or a pod
+	 * needs it after all. */
 	/* mutant: unwanted-imaged */
 	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
@@ -291,8 +296,8 @@ enum life_decision step_claimed(struct life *l)
 
 /* --- imaging ---------------------------------------------------------------------------------- */
 
-/* Returns the WWN of the one drive that the instance type's rootDevice matches; NULL with e: none,
- * or several. */
+/* Returns the WWN of the one drive that the rootDevice of the instance type matches. NULL with *e:
+ * no drive, or several drives match. */
 static const char *root_drive(const struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
@@ -322,7 +327,8 @@ static const char *root_drive(const struct life *l, struct err *e)
 	return found;
 }
 
-/* True if the order is done. r: result of life_order(). */
+/* True if the order is done. False: in progress, or failed; then *d fails the claim. r: result of
+ * life_order(). what: beginning of the message. */
 static bool ensure_ended(struct life *l, const struct proto_report *r, const char *what,
 			 enum life_decision *d)
 {
@@ -345,7 +351,7 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 		return true;
 	case ASK_FAILED:
 		if (l->question.answer.err.kind ==
-		    ERR_CONFLICT) /* created before a crash: the token is the same */
+		    ERR_CONFLICT) /* created before a crash of drover: the token is the same */
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 			  "the bootstrap token could not be created: %s",
@@ -360,7 +366,8 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	s = life_token_secret(
 		&token, n->meta.name,
 		loop_wall(l->c->loop) +
-			/* an instance that is to be launched first waits for capacity */
+			/* an instance that is to be launched first waits for capacity, so add that
+			 * time */
 			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
@@ -393,7 +400,8 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	return s ? secret_expose(s) : NULL;
 }
 
-/* Fills o->files, allocated in a. False: not yet, or the claim fails (*d). */
+/* Fills o->files with the files of the config drive, allocated in a. False: not yet, or the claim
+ * fails (*d). */
 static bool config_files(struct life *l, const struct node_claim *n, struct tenant *t,
 			 struct life_join_at *at, struct arena *a, struct proto_order *o,
 			 enum life_decision *d)
@@ -475,7 +483,8 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 	return ensure_minted(l, n, t) && config_files(l, n, t, &at, a, o, d);
 }
 
-/* Writes the config drive, last, because it contains the token of this node. */
+/* True if the agent has written the config drive. It is written last, because it contains the token
+ * of the machine's Node. */
 static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
 			      enum life_decision *d)
 {
@@ -486,8 +495,9 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	       ensure_ended(l, life_order(l, &o, "config"), "the config drive was not written", d);
 }
 
-/* Images a managed machine: the manager installs it between two boots of the agent. The first boot
- * inspects and erases the stamps; the second writes the config drive, which no manager sees. */
+/* Images a machine whose manager installs the image, between two boots of the agent. In the first
+ * boot the agent erases the clean stamps. In the second it writes the config drive, so that no
+ * manager sees the config drive. */
 static enum life_decision image_managed(struct life *l, const struct node_claim *n,
 					const char *drive)
 {

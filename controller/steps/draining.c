@@ -1,9 +1,9 @@
 /*
- * draining: empties a machine that leaves its tenant; docs/drain.md has the order.
+ * draining: empties a machine that leaves its tenant. docs/drain.md describes the order.
  *
- *	draining: mark the Node --> checkpoint --> evict --> volumes --> stopping
- *	   |                                         |
- *	   '--withdrawn, Stop, Hold--> serving       '--deadline: escalate--> stopping
+ * 	draining: mark the Node --> checkpoint --> evict --> volumes --> stopping
+ * 	   |                                         |
+ * 	   '--withdrawn, Stop, Hold--> serving       '--deadline: escalate--> stopping
  *
  * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */
@@ -32,18 +32,18 @@
 #include "controller/steps/stopping.h"
 
 #define TELL_MS 5000 /* minimum time between two writes of status.leave */
-/* Longest wait for volumes to be detached: those of evicted pods take seconds; those of DaemonSets
- * never go. */
+/* Longest wait for volumes to be detached. The volumes of evicted pods take seconds; those of
+ * DaemonSets are never detached. */
 #define VOLUMES_MS (2 * 60 * 1000)
 #define ESCALATE_MS 30000 /* time that deleted pods get before the power-off */
 
-/* What this process has begun; stored in l->work.of. */
+/* What this process has begun for the drain; stored in l->work.of. */
 struct work {
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	/* loop_now() since when no pod that counts is left; 0: some are left */
+	/* loop_now() since when no pod that counts is left; 0: pods are left */
 	int64_t emptied_at;
-	/* loop_now() of the last progress written to status.leave */
+	/* loop_now() when progress was last written to status.leave; 0: never */
 	int64_t told_at;
 };
 
@@ -86,14 +86,14 @@ static bool same_wish(const struct machine_leave *was, const struct leave *lv)
 	       str_eq(was->deadline_by, lv->deadline_by);
 }
 
-/* Compares deadlines in whole seconds, as status stores them. */
+/* True if status.leave shows *lv. Compares deadlines in whole seconds, as status stores them. */
 static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 {
 	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
 }
 
-/* Sends an event if the reason or deadline was changed by an operator; deadlines of claims, which
- * follow a clock, are not reported. */
+/* Sends an event if an operator changed the reason or deadline of the drain. Deadlines of claims
+ * follow a clock, so their changes are not reported. */
 static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -104,7 +104,8 @@ static void tell_changed(struct life *l, const struct node_claim *n, const struc
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 }
 
-/* Writes progress at intervals; a pod that blocks the drain is reported with life_wait(). */
+/* Writes the progress to status.leave, at intervals. If the progress has not changed, reports what
+ * blocks the drain with life_wait(). */
 static void report(struct life *l, size_t left, enum reason reason, const char *blocked)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -125,8 +126,8 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 	}
 }
 
-/* True if the journal names this part of the drain and its start. Otherwise writes that and returns
- * false. */
+/* True if the journal names `step` as the present part of the drain. Otherwise writes its name and
+ * start to the journal, and returns false. */
 static bool ensure_at_step(struct life *l, const char *step)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -143,8 +144,8 @@ static bool ensure_at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* Withdraws the drain: the machine serves again. life_ensure_hold_settled() removes the marks from
- * the Node as soon as the tenant answers. */
+/* Withdraws the drain: returns the change to serving. life_ensure_hold_settled() removes the marks
+ * from the Node as soon as the tenant answers. */
 static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
 	char text[600];
@@ -159,7 +160,8 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
-/* Ends the drain: the pods are gone, or are not waited for any longer. */
+/* Ends the drain, because the pods are gone or are not waited for any longer. Returns the change of
+ * state: to serving with a hold, or to stopping. */
 static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
 				 size_t left, const char *blocked)
 {
@@ -203,7 +205,7 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	char policy[500];
 	bool patient;
 
-	if (!tenant_usable(t)) /* no API server to ask */
+	if (!tenant_usable(t)) /* there is no API server to ask: use the numbers in status */
 		return finish(l, n, lv,
 			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0),
 			      l->m->status.leave ? l->m->status.leave->blocked_by : NULL);
@@ -211,8 +213,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 		return LIFE_STAY;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
-	/* The Node may not have been marked yet if the drain began late: without the mark, new pods
-	 * come as fast as others go. */
+	/* The Node may not be marked yet if the drain began late. Without the mark, new pods come
+	 * as fast as others go. */
 	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return LIFE_STAY;
 	life_beat_listen(l);
@@ -223,8 +225,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	return LIFE_STAY;
 }
 
-/* True once all workloads that want to save their work were notified, which happens once, before
- * the first eviction. */
+/* True once all workloads that want to save their work were notified. This happens once, before the
+ * first eviction. */
 static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
 				const struct leave *lv)
 {
@@ -248,9 +250,9 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 	return !who;
 }
 
-/* True if no volume is attached any more: volumes are detached after their pods are gone, and data
- * may still be on its way to them. Limited by VOLUMES_MS; true if drover may not list the
- * attachments. */
+/* True if no volume is attached to the Node any more. Volumes are detached after their pods are
+ * gone, and data may still be on its way to them. Also true after VOLUMES_MS, and if drover may not
+ * list the attachments. */
 static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];
@@ -278,7 +280,8 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 	return false;
 }
 
-/* Marks the Node, notifies and evicts. True: nothing of the tenant that counts is left. */
+/* Marks the Node, notifies workloads and evicts pods. True if nothing of the tenant that counts is
+ * left on the machine. */
 static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
 			     const struct leave *lv)
 {
@@ -298,7 +301,8 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 		if (!w->emptied_at)
 			w->emptied_at = loop_now(l->c->loop);
 	}
-	/* A pod may have been bound just before the Node was marked. */
+	/* Wait a little even without pods: a pod may have been bound just before the Node was
+	 * marked. */
 	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
@@ -318,7 +322,7 @@ enum life_decision step_draining(struct life *l)
 	bool late;
 
 	if (!n) {
-		/* the claim is deleted: nobody uses the machine */
+		/* nobody uses the machine if the claim is deleted: stop it without a drain */
 		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d))
 			return life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"),
 					 REASON_NONE, NULL);
@@ -348,7 +352,7 @@ enum life_decision step_draining(struct life *l)
 	}
 	if (late)
 		return escalate(l, t, n, &lv);
-	/* an unreachable tenant may still use the Node: only the deadline ends the wait */
+	/* an unreachable tenant may still use the Node, so only the deadline ends the wait */
 	if (!tenant_usable(t))
 		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
 	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0, NULL) : d;

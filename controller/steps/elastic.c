@@ -1,5 +1,5 @@
-/* elastic: launches, observes and terminates instances; the neighbouring files have what all
- * machines share. */
+/* elastic: launches, observes and terminates cloud instances. Steps that are the same for all
+ * machines are in the other files of this folder. */
 #include "controller/steps/elastic.h"
 
 #include <stdlib.h>
@@ -22,11 +22,13 @@
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
-#define LIST_AGE_MS 15000 /* accepted age of a list for an instance in transition */
+/* highest age of a list for an instance that is being launched, joined, drained or ended */
+#define LIST_AGE_MS 15000
 #define IDLE_AGE_MS 60000
-#define SPOT_AGE_MS 20000 /* accepted age for a spot instance, which may get two minutes' notice */
-/* Clouds list a launched instance within seconds; one that no list shows for this time does not
- * exist. */
+/* highest age of a list for a spot instance, which may be ended with two minutes' notice */
+#define SPOT_AGE_MS 20000
+/* Time after a launch without an entry in any list, after which no instance was launched. Clouds
+ * list a launched instance within seconds. */
 #define SETTLE_MS 60000
 /* time without an entry in any list after which an instance in use counts as gone */
 #define ABSENT_MS (5 * 60 * 1000)
@@ -62,13 +64,14 @@ static const struct elastic_instance *find(const struct life *l)
 	return fleet_find(l->parts->fleet, provider_name(l), claim_uid(l), instance_of(l)->id);
 }
 
-/* True if there is a list requested after `since`. */
+/* True if there is a list of instances that was requested after `since` (loop_now()). Otherwise
+ * requests one. */
 static bool ensure_listed(struct life *l, int64_t since)
 {
 	return fleet_ensure_listed(l->parts->fleet, provider_name(l), since);
 }
 
-/* True if there is a list requested after this process first wanted one here. */
+/* True if there is a list that was requested after this process first wanted one here. */
 static bool ensure_listed_anew(struct life *l)
 {
 	if (!l->elastic.since)
@@ -91,7 +94,8 @@ static void token_of(const struct life *l, const struct elastic_offer *o, int64_
 	str_hex(out, d, sizeof(d));
 }
 
-/* Records that instance id was found. id may point into the data that is forgotten here. */
+/* Returns the change to booting, with the ids of the instance that was launched or found. Copies id
+ * before it forgets the observations, because id may point into them. */
 static enum life_decision launched(struct life *l, const char *id, const char *provider_id)
 {
 	json_t *leave = json_pack("{s:{s:s, s:s*, s:n, s:n}}", "instance", "id", id, "providerID",
@@ -119,7 +123,9 @@ static int64_t amount_of(const char *text)
 	return text && !money_parse(text, &micro, &e) ? micro : -1;
 }
 
-/* Returns the offer that the BurstPolicy decided on; NULL: not available. */
+/* Returns the offer on which the BurstPolicy decided (*b). NULL: not available, for the reason in
+ * why. *no_offer: true if the list of offers is fresh, so that NULL means that the cloud does not
+ * have the offer. */
 static const struct elastic_offer *decided(const struct life *l, const struct node_claim_burst *b,
 					   bool *no_offer, char *why, size_t size)
 {
@@ -133,8 +139,8 @@ static const struct elastic_offer *decided(const struct life *l, const struct no
 	return fleet_offer_of(l->parts->fleet, provider_name(l), &w, no_offer, why, size);
 }
 
-/* Records the refusal. A different offer needs a new decision, so the claim is withdrawn
- * (claims/claims.c). */
+/* Writes to status that the launch was refused. A different offer needs a new decision of the
+ * BurstPolicy, so the claim is withdrawn afterwards (claims/claims.c). */
 static enum life_decision refuse(struct life *l, const char *why)
 {
 	char when[STR_TIME_SIZE];
@@ -146,7 +152,7 @@ static enum life_decision refuse(struct life *l, const char *why)
 	return LIFE_STAY;
 }
 
-/* Waits for an offer. The reason NoOffer tells the planner not to wait for this claim
+/* Waits for an offer. The planner does not wait for a claim whose machine shows the reason NoOffer
  * (claims/world_objects.c). */
 static enum life_decision wait_for_offer(struct life *l, const struct node_claim *n,
 					 const char *why)
@@ -164,7 +170,8 @@ static enum life_decision wait_for_offer(struct life *l, const struct node_claim
 	return LIFE_STAY;
 }
 
-/* Writes the offer, token and tenant of the next launch, before the launch is sent. */
+/* Chooses the offer of the next launch, and writes offer, token and tenant to status before the
+ * launch is sent. */
 static enum life_decision choose(struct life *l, const struct node_claim *n)
 {
 	char why[300], token[65];
@@ -208,7 +215,8 @@ static struct elastic_offer offer_of(const struct machine_instance *i)
 	return o;
 }
 
-/* Returns cloud-init user data with the files that a physical machine has on its config drive. */
+/* Returns cloud-init user data with those files that a physical machine has on its config drive.
+ * The caller wipes and frees the text. */
 static char *user_data(const struct proto_order *o)
 {
 	json_t *files = json_array(), *config;
@@ -245,7 +253,7 @@ static bool may_act(void *arg)
 	return ctx_may_act(l->c);
 }
 
-/* True if the same request can never succeed, while a different offer may. */
+/* True if the same request can never succeed, while a launch with a different offer may. */
 static bool is_refusal(const struct err *e)
 {
 	static const bool refusals[ERR_KINDS] = {
@@ -262,7 +270,7 @@ static void on_launched(const struct elastic_instance *v, size_t n, const struct
 	struct life *l = arg;
 
 	l->elastic.busy = false;
-	l->elastic.since = 0; /* a new list is needed before the next launch */
+	l->elastic.since = 0; /* require a new list before the next launch */
 	if (n) {
 		l->elastic.answer = ELASTIC_LAUNCHED;
 		str_copy(l->elastic.id, sizeof(l->elastic.id), v[0].id);
@@ -310,7 +318,8 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 	(void)provider_launch(l->driver->provider, &x, on_launched, l);
 }
 
-/* Finds the reservation, whose name is in the offers and not in status. */
+/* Sets o->reservation, whose name is in the offers and not in status. True if there is nothing to
+ * set, or it was found. */
 static bool find_reservation(struct life *l, struct elastic_offer *o)
 {
 	const struct fleet_want w = {.region = o->region,
@@ -353,7 +362,7 @@ static enum life_decision ask_for(struct life *l, const struct node_claim *n)
 	return d;
 }
 
-/* Writes the cloud's answer to status: launched or refused. */
+/* Writes the cloud's answer to the launch to status: launched, or refused. */
 static enum life_decision take_answer(struct life *l)
 {
 	const struct elastic_offer o = offer_of(instance_of(l));
@@ -370,8 +379,8 @@ static enum life_decision take_answer(struct life *l)
 	return LIFE_STAY;
 }
 
-/* True if no list can show an instance of an earlier launch any more; one may have succeeded
- * although its reply was lost. */
+/* True if no list can show an instance of an earlier launch any more. An earlier launch may have
+ * succeeded although its reply was lost. */
 static bool ensure_nothing_launched(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -405,7 +414,7 @@ static enum life_decision claimed(struct life *l)
 	if (n->spec.user_data_secret_ref)
 		return life_fail(l, REASON_ConfigInvalid,
 				 "spec.userDataSecretRef is not supported for cloud instances");
-	if (n->spec.burst && i->refused_time) /* the claim is about to be withdrawn */
+	if (n->spec.burst && i->refused_time) /* the claim is about to be withdrawn, so show why */
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
 				 provider_name(l), str_or(i->refusal, "refused"));
 	/* mutant: launch-unlisted */
@@ -414,8 +423,8 @@ static enum life_decision claimed(struct life *l)
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
-	/* The claim will soon be withdrawn, or a pod will need it after all: launch nothing until
-	 * then. */
+	/* No pod needs the claim at present. Launch nothing until the claim is withdrawn, or a pod
+	 * needs it after all. */
 	/* mutant: burst-for-nobody */
 	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
@@ -428,15 +437,16 @@ static enum life_decision claimed(struct life *l)
 
 /* --- observing -------------------------------------------------------------------------------- */
 
-/* True if the last list shows the instance. False: it does not; once that is certain, the machine
- * goes to stopping (*d). */
+/* True if the instance exists, as far as is known. If the cloud has ended it, or no list has shown
+ * it for ABSENT_MS, returns false and sets *d to the change to stopping. */
 static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop);
 	const struct elastic_instance *x;
 	json_t *leave = NULL;
 
-	if (!ensure_listed(l, now - age_ms)) /* no list that is new enough: continue meanwhile */
+	/* without a list that is new enough, continue meanwhile */
+	if (!ensure_listed(l, now - age_ms))
 		return true;
 	x = find(l);
 	if (!x && !l->elastic.gone_from)
@@ -516,8 +526,9 @@ static bool ensure_ended(struct life *l)
 		return false;
 	}
 	if (x)
-		return false; /* terminating */
-	/* Not listed: not yet, or no longer. */
+		return false; /* it is being terminated: wait */
+	/* The instance is not listed: not yet, or no longer. Terminate it by its id, if the id is
+	 * known. */
 	if (!str_empty(i->id) && !l->elastic.ended_at) {
 		end(l, i->region, i->id);
 		return false;
@@ -529,7 +540,7 @@ static bool ensure_ended(struct life *l)
 
 static enum life_decision stopping(struct life *l)
 {
-	if (!l->work.progress) { /* forget earlier observations */
+	if (!l->work.progress) { /* forget what was observed in earlier states */
 		l->work.progress = 1;
 		elastic_forget(l);
 		l->volumes = -1;
@@ -568,7 +579,8 @@ static enum life_decision gone(struct life *l)
 	return LIFE_STAY;
 }
 
-/* From joining to draining the steps are those of every machine, while the instance exists. */
+/* joining(), gating(), serving() and draining() run the steps of all machines, while the instance
+ * exists. */
 static enum life_decision joining(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -609,7 +621,7 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 	[MACHINE_QUARANTINED] = quarantined, [MACHINE_GONE] = gone,
 };
 
-/* States in which no pod runs on the machine. */
+/* States in which no pod runs on the machine */
 static const bool without_pods[MACHINE_STATES] = {
 	[MACHINE_CLAIMED] = true, [MACHINE_BOOTING] = true,	[MACHINE_JOINING] = true,
 	[MACHINE_GATING] = true,  [MACHINE_QUARANTINED] = true,

@@ -1,5 +1,6 @@
 /*
- * enter: writes a decision to status, and forgets what this process knows of the previous state.
+ * enter: writes a decided change of state to status, and forgets what this process knows of the
+ * previous state.
  * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c,
  * tests/world/test_restore.c
  */
@@ -76,7 +77,7 @@ static void enter(struct life *l, const struct life_decided *d)
 	given = json_object_get(status, "operation");
 	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:I}", "handle", "waitingFor", "nextAttempt",
 		       "lastError", "progress", "fence", (json_int_t)life_fence(l));
-	/* An act that has not ended stays named in the journal: the next leader waits it out
+	/* Leave an act that has not ended in the journal, so that the next leader waits for its end
 	 * (life/takeover.h). */
 	for (size_t i = 0; !l->act.under_way && i < sizeof(act) / sizeof(*act); i++)
 		json_object_set_new(op, act[i], json_null());
@@ -121,13 +122,13 @@ static void enter(struct life *l, const struct life_decided *d)
 	life_write(l, status, NULL);
 }
 
-/* Starts from the beginning: state known, in a tenancy higher than any known one, not clean. What
- * runs on the machine may belong to a tenant, so drover must not isolate it. */
+/* Writes a start from the beginning: state known, a tenancy higher than any known one, and not
+ * clean. What runs on the machine may belong to a tenant, so the machine is not isolated here. */
 static void begin(struct life *l, const char *why)
 {
 	int64_t tenancy = life_tenancy_known(l) + 1;
-	/* Backends remember the fence of a Machine whose object was lost. Unix seconds are higher
-	 * than any fence that counted leaders. */
+	/* Backends remember the fence of a Machine whose object was lost. Start with Unix seconds,
+	 * which are higher than any fence that counted leaders. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, "
 			      "s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
@@ -141,7 +142,8 @@ static void begin(struct life *l, const char *why)
 		json_object_set_new(s, "trustedBMC", trust);
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
-	if (l->m->spec.elastic) { /* an existing instance is found by its tag */
+	if (l->m->spec.elastic) {
+		/* the state claimed finds an instance that exists already, by its tag */
 		l->state = MACHINE_CLAIMED;
 		json_object_set_new(s, "state", json_string("claimed"));
 		json_object_set_new(s, "claimRef",

@@ -1,5 +1,6 @@
 /*
- * hold: makes status.hold and the marks on the Node match what users and Drains want.
+ * hold: makes status.hold and the marks on the Node (cordon, draining taint) match what users and
+ * Drains want.
  */
 #include <string.h>
 
@@ -15,7 +16,8 @@ static bool drain_stands(const struct life *l, const char *name)
 {
 	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
-	if (ctx_crds_terminating(l->c)) /* the cache proves nothing then */
+	/* a Drain missing in the cache proves nothing while its definition is being deleted */
+	if (ctx_crds_terminating(l->c))
 		return true;
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
 }
@@ -48,7 +50,7 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 
 	if (release && (str_eq(release, l->m->status.requests.release) || strlen(release) > 253))
 		release = NULL;
-	if (!node || n->meta.deletion_timestamp) /* a claim that ends is not held */
+	if (!node || n->meta.deletion_timestamp) /* a claim that is being deleted is not held */
 		return true;
 	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
 		if (node->world.unschedulable || node->draining)
@@ -64,18 +66,19 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		return false;
 	}
 	if (node->draining &&
-	    !(h && h->drain)) /* left by a withdrawn drain; a user's cordon stays */
+	    /* remove the mark that a withdrawn drain left; keep the cordon if a user set it */
+	    !(h && h->drain))
 		return life_mark_node(l, t, node, NULL, h != NULL, "uncordon");
 	if (!h && node->world.unschedulable) {
 		write_hold(l, json_pack("{s:s}", "since", str_time(when, loop_wall(l->c->loop))),
 			   NULL, "its Node was cordoned (not by drover)");
 		return false;
 	}
-	if (release) { /* nothing to release */
+	if (release) { /* there is no hold: only record that the request was handled */
 		life_write(l, json_pack("{s:{s:s}}", "requests", "release", release), NULL);
 		return false;
 	}
-	/* done and seen: the next request is sent anew */
+	/* The marks match. Forget the last request, so that the next one is sent again. */
 	if (life_asked(l, "uncordon") != ASK_NONE)
 		life_ask_forget(l);
 	return true;

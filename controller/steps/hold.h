@@ -5,21 +5,22 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * hold: a Node that gets no new pods while its machine keeps serving.
+ * hold: a held Node gets no new pods, while its machine keeps serving the pods that it has.
  *
  *   user cordons the Node    status.hold {since}; ends when the Node is uncordoned
  *   Drain with then: Hold    status.hold {drain, since}, once drained; ends with the Drain, or when
  *                            the Node is uncordoned
  *   drover release           ends both; the Node is uncordoned
  *
- * Marks that a withdrawn drain left behind are removed here.
+ * Marks that a withdrawn drain left on the Node are removed here.
  * Tests: tests/world/test_hold.c
  */
 
-/* Sends an event and logs that a hold began or ended, and by whom. */
+/* Sends an event and logs that a hold began (held) or ended (!held). why: who caused that, for
+ * both. */
 void hold_tell(const struct life *l, bool held, const char *why);
-/* In serving: true if status.hold matches the marks on the Node. Otherwise starts what is
- * missing. */
+/* In serving: true if status.hold matches the marks (cordon, draining taint) on the Node of claim
+ * n. Otherwise starts the write that is missing, and returns false. */
 bool life_ensure_hold_settled(struct life *l, const struct node_claim *n);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * joining: the states booting, joining and gating. The written image boots, its Node is proved to
- * be this machine, and the Node must offer what its pool promises before pods are admitted.
+ * joining: the states booting, joining and gating. The written image boots. Then its Node is proved
+ * to be this machine. The Node must offer the resources that its instance type has before pods are
+ * admitted.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
 #include <stdlib.h>
@@ -25,8 +26,8 @@
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
 
-/* Waits for a machine that joins by a script. Problems with the script appear only on the machine's
- * console, so the message names the script. */
+/* Waits for the Node of a machine that joins by a script. Problems with the script appear only on
+ * the machine's console, so the message names the script. */
 static enum life_decision waits_for_script(struct life *l, const struct node_claim *n)
 {
 	const char *cluster = n->spec.virtual_cluster_ref.name;
@@ -58,7 +59,7 @@ enum life_decision step_booting(struct life *l)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
 	if (l->look.media || l->look.override != PROVIDER_OVERRIDE_NONE) {
-		/* only the machine's own disk may boot in a tenant's network */
+		/* fail: only the machine's own disk may boot in a tenant's network */
 		return life_fail(
 			l, REASON_BootOverrideNotCleared,
 			"the BMC shows a boot medium or a boot override, which drover had removed");
@@ -70,7 +71,7 @@ enum life_decision step_booting(struct life *l)
 	return d;
 }
 
-/* True if the bootstrap token is deleted, which happens before the Node is trusted with
+/* True if the bootstrap token is deleted. That must happen before the Node is trusted with
  * anything. */
 static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
 {
@@ -113,13 +114,16 @@ enum life_decision step_joining(struct life *l)
 	if (!n)
 		return d;
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	if (!node) { /* it existed before: deleted, or not read yet; the deadline decides */
+	if (!node) {
+		/* the Node existed before, and was deleted or is not read yet: wait until the
+		 * deadline */
 		return life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
 				 "Node %s is not in the tenant's cluster", n->meta.name);
 	}
 	if (life_proves(l, n, node, &e) < 0) {
 		if (!node->system_uuid ||
-		    !node->boot_id) /* registered, but the kubelet has not written its status yet */
+		    /* the Node is registered, but the kubelet has not written its status yet */
+		    !node->boot_id)
 			return d;
 		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 	}
@@ -135,7 +139,8 @@ enum life_decision step_joining(struct life *l)
 	case ASK_NONE:
 		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n, t->on_host);
-		/* Applies only to the Node that was proved to be this machine. */
+		/* Patch only the Node that was proved to be this machine: the patch contains its
+		 * UID. */
 		json_object_set_new(json_object_get(patch, "metadata"), "uid",
 				    json_string(node->uid));
 		life_ask_tenant(l,
@@ -165,7 +170,7 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 }
 
 /* True if the Node is Ready and the node controller has removed its taints, which takes a moment
- * longer: until then no pod fits, and a machine that counted as serving would look full. */
+ * longer. Until then no pod fits, and a machine that counted as serving would look full. */
 static bool schedulable(const struct tenant_node *node)
 {
 	for (size_t i = 0; i < node->world.taints.n; i++)
@@ -174,11 +179,12 @@ static bool schedulable(const struct tenant_node *node)
 	return node->world.ready && !node->world.unschedulable;
 }
 
-/* Time in which a device plugin normally registers its devices. */
+/* Time in which a device plugin normally registers its devices. After that, drover looks for
+ * devices in the tenant. */
 #define PLUGIN_MS 60000
 
-/* Returns the first extended resource of the instance type that the Node does not offer in full;
- * NULL: none. */
+/* Returns the name of the first extended resource (with a slash) of the instance type that the Node
+ * does not offer in full; NULL: it offers all. */
 static const char *resource_missing(const struct life *l, const struct tenant *of,
 				    const struct tenant_node *node)
 {
@@ -196,8 +202,9 @@ static const char *resource_missing(const struct life *l, const struct tenant *o
 	return NULL;
 }
 
-/* cluster: tenant for which the Node is reserved, even if its kubelet did not set the taint; NULL:
- * the Node is in the tenant's own cluster. */
+/* Returns a patch that removes the taint "unregistered" from the Node. cluster: tenant for which
+ * the Node in the host cluster must be reserved; the patch then adds the taint for that if the
+ * kubelet did not set it. NULL: the Node is in the tenant's own cluster. */
 static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
 	bool kept_for = /* mutant: host-node-untainted */ !cluster;
@@ -248,7 +255,7 @@ enum life_decision step_gating(struct life *l)
 				 "Node %s does not yet offer all of resource %s", n->meta.name,
 				 missing);
 	if (node->unregistered) {
-		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
+		if (life_asked(l, "taint") == ASK_OK) /* done: wait until the cache shows it */
 			return d;
 		if (life_asked(l, "taint") == ASK_FAILED) {
 			life_ask_again(l);
@@ -262,7 +269,7 @@ enum life_decision step_gating(struct life *l)
 		json_decref(patch);
 		return d;
 	}
-	/* The wipe and the gate were passed: the machine's earlier failures no longer count. */
+	/* Clear the machine's earlier failures: it has passed the wipe and the gate. */
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"),
 			 REASON_NONE, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * leave_reason: checks everything that may want a machine to leave (Drains, the claim, a sleeping
- * tenant, drover itself) and returns the reason that takes precedence. draining.c acts on it.
+ * leave_reason: checks everything that may require a machine to leave (Drains, the claim, a
+ * sleeping tenant, the cloud, drover itself) and returns the reason that takes precedence.
+ * draining.c acts on it.
  */
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
@@ -29,8 +30,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return !a ? b : !b ? a : a < b ? a : b;
 }
 
-/* True if the Drain's status shows this target as done: if the hold has ended since, that was
- * intended. */
+/* True if the status of Drain *d shows this machine as done. If its hold has ended since, that was
+ * intended, so the Drain has no further effect on it. */
 static bool done_with(const struct drain *d, const char *machine)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
@@ -56,7 +57,7 @@ static struct leave for_drain(const struct life *l)
 			d->spec.deadline + clock_jumps_since(l->c, d->meta.creation_timestamp);
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
-	/* Another Drain may have an earlier deadline; it takes precedence from then on. */
+	/* Another Drain may have an earlier deadline; that deadline applies then. */
 	if (all.deadline && (!lv.deadline || all.deadline < lv.deadline)) {
 		lv.deadline = all.deadline;
 		lv.deadline_by = all.hurried->meta.name;
@@ -66,7 +67,7 @@ static struct leave for_drain(const struct life *l)
 		lv.then = (enum drain_then)all.after->spec.then;
 		lv.then_by = all.after->meta.name;
 	}
-	/* A Drain with onDeadline: Stop has no effect after its deadline. */
+	/* Ignore a Drain with onDeadline: Stop after its deadline. */
 	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
 	    loop_wall(l->c->loop) >= lv.deadline)
 		return (struct leave){0};
@@ -80,8 +81,8 @@ static bool slept_out(const struct life *l, const struct node_claim *n)
 	return t && tenant_sleep_too_long(t);
 }
 
-/* A deleted claim cannot be restored, so a concurrent Drain can only make the machine leave
- * sooner. */
+/* Returns the leave of a machine whose claim is deleted. The deletion cannot be undone, so a
+ * concurrent Drain can only make the machine leave sooner. */
 static struct leave for_deletion(const struct life *l, const struct node_claim *n,
 				 const struct leave *drain)
 {
@@ -94,8 +95,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
 	lv.deadline = from + n->spec.termination_grace_period + clock_jumps_since(l->c, from);
-	/* The API server's clock is ahead: keep the deadline that was written first, instead of
-	 * postponing it in each turn. */
+	/* The API server's clock is ahead of ours. Keep the deadline that was written first,
+	 * instead of postponing it in each turn. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
 		lv.deadline = earlier(was->deadline, now + n->spec.termination_grace_period);
@@ -113,9 +114,9 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 		lv.then = (enum drain_then)was->then;
 		lv.then_by = was->then_by;
 	}
-	if (lv.then == DRAIN_HOLD) /* no claim is left to serve */
+	if (lv.then == DRAIN_HOLD) /* do not hold the machine: there is no claim left to serve */
 		lv.then = DRAIN_RELEASE;
-	/* the sleeping tenant has no pods to evict */
+	/* do not wait for pods: the sleeping tenant has none to evict */
 	if (l->state == MACHINE_DRAINING && slept_out(l, n))
 		lv.now = true;
 	return lv;
@@ -123,20 +124,24 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 /* --- drover's own reasons --------------------------------------------------------------------- */
 
-/* A tenant that has just become reachable may not have received its Nodes' status yet. */
+/* Time after which the status of Nodes counts. A tenant that has just become reachable may not have
+ * received the status of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
 
 #define OUTAGE_NODES 3
 
-/* Lead time before a reservation ends, where the Provider has none (type exec). */
+/* Time before the end of a reservation at which its machines begin to leave, if the Provider does
+ * not set one (type exec). */
 #define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
-/* Time before the cloud ends the instance at which pods are deleted; they still have their grace
- * period. */
+/* Time before the end of an instance, set by the cloud, at which pods are deleted. They still have
+ * their grace period. */
 #define END_GRACE_MS ((int64_t)30 * 1000)
-/* Time before the next billing increment in which to leave and terminate. */
+/* Time before the next billing increment begins, in which an instance has to leave and be
+ * terminated. */
 #define BILLING_LEAD_MS ((int64_t)5 * 60 * 1000)
 
-/* Interval between checks of the disruption budgets, because counting a pool scans all machines. */
+/* Minimum time between two checks of the disruption budgets. Counting the machines of a pool scans
+ * all machines. */
 #define BUDGET_AGAIN_MS 10000
 
 static bool budget_left(struct life *l, const struct node_claim *n, const char *reason)
@@ -172,8 +177,8 @@ static const struct elastic_instance *instance_of(const struct life *l, const st
 		       : NULL;
 }
 
-/* True if the BurstPolicy's scaleBack allows it, apart from the idle time: minimum lifetime and
- * billing increment. */
+/* True if minimum lifetime and billing increment, in scaleBack of BurstPolicy *p, allow the
+ * instance to end. The idle time is checked by the caller. */
 static bool may_scale_back(struct life *l, const struct node_claim *n, const struct burst_policy *p)
 {
 	const struct burst_policy_scale_back *s = p ? p->spec.scale_back : NULL;
@@ -214,8 +219,8 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	       may_scale_back(l, n, b);
 }
 
-/* True if all pods fit elsewhere, for long enough to be worth a wipe and a boot. "Long enough" is
- * the time that wipe and boot take, unless another tenant waits for a machine. */
+/* True if all pods of the Node have fitted elsewhere for long enough. That is the time that a wipe
+ * and a boot take, or the pool's consolidateAfter if another tenant waits for a machine. */
 static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
 {
 	const struct underused *u = l->all->spec.underused;
@@ -233,8 +238,8 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	return ms >= after && life_is_due(l, quiet, after);
 }
 
-/* Returns a leave for a machine that differs from its pool's template, if it may be replaced
- * now. */
+/* Returns a leave for a machine that differs from its pool's template, if it may be replaced now;
+ * otherwise .reason is NULL. */
 static struct leave for_drift(struct life *l, const struct node_claim *n)
 {
 	struct drift *d = l->all->spec.drift;
@@ -277,10 +282,10 @@ static bool count_node(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* True if the Node has not been Ready for deadlines.notReady, both by the tenant's times and as
- * this process saw it: a clock behind would end it at once, one ahead never. If all of several
- * Nodes are not Ready, the tenant's control plane or network is broken, and the workloads may run
- * well. */
+/* True if the Node has not been Ready for deadlines.notReady. The time must have passed both by the
+ * tenant's times and as this process saw it: with a clock that is wrong, the tenant's times alone
+ * would end the Node at once, or never. If all of several Nodes are not Ready, returns false: the
+ * tenant's control plane or network is then broken, and the workloads may run well. */
 static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
 		    const struct tenant_node *node)
 {
@@ -309,9 +314,9 @@ static bool count_alone(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* True if the Node has been gone for deadlines.notReady: somebody deleted it in the tenant's
- * cluster, where they can see that nothing runs on it. If several are gone and none is Ready, the
- * tenant's control plane has lost them. */
+/* True if the Node has been gone for deadlines.notReady. A user then deleted it in the tenant's
+ * cluster, where it is visible that nothing runs on it. If several Nodes are gone and none is
+ * Ready, returns false: the tenant's control plane has lost them. */
 static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
 {
 	struct left_alone k = {.l = l};
@@ -331,7 +336,8 @@ static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n
 	return h.ready || k.without_node < OUTAGE_NODES;
 }
 
-/* True if the machine is held, by its status or by a cordon on the Node that is not drover's. */
+/* True if the machine is held: status.hold is set, or the Node has a cordon that is not
+ * drover's. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
 	const struct tenant_node *node = tenant_node_of(l->parts->tenants, n);
@@ -339,9 +345,9 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
 
-/* Returns a leave for a machine whose tenant has slept too long. Also applies to a machine that is
- * already leaving, which then waits for no answer of the tenant. A Drain with then: Hold prevents
- * it. */
+/* Returns a leave for a machine whose tenant has slept too long; otherwise .reason is NULL. A
+ * machine that is already leaving then no longer waits for an answer of the tenant. A Drain with
+ * then: Hold prevents this leave. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -366,7 +372,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 
 /* --- the cloud's reasons ---------------------------------------------------------------------- */
 
-/* Returns the time before the end of a reservation at which machines in it must begin to leave. */
+/* Returns how long before the end of a reservation its machines must begin to leave, in ms. */
 static int64_t lead_of(const struct life *l)
 {
 	const struct provider_object *p = CTX_GET(l->c, OBJECT_PROVIDER, provider_object,
@@ -375,8 +381,8 @@ static int64_t lead_of(const struct life *l)
 	return p && p->spec.ec2 ? p->spec.ec2->drain_before_end : RESERVED_LEAD_MS;
 }
 
-/* Returns a leave for an instance that the cloud will end. No budget, pause of a pool or cordon
- * postpones it. */
+/* Returns a leave for an instance that the cloud will end; otherwise .reason is NULL. No budget,
+ * pause of a pool or cordon postpones this leave. */
 static struct leave for_interruption(struct life *l, const struct node_claim *n)
 {
 	const struct elastic_instance *x = instance_of(l, n);
@@ -392,8 +398,8 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
 }
 
-/* Returns a leave that drover itself begins: only where nothing is paused, and never for a held
- * Node. */
+/* Returns a leave that drover begins for a reason of its own; .reason NULL: none. Only if nothing
+ * is paused, and never for a held Node. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
 	const struct node_pool *p =
@@ -407,7 +413,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 
 	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
 		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
-	/* A Node missing from the cache does not prove that the Node is dead. */
+	/* From here on the Node must be in the cache: a missing Node is no proof that it is
+	 * dead. */
 	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
@@ -417,7 +424,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	if (is_expired(l, n) && budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
-	/* The budget was checked when the set of which this machine is a part was chosen. */
+	/* No check of the budget here: it was checked when the set of machines to reclaim was
+	 * chosen. */
 	if (reclaims_wants(l->all->spec.reclaims, n))
 		return (struct leave){.reason = LEAVE_RECLAIMED,
 				      .deadline = now + n->spec.termination_grace_period};
@@ -433,8 +441,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	return (struct leave){0};
 }
 
-/* Returns the leave that drover began itself and that continues; a quiet one continues only while
- * no pod is in the way. */
+/* Returns the leave that drover began for a reason of its own, if it continues; otherwise .reason
+ * is NULL. An Empty leave continues only while no pod is on the machine. */
 static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -462,8 +470,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
 		}
 	}
-	/* The reason that kept the tenant's pods off other Nodes appeared since: the machine is
-	 * needed after all. */
+	/* The tenant needs machines now: one of its pods waits for a machine, or has one in
+	 * progress. The leave then does not continue. */
 	if (str_eq(was->reason, LEAVE_UNDERUSED)) {
 		if (l->all->spec.underused &&
 		    underused_needs(l->all->spec.underused, n->spec.virtual_cluster_ref.name))
@@ -475,8 +483,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 }
 
-/* Returns `other`, or LEAVE_EXPIRED if the policy that pays for the machine pays no longer and
- * `other` does not release the machine sooner. */
+/* Returns *other, unless the BurstPolicy no longer pays for the machine. In that case returns a
+ * leave with LEAVE_EXPIRED, unless *other releases the machine sooner. */
 static struct leave within_pay(struct life *l, const struct node_claim *n,
 			       const struct leave *other)
 {

@@ -5,17 +5,20 @@
 #include "controller/life/life.h"
 
 /*
- * leave_reason: decides whether a serving machine must leave its tenant, why, and how. Derived from
- * the caches in each turn; nothing is remembered here.
+ * leave_reason: decides whether a serving machine must leave its tenant, why, and how. The answer
+ * is derived from the caches in each turn; nothing is remembered here.
  *
- * While serving, the answer starts a drain and is written to status.leave. While draining it is
- * computed again: if the reason no longer exists, the machine serves again, unless its claim is
- * deleted, which cannot be undone. Drover's own reasons (Empty, Underutilized, Drifted, Expired,
- * Reclaimed, TenantAsleep) wait for the pool's disruption budgets, and while the machine is paused
- * or held; an instance that no BurstPolicy pays for any more does not wait. A drain already begun
- * for one of them continues, according to the journal.
+ * While the machine serves, the answer starts a drain and is written to status.leave. While the
+ * machine is drained, the answer is computed again. If the reason no longer exists, the machine
+ * serves again, unless its claim is deleted, which cannot be undone.
+ *
+ * Drover's own reasons (Empty, Underutilized, Drifted, Expired, Reclaimed, TenantAsleep) wait for
+ * the pool's disruption budgets, and while the machine is paused or held. An instance that no
+ * BurstPolicy pays for any more does not wait. A drain that has already begun for one of these
+ * reasons continues, as the journal shows it.
  */
-/* Returns why the machine must leave; .reason NULL: it need not. For serving and draining. */
+/* Returns why the machine must leave, and how; .reason NULL: the machine need not leave. For the
+ * states serving and draining. */
 struct leave leave_reason(struct life *l);
 
 #endif

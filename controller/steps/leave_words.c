@@ -1,5 +1,5 @@
-/* leave_words: how a leave is reported in status.leave, events and logs. Separate, because serving
- * begins a leave and draining continues it. */
+/* leave_words: the texts that report a leave in status.leave, events and logs. A separate file,
+ * because serving begins a leave and draining continues it. */
 #include "controller/steps/leave_words.h"
 
 #include "api/annotations.h"
@@ -30,7 +30,8 @@ void leave_tell(struct life *l, const struct node_claim *n, const char *type, co
 		 LOG_S("claim", n ? n->meta.name : ""), LOG_S("text", text));
 }
 
-/* The first entry of the audit trail: who, why, by when, and what follows. */
+/* Writes the first entry of the audit trail: who wants the leave, why, by when, and what
+ * follows. */
 const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size)
 {
 	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;

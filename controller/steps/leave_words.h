@@ -4,18 +4,21 @@
 #include "controller/steps/leave_reason.h"
 
 /*
- * leave_words: how a leave is reported in status.leave, events and logs.
+ * leave_words: the texts that report a leave (a machine leaves its tenant) in status.leave, events
+ * and logs.
  * Tests: tests/world/test_leave.c, tests/world/test_drain.c
  */
-/* Returns status.leave, as a new reference that the caller owns. */
+/* Returns *lv as JSON for status.leave, as a new reference that the caller owns. */
 json_t *leave_json(const struct leave *lv);
-/* Sends an event to the Machine and its claim (n may be NULL), and logs it. */
+/* Sends an event to the Machine and to its claim n, and logs it. n NULL: event of the Machine
+ * only. */
 void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
 		const char *text);
-/* Writes "2 pods are left; blocked by WHAT" to out and returns out. blocked NULL: without the
- * second part. */
+/* Writes how many pods are left to out, as "2 pods are left; blocked by WHAT"; returns out. blocked
+ * NULL: without the second part. */
 const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size);
-/* Writes to out why a draining machine serves again, from the last status.leave; returns out. */
+/* Writes to out why a draining machine serves again, derived from the last status.leave; returns
+ * out. */
 const char *leave_withdrawn(const struct life *l, char *out, size_t size);
 /* Writes to out who wants the machine to leave, why, by when, and what follows; returns out. */
 const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size);

@@ -1,7 +1,7 @@
 /*
  * leaving: the machine is off and isolated. Its volumes are detached, its Node is deleted by UID,
- * its bootstrap token as well, and then the claim ends (S3). What must still be deleted in an
- * unreachable tenant becomes a pending cleanup (tenant/debts.h).
+ * and its bootstrap token is deleted. Then the claim ends (safety rule S3). What cannot be deleted
+ * in a tenant that does not answer becomes a pending cleanup (tenant/debts.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
@@ -28,10 +28,10 @@
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
-/* Values of l->work.progress. */
+/* Values of l->work.progress: what is deleted next. */
 enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
 
-/* kube_done: an object that does not exist counts as deleted. */
+/* kube_done: records the answer. An object that does not exist counts as deleted. */
 static void on_step(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -41,8 +41,9 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, l->question.answer.ok ? 0 : l->c->o.poll_ms);
 }
 
-/* kube_done: a Node that is only marked as deleted, because it has finalizers, is not gone; nor is
- * one whose UID has changed. The deletion is repeated until the tenant's time is over. */
+/* kube_done of the Node's deletion. A Node that has finalizers is only marked as deleted, and is
+ * not gone; nor is a Node whose UID has changed. The deletion is repeated until the time limit for
+ * the tenant has passed. */
 static void on_node(json_t *o, const struct err *e, void *arg)
 {
 	struct err kept;
@@ -59,11 +60,11 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->question.answer.about, about) && l->question.answer.ok;
 }
 
-/* What remains of a claim in its tenant. After the claim was deleted by force, status.claimRef
- * still has its name and UID. */
+/* What a claim leaves in its tenant's cluster. If the claim was deleted by force, its name and UID
+ * come from status.claimRef. */
 struct left {
 	const char *tenant, *name, *claim_uid;
-	/* NULL: unknown */
+	/* UID of the Node; NULL: unknown */
 	const char *node_uid;
 };
 
@@ -79,7 +80,8 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 
 /* --- pending cleanups ------------------------------------------------------------------------- */
 
-/* Reports a pending cleanup once; not again when only its write is repeated. */
+/* Reports a new pending cleanup with a log line and an event. Does nothing if only the write of the
+ * pending cleanup is being repeated. */
 static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
 {
 	bool refused = str_eq(l->question.answer.about, "node") ||
@@ -118,7 +120,8 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	}
 	tell_owed(l, vc, x->name);
 	list = debts_without(vc, x->name);
-	while (json_array_size(list) >= DEBTS_MAX) /* a pending cleanup never blocks a machine */
+	/* drop the oldest ones: a pending cleanup never blocks a machine */
+	while (json_array_size(list) >= DEBTS_MAX)
 		json_array_remove(list, 0);
 	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
 		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
@@ -152,8 +155,8 @@ static bool out_of_service(const struct tenant_node *node)
 	return false;
 }
 
-/* Tells Kubernetes that the Node is off, so that its pods are removed and their volumes
- * detached. */
+/* Sets the out-of-service taint on the Node. Kubernetes then knows that the Node is off, removes
+ * its pods and detaches their volumes. */
 static void take_out_of_service(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct err e;
@@ -174,7 +177,8 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	json_decref(patch);
 }
 
-/* True if no pod and no volume is attached to the Node any more. */
+/* True if no pod is bound to the Node and no volume is attached to it. Otherwise takes the Node out
+ * of service. */
 static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct left_pods left = {.node = node->world.name};
@@ -189,7 +193,7 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 			life_ask_again(l);
 			return false;
 		}
-		break; /* drover may not list attachments: only the pods decide */
+		break; /* drover may not list the attachments: only the pods decide */
 	case ASK_OK:
 		break;
 	}
@@ -206,8 +210,9 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 
 /* --- the Node and its token ------------------------------------------------------------------- */
 
-/* Returns the Node that the claim is known to have had, or that its kubelet has registered again. A
- * Node of that name with a different UID and providerID belongs to somebody else. */
+/* Returns the Node of the claim, if it still exists; NULL: none. That is the Node with the recorded
+ * UID, or one that the machine's kubelet has registered again (same providerID). A Node of that
+ * name with a different UID and providerID belongs to another user. */
 static const struct tenant_node *node_of(const struct life *l, const struct left *x,
 					 struct tenant *t)
 {
@@ -220,8 +225,8 @@ static const struct tenant_node *node_of(const struct life *l, const struct left
 		       : NULL;
 }
 
-/* Removes pods and volumes, the Node by UID, and the token. True: all are gone, or recorded as
- * pending cleanup. */
+/* Removes what the claim leaves in the tenant's cluster: pods and volumes, the Node by UID, and the
+ * token. True if all are gone, or recorded as a pending cleanup. */
 static bool ensure_tenant_left(struct life *l, const struct left *x)
 {
 	struct tenant *t = x->tenant ? tenant_get(l->parts->tenants, x->tenant) : NULL;
@@ -238,8 +243,8 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		return false;
 	if (l->work.progress == LEFT_ALL)
 		return true;
-	if (answer_is(l, "debt") || answer_is(l, "token") ||
-	    l->m->status.tenant.name == NULL) { /* nothing was ever written for a tenant */
+	if (answer_is(l, "debt") || answer_is(l, "token") || l->m->status.tenant.name == NULL) {
+		/* nothing to do, also if nothing was ever written for a tenant */
 		l->work.progress = LEFT_ALL;
 		return true;
 	}
@@ -254,7 +259,8 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		return false;
 	if (l->work.progress == LEFT_LOOK)
 		l->work.progress = LEFT_NODE;
-	/* In the host cluster, Nodes are selected by a label that the kubelet could remove. */
+	/* In the host cluster, the cache selects Nodes by a label that the kubelet could remove.
+	 * Use the recorded UID if the cache shows no Node. */
 	uid = node ? node->uid : /* mutant: host-node-unlabelled */ t->on_host ? x->node_uid : NULL;
 	if (l->work.progress == LEFT_NODE && uid && !answer_is(l, "node")) {
 		o.uid = uid;
@@ -273,7 +279,8 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 
 /* --- the claim -------------------------------------------------------------------------------- */
 
-/* Ends the claim: removes drover's finalizer, and the object with it. */
+/* Ends the claim: deletes the object, or, if it is being deleted already, removes drover's
+ * finalizer. */
 static void end_claim(struct life *l, const struct node_claim *n)
 {
 	life_asking(l, "claim", NULL);
@@ -284,13 +291,14 @@ static void end_claim(struct life *l, const struct node_claim *n)
 				       FINALIZER_CLAIM, false, on_step);
 }
 
-/* True if the machine is proved off. If stopping passed its deadline the port is isolated first,
- * but the claim does not end before off is observed. */
+/* True if the machine is proved off. If stopping has passed its deadline, the machine may be
+ * isolated before it is off, but the claim does not end before off is observed. */
 static bool ensure_off(struct life *l)
 {
 	if (life_ensure_off_confirmed(l))
 		return true;
-	/* The off of a different machine proves nothing about ours. */
+	/* Require the approved machine: the Off of a different machine proves nothing about this
+	 * one. */
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_undoubted(l))
 		return false;
@@ -307,13 +315,14 @@ enum life_decision step_leaving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	/* steps/elastic.c has seen that the instance is terminated; it has no power or port to
+	/* steps/elastic.c has seen that the instance is terminated. It has no power or port to
 	 * check. */
 	bool elastic = l->m->spec.elastic;
 
 	if (!elastic && !ensure_off(l))
 		return LIFE_STAY;
-	/* Also for a claim deleted by force: nobody else deletes its Node and bootstrap token. */
+	/* Clean up for a claim that was deleted by force, too: nobody else deletes its Node and
+	 * bootstrap token. */
 	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
 		if (/* mutant: leaving-cut */ (!elastic && !life_ensure_cut(l)) ||

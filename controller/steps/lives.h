@@ -5,11 +5,11 @@
 #include "controller/life/life.h"
 
 /*
- * lives: one struct life for each Machine, and the tick that runs the step of its state
+ * lives: one struct life for each Machine, and the tick that runs the step of the Machine's state
  * (steps/tick.c).
  *
- * On the loop thread. The functions only mark and defer; a life is freed once its Machine is
- * deleted and none of its calls is in flight.
+ * On the loop thread. The functions only mark machines and schedule ticks. A life is freed once its
+ * Machine is deleted and none of its calls is in flight.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
 struct drift;
@@ -20,15 +20,17 @@ struct warm_pool;
 
 struct lives_spec {
 	struct life_parts parts;
-	/* NULL: no machine is kept warm */
+	/* Chooses the machines that are kept warm; NULL: no machine is kept warm */
 	const struct warm_pool *warm_pool;
-	/* NULL: each claim is wanted */
+	/* Knows the claims that no pod needs any more; NULL: each claim is wanted */
 	const struct unwanted *unwanted;
-	/* NULL: no Node counts as underused */
+	/* Knows the Nodes whose pods fit elsewhere; NULL: no Node counts as underused */
 	struct underused *underused;
-	/* NULL: no Node counts as drifted */
+	/* Knows the machines that differ from their pool's template; NULL: none counts as
+	 * drifted */
 	struct drift *drift;
-	/* NULL: no machine is reclaimed */
+	/* Knows the machines that are taken back for another tenant; NULL: no machine is
+	 * reclaimed */
 	const struct reclaims *reclaims;
 };
 
@@ -41,29 +43,32 @@ struct lives {
 struct lives *lives_new(const struct lives_spec *spec);
 void lives_free(struct lives *ls);
 
-/* A Machine in the cache appeared, changed or was deleted (m NULL). */
+/* Passes a changed Machine from the cache: creates its life if it is new, and schedules a tick. m
+ * NULL: the Machine was deleted. */
 void lives_update(struct lives *ls, const char *name, const struct machine *m);
-/* Schedules a tick of the machine in the next loop turn; NULL: of all machines. */
+/* Schedules a tick of machine `name` in the next loop turn; NULL: of all machines. */
 void lives_kick(struct lives *ls, const char *name);
-/* Schedules ticks of the machines that this VirtualCluster has or had last, and of those in state
- * known. */
+/* Schedules ticks of the machines that serve this VirtualCluster or served it last, and of all
+ * machines in state known, because one of them may be the tenant's. */
 void lives_kick_of_tenant(struct lives *ls, const char *tenant);
-/* Schedules ticks of the machines in state known: any tenant's Node may run on one of them. */
+/* Schedules ticks of the machines in state known, because any tenant's Node may run on one of
+ * them. */
 void lives_kick_known(struct lives *ls);
-/* Attaches the machine's BMC again, because a Secret that it depends on changed. */
+/* Schedules a new attachment of machine `name` to its BMC. Call when a Secret on which it depends
+ * has changed. */
 void lives_reattach(struct lives *ls, const char *name);
-/* Drops the calls through the client of t, which is about to be freed, as if they had never been
- * made. */
+/* Cancels all calls that use the client of tenant t, which is about to be freed. Afterwards the
+ * calls count as never made. */
 void lives_hang_up(struct lives *ls, const struct tenant *t);
-/* Forgets everything that depends on the provider and fabric of s, which are about to be freed. */
+/* Detaches all machines of driver s, whose provider and fabric are about to be freed. */
 void lives_detach(struct lives *ls, const struct driver *s);
-/* True if a leave of this machine that counts against a disruption budget is being written (struct
- * life, leave.giving_back). */
+/* True if the machine's leave counts against a disruption budget, and the change of state that
+ * begins it is still being written (leave.giving_back of struct life). */
 bool lives_giving_back(const struct lives *ls, const char *machine);
 /* Returns the number of VolumeAttachments of the machine's Node, as last counted; -1: not
  * counted. */
 int lives_volumes_left(const struct lives *ls, const char *machine);
-/* Writes the state of the login at the machine's BMC to out, for the login guard; false: no such
+/* Writes the state of the login at the machine's BMC to *out, for the login guard. False: no such
  * machine. */
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out);
 

@@ -1,6 +1,6 @@
 /*
- * requests: compares each annotation of a Machine with the last value acted on, and acts on new
- * ones. Separate from the steps, because a request may come in any state.
+ * requests: compares each request annotation of a Machine with the last value acted on, and acts on
+ * new values. Separate from the steps, because a request may come in any state.
  */
 #include <string.h>
 

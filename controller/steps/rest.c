@@ -1,6 +1,6 @@
 /*
- * rest: the states in which nothing is in progress: known, free, quarantined and retired; and the
- * checks before a machine is offered (S1).
+ * rest: the states in which nothing is in progress: known, free, quarantined and retired. Also the
+ * checks before a machine is offered to claims (safety rule S1).
  * Tests: tests/world/test_verbs.c, tests/world/test_bmc.c
  */
 #include <string.h>
@@ -30,8 +30,8 @@
 #include "controller/steps/warm.h"
 #include "controller/tenant/tenant.h"
 
-/* Takes the machine out of use until an operator releases it. The annotation stays set
- * meanwhile. */
+/* Quarantines the machine until an operator releases it. First sets the annotation
+ * REQUEST_QUARANTINE if it is missing; it stays set until the release. */
 static enum life_decision take_out(struct life *l, const char *text)
 {
 	const char *release = labels_get(&l->m->meta.annotations, REQUEST_RELEASE);
@@ -48,7 +48,8 @@ static enum life_decision take_out(struct life *l, const char *text)
 		      "QuarantinedByOperator", "message", message, "exit", "operator", "since",
 		      str_time(since, loop_wall(l->c->loop)), "nextAttempt", "attempts", "clean", 0,
 		      "leave");
-	/* A release request from before the quarantine does not end it. */
+	/* Record a release request from before the quarantine as handled, so that it does not end
+	 * the quarantine. */
 	if (release && request_new(l->m, REQUEST_RELEASE, NULL))
 		json_object_set_new(x, "requests", json_pack("{s:s}", "release", release));
 	if (l->state == MACHINE_QUARANTINED) {
@@ -59,8 +60,8 @@ static enum life_decision take_out(struct life *l, const char *text)
 	return life_goto(l, MACHINE_QUARANTINED, x, REASON_NONE, NULL);
 }
 
-/* True if nothing is left to do of what an operator or a Drain wants to become of the machine.
- * False: it was started, or decided (*d). */
+/* True if no operator or Drain wants the machine to be retired or quarantined. Otherwise starts
+ * that and returns false; *d is the decision. */
 static bool ensure_fate_met(struct life *l, enum life_decision *d)
 {
 	const char *text;
@@ -79,17 +80,18 @@ static bool ensure_fate_met(struct life *l, enum life_decision *d)
 	return true;
 }
 
-/* True if the machine is to be retired, or its object is being deleted, which means the same, and
- * that may be acted on. */
+/* True if the machine may retire now: spec.managementPolicy is Retire, or the object is being
+ * deleted, which means the same, and drover may act on the deletion. */
 static bool ensure_may_retire(struct life *l)
 {
 	return l->m->spec.management_policy == MACHINE_RETIRE ||
 	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
-/* True if the machine certainly serves no tenant. Without a record, or with a wrong one, it may
- * still do so: the record was lost, or a backup was restored. Its drives must not be wiped then. A
- * tenant's Node and the port show it, for a machine that is off, too. */
+/* True if the machine certainly serves no tenant, so that its drives may be wiped. Otherwise waits
+ * for an operator. A machine without a record, or with a wrong one, may still serve a tenant: the
+ * record was lost, or a backup was restored. A tenant's Node or the position of the port shows
+ * this, even if the machine is off. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
@@ -166,8 +168,8 @@ enum life_decision step_known(struct life *l)
 	"recorded free and off, but on: the machine no longer counts as clean; it is wiped "       \
 	"once it is off; if it may be wiped now, run `drover approve --wipe %s`"
 
-/* True if the machine is on and drover did not switch it on. The power of a different machine,
- * after the BMC's address changed, says nothing about this one. */
+/* True if the machine is on and drover did not switch it on. After the BMC's address changed, the
+ * BMC may be that of a different machine, whose power does not count. */
 static bool came_on(const struct life *l)
 {
 	struct err e;
@@ -177,8 +179,8 @@ static bool came_on(const struct life *l)
 }
 
 /* Handles a free machine that was found on. Whoever switched it on may have written to its drives,
- * so it is no longer offered. It is not switched off; once it is off it is wiped again, unless it
- * may be a tenant's. */
+ * so it is no longer offered. It is not switched off. Once it is off it is wiped again, unless it
+ * may serve a tenant. */
 static enum life_decision wipe_again(struct life *l)
 {
 	if (l->m->status.clean) {
@@ -217,7 +219,7 @@ enum life_decision step_free(struct life *l)
 			REASON_NONE, NULL);
 	if (!ensure_fate_met(l, &d))
 		return d;
-	if (l->m->status.leave) { /* the leave is over */
+	if (l->m->status.leave) { /* the leave has ended, so clear it */
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}
@@ -243,7 +245,8 @@ enum life_decision step_free(struct life *l)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
 	x = json_pack("{s:{s:s, s:s}}", "claimRef", "name", n->meta.name, "uid", n->meta.uid);
-	if (l->m->status.warm_for) /* the session of the warm machine's agent continues */
+	/* keep id and boot number: the session of the warm machine's agent continues */
+	if (l->m->status.warm_for)
 		json_object_set_new(x, "operation",
 				    json_pack("{s:s, s:I}", "id", l->m->status.operation->id,
 					      "bootNumber",
@@ -253,8 +256,8 @@ enum life_decision step_free(struct life *l)
 	return life_goto(l, MACHINE_CLAIMED, x, REASON_NONE, NULL);
 }
 
-/* Waits in quarantine set by an operator: ends when the annotation is removed, or with a request to
- * release. */
+/* Returns the decision for a machine that an operator has quarantined. The quarantine ends when the
+ * annotation is removed, or with a request to release. */
 static enum life_decision wait_for_release(struct life *l)
 {
 	const char *v = request_new(l->m, REQUEST_RELEASE, l->m->status.requests.release);
@@ -273,8 +276,9 @@ static enum life_decision wait_for_release(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
-/* True if nothing is left of an agent of drover from a failed wipe: not running, no boot medium.
- * Otherwise switches the machine off and removes the medium, which are both drover's. */
+/* True if nothing of drover's agent is left after a failed wipe: it does not run, and its boot
+ * medium is removed. Otherwise switches the machine off, or removes the medium. A machine that does
+ * not run drover's agent is left as it is. */
 static bool ensure_agent_taken_away(struct life *l)
 {
 	struct err e;
@@ -311,7 +315,8 @@ enum life_decision step_quarantined(struct life *l)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"),
 				 REASON_NONE, NULL);
-	/* The claim waits for off, which an operator has confirmed. */
+	/* The claim can only end once the machine is off, and an operator has confirmed that
+	 * now. */
 	if (l->m->status.claim_ref && life_ensure_unpaused(l) && life_ensure_off_confirmed(l))
 		return life_goto(
 			l, MACHINE_STOPPING,
@@ -320,9 +325,9 @@ enum life_decision step_quarantined(struct life *l)
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
 		return wait_for_release(l);
 	}
-	/* A machine that leaves quarantine by itself would be used again: do first what an operator
-	 * or a Drain wants to become of it. Not while it has a claim: off and isolation must be
-	 * proved before. */
+	/* A machine that leaves quarantine by itself would be used again. Therefore first do what
+	 * an operator or a Drain wants to become of it. Not while it has a claim, because off and
+	 * isolation must be proved before. */
 	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
 	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
 		(void)ensure_fate_met(l, &d);
@@ -336,7 +341,8 @@ enum life_decision step_quarantined(struct life *l)
 	}
 	if (!life_ensure_unpaused(l))
 		return d;
-	/* The count is kept until a wipe passes: each further attempt waits twice as long. */
+	/* Keep the number of attempts until a wipe passes: each further attempt waits twice as
+	 * long. */
 	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts",
 			 (json_int_t)(attempts + 1), "reason", str_or(q->reason, "Unknown"),
 			 "message", str_or(q->message, ""), "exit", "auto");

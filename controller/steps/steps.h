@@ -5,8 +5,8 @@
 
 /*
  * steps: one function for each state of api/machine_states.def. A step evaluates what was observed,
- * starts at most one act, and returns its decision. It never blocks, and it does not change the
- * state itself.
+ * starts at most one act (a request that changes something), and returns its decision. It never
+ * blocks, and it does not change the state itself.
  */
 enum life_decision step_known(struct life *l);
 enum life_decision step_free(struct life *l);

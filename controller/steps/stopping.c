@@ -1,14 +1,14 @@
 /*
- * stopping: the states stopping and isolating. The order is the guarantee: off, observed; isolated,
- * proved; then what steps/leaving.c does (S3).
+ * stopping: the states stopping and isolating. Their order is a guarantee: first the machine is
+ * off, as observed; then it is isolated, as proved; then follows steps/leaving.c (safety rule S3).
  *
- * A BMC that says Off while the machine runs is detected by the machine's kubelet, which renews its
- * Lease every 10 s (a quarter of 40 s), and by drover's agent. Clocks of two machines are never
- * compared: what counts is that the Lease changes between two requests that were both sent after
- * off was read. How old the Lease was when first seen is computed from its API server's clock alone
- * (managedFields and Date). One such change may be a write that was in flight; two mean that the
- * machine runs. A tenant could renew the Lease to keep its machine, so the doubt ends with the
- * operation; by then its network is isolated.
+ * A BMC may report Off while the machine runs. Two sources reveal this: drover's agent, and the
+ * machine's kubelet, which renews its Lease every 10 s (a quarter of 40 s). Clocks of two machines
+ * are never compared. What counts is that the Lease changes between two requests that were both
+ * sent after off was read. How old the Lease was when first seen is computed from the clock of its
+ * API server alone (managedFields and Date). One such change may come from a write that was in
+ * flight. Two changes mean that the machine runs. A tenant could renew the Lease itself to keep its
+ * machine. Therefore the doubt ends with the operation; by then the machine is isolated.
  */
 #include <string.h>
 
@@ -29,12 +29,14 @@
 #include "kube/want.h"
 
 #define BEAT_EVERY_MS 1000
-/* Silence that proves that no kubelet runs: its 10 s, and 4 % jitter. */
+/* Silence of the Lease that proves that no kubelet runs: the kubelet's interval of 10 s, and 4 %
+ * jitter. */
 #define BEAT_SILENT_MS 11000
-/* A tenant that does not answer within this time delays nothing. */
+/* Time in which a tenant must answer a request for the Lease. One that does not answer delays
+ * nothing. */
 #define BEAT_ANSWER_MS 5000
 #define BEATS_ALIVE 2
-/* Longest wait for the network if the pool does not require isolation. */
+/* Longest wait for the isolation if the pool does not require it. */
 #define CUT_PATIENCE_MS 60000
 
 /* --- heartbeats ------------------------------------------------------------------------------- */
@@ -44,8 +46,8 @@ static const struct scan_want lease_spec[] = {SCAN_PLAIN("renewTime"), SCAN_END}
 static const struct scan_want lease[] = {SCAN_SOME("metadata", lease_meta),
 					 SCAN_SOME("spec", lease_spec), SCAN_END};
 
-/* Returns for how long the Lease has not been written, at least; 0: unknown. Both times have whole
- * seconds. */
+/* Returns for how long the Lease has not been written, at least, in ms; 0: unknown. Subtracts a
+ * second, because both times have whole seconds. */
 static int64_t unwritten_ms(const struct life *l, const json_t *o)
 {
 	const int64_t written = kube_written_at(o);
@@ -85,7 +87,8 @@ void life_beat_hang_up(struct life *l, const struct tenant *t)
 	l->beat.silent = true;
 }
 
-/* True if the machine is isolated since an earlier operation: heartbeats heard now are forged. */
+/* True if status shows the machine as isolated already. A heartbeat that is heard now is then
+ * forged. */
 static bool is_cut(const struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -124,8 +127,8 @@ void life_beat_listen(struct life *l)
 				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
-/* True if off was read and nothing was heard of the machine since. A message of the agent counts
- * like a heartbeat. */
+/* True if nothing was heard of the machine since off was read, for long enough. A message of the
+ * agent counts like a heartbeat. A tenant that does not answer delays nothing. */
 static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);
@@ -165,14 +168,14 @@ bool life_ensure_undoubted(struct life *l)
 			l->name);
 		return false;
 	}
-	/* The BMC no longer says Off: believe its next Off again. */
+	/* The BMC no longer reports Off, so its next Off can be believed again. */
 	memset(l->beat.text, 0, sizeof(l->beat.text));
 	l->beat.after_off = 0;
 	life_write(l, json_pack("{s:{s:n}}", "power", "doubted"), NULL);
 	return false;
 }
 
-/* Returns for how long the machine has been in this state. */
+/* Returns for how long the machine has been in its present state, in ms. */
 static int64_t here_for(const struct life *l)
 {
 	int64_t since = l->m->status.state_since;
@@ -233,7 +236,8 @@ bool life_ensure_cut(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
 
-	if (optional && l->state != MACHINE_ISOLATING) /* isolating has already tried */
+	/* isolating has already tried, and the pool does not require it */
+	if (optional && l->state != MACHINE_ISOLATING)
 		return true;
 	if (life_ensure_placed(
 		    l, str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))

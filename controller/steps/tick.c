@@ -1,6 +1,6 @@
 /*
- * tick: attaches the BMC and agent session of each Machine, and runs the step of its state. The
- * steps are in the other files of this folder; what they share is in controller/life/.
+ * tick: attaches the BMC and agent session of each Machine, and runs the step of its state in each
+ * turn. The steps are in the other files of this folder. What they share is in controller/life/.
  *
  *   on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
  *      ^                                              | act, order, wait        |
@@ -53,8 +53,8 @@
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-/* True if the state has not passed its deadline. Otherwise *d is the change that the table of
- * states prescribes. */
+/* True if the state has not passed its deadline, or the deadline does not count now. Otherwise *d
+ * is the change that the table of states prescribes. */
 static bool ensure_in_time(struct life *l, enum life_decision *d)
 {
 	const struct machine_state_info *info = &machine_state_info[l->state];
@@ -64,15 +64,16 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
 	bool odd = reason == REASON_PowerStateUnexpected;
-	/* The machine is wiped and proved; its manager has not taken back its node yet. */
+	/* In verifying, these reasons mean that the machine is wiped and proved, and only its
+	 * manager has not taken back its node yet. */
 	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
 			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
-	/* Waiting for an operator or for a turn does not count. A machine that is on against the
-	 * record is not switched off by a deadline. */
+	/* The deadline does not count while the machine waits for an operator or for a turn. Nor
+	 * does it switch off a machine that is on although status records it as off. */
 	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
@@ -88,7 +89,7 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
-	/* An elastic instance has no port to be isolated. */
+	/* Quarantine an elastic instance that the table would isolate: it has no port. */
 	if (info->on_limit == MACHINE_QUARANTINED ||
 	    (l->m->spec.elastic && info->on_limit == MACHINE_ISOLATING))
 		*d = life_quarantine(l,
@@ -103,8 +104,8 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* Writes what the BMC reported to status if it changed: operators and the next leader read it
- * there. */
+/* True if status shows what the BMC last reported. Otherwise writes it: operators and the next
+ * leader read it there. */
 static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
@@ -116,8 +117,8 @@ static bool ensure_seen_written(struct life *l)
 	if (!l->look.known)
 		return true;
 	news = life_bmc_news(l);
-	/* Identity that the BMC temporarily withholds stays in status, as long as it reports
-	 * nothing different. */
+	/* Keep the identity in status if the BMC temporarily does not report it, as long as it
+	 * reports nothing different. */
 	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
 		uuid = str_or(st->identity.system_uuid, "");
 	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
@@ -143,7 +144,8 @@ static bool ensure_seen_written(struct life *l)
 	return false;
 }
 
-/* Usually the conditions are written together with other changes. */
+/* True if the conditions in status are up to date. Otherwise writes them. Usually they are written
+ * together with other changes. */
 static bool ensure_conditions_written(struct life *l)
 {
 	OWN_JSON changed = life_conditions(l, NULL);
@@ -227,15 +229,16 @@ static void life_detach(struct life *l)
 	detach_bmc(l);
 	l->driver = NULL;
 	life_place_drop(l);
-	if (l->elastic.busy) { /* its answer will not come */
+	if (l->elastic.busy) { /* the answer of the launch or termination will not come */
 		l->elastic.busy = false;
 		life_act_unanswered(l);
 		elastic_forget(l);
 	}
 }
 
-/* Detaches the machine from its driver. False while a request to its fabric is in flight (at most
- * 60 s), because its answer would go to a life of a different Provider, or to a freed one. */
+/* Detaches the machine from its driver. Returns false while a request to the driver's fabric is in
+ * flight (at most 60 s): its answer would otherwise reach a life that uses a different Provider, or
+ * that was freed. */
 static bool ensure_detached(struct life *l)
 {
 	if (l->driver && l->place.busy)
@@ -245,14 +248,16 @@ static bool ensure_detached(struct life *l)
 	return true;
 }
 
-/* Whether the BMC may be contacted is checked by those who need it (life/bmc_open.h). */
+/* True if the BMC is attached, or cannot be now. False while the trust in the BMC is being written.
+ * Callers that need the BMC check whether it may be contacted (life/bmc_open.h). */
 static bool ensure_bmc_attached(struct life *l)
 {
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
 	struct err e = {0};
 	char digest[512];
 
-	if (l->attached.again) /* what was observed and learned belongs to the earlier BMC */
+	/* detach first: what was observed and learned belongs to the earlier BMC */
+	if (l->attached.again)
 		detach_bmc(l);
 	l->attached.again = false;
 	if (!life_ensure_bmc_trust_written(l))
@@ -264,7 +269,8 @@ static bool ensure_bmc_attached(struct life *l)
 	if (!l->bmc) {
 		err_clear(&l->attached.error);
 		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
-		if (!l->bmc) /* its Secret starts a turn when it arrives or changes */
+		/* no timer: the Secret of the BMC starts a turn when it arrives or changes */
+		if (!l->bmc)
 			return true;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
 		free(l->attached.secret_version);
@@ -281,7 +287,8 @@ static bool ensure_attached(struct life *l)
 	const struct provider_object *p = life_provider(l);
 	struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
 
-	if (l->driver != s && !ensure_detached(l)) /* spec.providerRef changed */
+	/* spec.providerRef was changed: first detach from the old driver */
+	if (l->driver != s && !ensure_detached(l))
 		return false;
 	l->driver = s;
 	if (!s || !s->provider) {
@@ -300,7 +307,7 @@ static bool ensure_attached(struct life *l)
 	return !l->m->spec.bmc || ensure_bmc_attached(l);
 }
 
-/* Forgets what this process knows of the state, because another replica may lead now. */
+/* Forgets what this process knows of the machine's state, because another replica may lead now. */
 static void forget(struct life *l)
 {
 	l->journal.took_over = false;
@@ -311,7 +318,7 @@ static void forget(struct life *l)
 	life_act_forget(l);
 	life_ask_forget(l);
 	life_follow_forget(l);
-	detach_bmc(l); /* when attached again, it first ends the session of the leader in between */
+	detach_bmc(l); /* the next attachment first ends the BMC session of the leader in between */
 	life_look_forget(l);
 	life_place_forget(l);
 	life_boot_forget(l);
@@ -335,7 +342,8 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 
 static void life_free(struct life *l);
 
-/* The first write of a new leader, which raises the fence. Includes what the first login needs. */
+/* Sends the first write of a new leader for the machine, which raises the fence. It includes what
+ * the first login needs. */
 static void take_over(struct life *l)
 {
 	json_t *trust = life_bmc_first_trust(l),
@@ -346,8 +354,8 @@ static void take_over(struct life *l)
 	life_write(l, status, NULL);
 }
 
-/* True if the machine is at rest, without a claim, and is to retire or be deleted. Nothing is asked
- * of its BMC or port any more, so its Provider need not exist. */
+/* True if the machine can retire or be deleted although its Provider does not exist: it is at rest
+ * and has no claim, so that nothing is asked of its BMC or port any more. */
 static bool goes_without_provider(struct life *l)
 {
 	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
@@ -374,7 +382,7 @@ static enum life_decision elastic_turn(struct life *l)
 	return elastic_step(l);
 }
 
-/* Runs one turn of a machine that this process leads. */
+/* Runs one turn of a machine, on the leader only. Returns the decision. */
 static enum life_decision turn(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -384,8 +392,8 @@ static enum life_decision turn(struct life *l)
 	if (!l->m->status.state || !l->m->status.operation)
 		return life_begin(l, l->m->status.state ? "machine status has no journal"
 							: "machine is new");
-	/* A restored backup shows at the start, in a conflict, or by a tenancy that has
-	 * decreased. */
+	/* Check for a restored backup when this leader begins, after a conflict, and when the
+	 * tenancy has decreased. */
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
@@ -395,7 +403,7 @@ static enum life_decision turn(struct life *l)
 	}
 	if (l->m->spec.elastic)
 		return elastic_turn(l);
-	/* The finalizer is set before the first act, and kept until the machine is retired. */
+	/* Set the finalizer before the first act. It stays until the machine is retired. */
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
@@ -414,8 +422,8 @@ static enum life_decision turn(struct life *l)
 	return steps[l->state](l);
 }
 
-/* Returns the time until the next turn. A failed read is repeated after its back-off, even if idle
- * machines are read rarely. */
+/* Returns the time until the next turn, in ms. A failed read is repeated after its back-off, even
+ * if the machine is idle and otherwise read rarely. */
 static int64_t next_turn_ms(const struct life *l)
 {
 	bool idle = l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
@@ -607,7 +615,9 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
-	bool only; /* counts before the read that logged in has ended, too */
+	/* Not used below. A session counts as accepted even before the read that logged in has
+	 * ended. */
+	bool only;
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,

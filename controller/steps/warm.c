@@ -1,6 +1,7 @@
 /*
- * warm: begins, keeps and ends the boot of a warm machine, and hands its agent over to a claim.
- * Separate from rest.c, because it is only one of many things that free does.
+ * warm: begins, keeps and ends the boot of a warm machine (a free machine that is on, with its
+ * agent running), and hands its agent over to a claim. Separate from rest.c, because keeping a
+ * machine warm is only one of many things that the state free does.
  */
 #include "controller/steps/warm.h"
 #include "controller/steps/lives.h"
@@ -26,14 +27,15 @@
 #include "controller/rules/machine.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
-#define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */
+/* wait before the second boot; the wait before the third boot is four times as long */
+#define BACKOFF_MS 15000
 #define WELL_MS (60 * 60 * 1000)
 #define REST_MS (30 * 60 * 1000)
-/* Time for an answer: a long poll lasts 30 s, and an agent whose connection broke comes back a
- * little later. */
+/* Time that the agent has to answer. A long poll lasts 30 s, and an agent whose connection broke
+ * comes back a little later. */
 #define ANSWER_MS 60000
 
-/* Returns the time for a warm boot: that of a claimed machine. */
+/* Returns the time limit for a warm boot, in ms: that of the state claimed. */
 static int64_t limit_ms(void)
 {
 	return machine_state_info[MACHINE_CLAIMED].limit_s * 1000;
@@ -51,7 +53,7 @@ static void forget_acts(struct life *l)
 	life_act_over(l);
 }
 
-/* Returns status.operation for the boot `number`, which begins after delay_ms. */
+/* Returns status.operation for boot number `number`, which begins after delay_ms. */
 static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
 {
 	int64_t now = loop_wall(l->c->loop);
@@ -71,7 +73,8 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	json_t *op;
 	char id[33];
 
-	/* The warm pool's decision may be older than this machine's rest. */
+	/* Check again whether the machine rests: the warm pool's decision may be older than the
+	 * rest. */
 	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop))
 		return LIFE_STAY;
 	if (life_outdated(l))
@@ -141,21 +144,24 @@ bool life_ensure_warm_left(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return true;
-	/* A BMC that does not answer, or belongs to a different machine, must not prevent retiring;
-	 * nor must a system booted by another party, which is not switched off. */
+	/* Do not wait for off in two cases, because neither may prevent retiring: a BMC that does
+	 * not answer or belongs to a different machine, and a system that another party booted,
+	 * which is not switched off. */
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		if (l->agent)
 			agent_session_close(
-				l->agent); /* the agent powers off by itself after a while */
+				/* without a session, the agent powers off by itself after a
+				 * while */
+				l->agent);
 		return true;
 	}
 	end(l);
 	return false;
 }
 
-/* Gives up keeping the machine warm for a while: after three boots, or if another party switched it
+/* Stops keeping the machine warm for 30 min, after three boots or because another party switched it
  * off. */
 static void give_up(struct life *l, const char *why)
 {
@@ -172,7 +178,7 @@ static void give_up(struct life *l, const char *why)
 static void lost(struct life *l, const char *reason, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	/* The machine ran well for an hour: earlier boots do not count. */
+	/* If the machine ran well for an hour, earlier boots do not count. */
 	bool well =
 		l->m->status.agent && op->started && loop_wall(l->c->loop) - op->started > WELL_MS;
 	int64_t n = well ? 0 : op->boot_number;
@@ -205,14 +211,15 @@ static bool is_late(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	/* Waiting for an operator or for a turn does not count. */
+	/* The deadline does not count while the machine waits for an operator or for a turn. */
 	int64_t now = loop_wall(l->c->loop) - clock_jumps_since(l->c, op->deadline - limit_ms());
 
 	return op->deadline && now > op->deadline && !l->m->status.agent &&
 	       op->waiting_for != WAITING_RATE && op->waiting_for != WAITING_APPROVAL;
 }
 
-/* Looks after a machine whose agent is connected. */
+/* Checks a warm machine whose agent is connected: is the agent still heard, and the machine still
+ * on? */
 static void stay(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -240,13 +247,14 @@ static void stay(struct life *l)
 			"the machine was switched off, not by drover; it stays off for 30 minutes");
 }
 
-/* True if the port may be moved. Status restored from a backup may show a machine as warm that is
- * on for a tenant by now. */
+/* True if the port may be moved: the machine is off or runs drover's boot medium. Otherwise waits.
+ * Status restored from a backup may show a machine as warm that is on for a tenant by now. */
 static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	/* A BMC does not show whether an HTTP boot is drover's. */
+	/* An HTTP boot may still be drover's, because a BMC does not show that. Without one, the
+	 * machine is no longer clean. */
 	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
@@ -305,7 +313,8 @@ enum life_decision life_warm(struct life *l)
 
 	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
-		/* Keep listening to the agent: one that nobody answers powers off by itself. */
+		/* Keep the session of the agent open: an agent that nobody answers powers off by
+		 * itself. */
 		if (warm_is_ready(l->m))
 			(void)life_ensure_agent(l, &d);
 		if (d == LIFE_STAY)
@@ -339,7 +348,8 @@ bool life_warm_may_be_on(const struct life *l)
 		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
-/* Boots the machine for its claim as usual: off, then on with a new secret. */
+/* Boots the machine for its claim as usual, off and then on with a new secret, because the agent of
+ * its warm boot cannot be used. */
 static void boot_after_all(struct life *l, const char *why)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -370,7 +380,7 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 		boot_after_all(l, "the machine rebooted while the agent was running");
 		return false;
 	}
-	if (!there) /* it was still booting when claimed: continue as usual */
+	if (!there) /* the machine was still booting when it was claimed: continue as usual */
 		return false;
 	if (!l->work.knocked_at)
 		l->work.knocked_at = now;

@@ -4,8 +4,8 @@
 #include "controller/life/journal.h"
 
 /*
- * warm: a free machine that is kept on, with the agent running in the provisioning segment
- * (claims/warm_pool.h chooses the machines).
+ * warm: a free machine that is kept on, with the agent running in the provisioning segment, so that
+ * a claim need not wait for its boot (claims/warm_pool.h chooses the machines).
  *
  *   off --status.warmFor, new operation--> booting --agent calls--> warm --claim--> claimed
  *
@@ -13,30 +13,32 @@
  *                                                        after 3 boots: off for 30 min
  *   claimed --claim withdrawn--> warm
  *
- * The agent's session is that of status.operation {id, bootNumber}. The claim takes it over, so
- * that the agent need not be booted again; identity, inventory and stamps are checked then as
- * usual. A machine that was switched off by another party stays off for 30 min as well.
+ * The agent's session is that of status.operation {id, bootNumber}. The claim takes over the
+ * session, so that the agent need not be booted again. Identity, inventory and clean stamps are
+ * checked then as usual. A machine that another party switched off stays off for 30 min as well.
  * Tests: tests/world/test_warm.c, tests/world/test_warm_claim.c, tests/world/test_warm_crash.c
  */
 
-/* Runs a free machine without a claim: begins, keeps or ends its warm boot as the warm pool
- * wants. */
+/* Runs a turn of a free machine without a claim: begins, keeps or ends its warm boot as the warm
+ * pool decides. */
 enum life_decision life_warm(struct life *l);
-/* True unless the machine is being switched off after it was warm. False until the end is written;
- * a claim waits for it. */
+/* True unless the machine was warm and is being switched off. In that case continues to switch it
+ * off; a claim waits until the end is written. */
 bool life_ensure_warm_ended(struct life *l);
-/* True if the machine is not warm any more, as required before it retires. False while it is being
- * switched off. */
+/* True if the machine is not warm any more, or its BMC cannot be used to switch it off. Otherwise
+ * switches it off and returns false. Call before the machine retires. */
 bool life_ensure_warm_left(struct life *l);
-/* True if drover may have the machine on: its boot medium is inserted, or its agent was heard. */
+/* True if the machine may be on because it is warm: its boot medium is inserted, or its agent was
+ * heard recently. */
 bool life_warm_may_be_on(const struct life *l);
-/* In claimed, for a machine that was warm: true once its agent has answered. False while its answer
- * is pending, or the machine is booted as usual. */
+/* In claimed: true if the machine was not warm, or its agent has answered since it was claimed.
+ * False while the answer is pending, or while the machine is being booted as usual instead. */
 bool life_ensure_warm_answer(struct life *l, enum life_decision *d);
-/* In claimed, after the claim was withdrawn: returns a machine whose agent is still the one it was
- * warm with to free as it is, because nothing was written and its stamps are intact. What happened
- * to it meanwhile is detected in free as usual; the next claim has it inspected anew. False: it was
- * booted for the claim, or was still booting, and must be switched off. */
+/* In claimed, after the claim was withdrawn: if the agent of the warm boot is still connected,
+ * returns true, and *d changes the machine back to free as it is. Nothing was written to the
+ * machine, and its clean stamps are intact. What happens to it meanwhile is detected in free as
+ * usual, and the next claim has it inspected again. False: the machine was not warm, or was still
+ * booting, and must be switched off. */
 bool life_warm_release(struct life *l, enum life_decision *d);
 
 #endif
