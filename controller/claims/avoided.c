@@ -1,5 +1,5 @@
-/* avoided: which machines are not offered for a while. A module of its own, because claims.c adds
- * machines and world_sync.c asks for them. */
+/* avoided: the list of machines that are not offered for a while. A module of its own, because
+ * claims.c adds machines and world_sync.c queries the list. */
 #include "controller/claims/avoided.h"
 
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 struct avoided {
 	struct context *c;
-	/* name -> struct spell */
+	/* Key: name of a Machine; value: struct spell */
 	struct map *machines;
 	struct loop_timer again;
 };
 
 struct spell {
 	unsigned n;
-	/* Wall ms at which the machine is offered again */
+	/* Wall ms at which the machine may be offered again */
 	int64_t until;
 };
 

@@ -4,10 +4,13 @@
 #include "controller/core/context.h"
 
 /*
- * avoided: machines that did not accept the claim made for them. Such a machine is not offered for
- * 10 min, then 20 min, up to 160 min. A machine that accepts a claim is removed from the list.
+ * avoided: list of machines that did not accept the claim made for them. The plan does not offer
+ * such a machine for 10 min, after the next failure for 20 min, and so on up to 160 min.
+ * avoided_add() adds a machine; avoided_forget() removes a machine that accepts claims again;
+ * avoided_is() is true while the machine must not be offered.
  *
- * Kept in this process only. NOTICE_OFFER is sent when a machine begins or ends to be avoided.
+ * The list is kept in this process only. NOTICE_OFFER is sent when a machine is added and when its
+ * time is over.
  * Tests: tests/unit/controller/claims/test_provisioner.c,
  * tests/unit/controller/claims/test_claims.c
  */

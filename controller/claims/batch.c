@@ -1,5 +1,5 @@
 /*
- * batch: arrival times of the pods that no plan has had yet.
+ * batch: stores the arrival times of the pods that no plan has covered yet.
  */
 #include "controller/claims/batch.h"
 

@@ -6,8 +6,9 @@
 #include "controller/rules/provider.h"
 #include "planner/planning.h"
 
-/* Finds the tenant by the machine's claim, or without a claim by the machine's status until it is
- * clean. False: no tenant. */
+/* Finds the tenant, its UID and the pool of the machine: by the machine's claim, or if the claim no
+ * longer exists, by the machine's status, which names them until the machine is clean. False: the
+ * machine has no tenant. */
 static bool owner_of(const struct context *c, const struct machine *m, const char **tenant,
 		     const char **uid, const char **pool)
 {
@@ -26,7 +27,8 @@ static bool owner_of(const struct context *c, const struct machine *m, const cha
 	return *tenant != NULL;
 }
 
-/* Returns the instance's own price for spot and reserved instances, else the price of the type. */
+/* Returns the price of one machine for one hour: for spot and reserved instances the instance's own
+ * price, else the price of its type t. */
 static const char *price_of(const struct machine *m, const struct provider_object_instance_type *t,
 			    struct arena *a)
 {

@@ -1,5 +1,5 @@
-/* budget: scans all machines with a claim of the pool; rules/disruption_budget.c decides how many
- * may leave. */
+/* budget: counts the machines that have a claim of the pool; rules/disruption_budget.c then decides
+ * how many may leave. */
 #include "controller/claims/budget.h"
 
 #include "base/str.h"

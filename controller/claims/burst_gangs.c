@@ -1,4 +1,4 @@
-/* burst_gangs: scans all claims for each claim of a gang. */
+/* burst_gangs: looks for the other claims of a claim's gang by a scan of all claims. */
 #include "controller/claims/burst_gangs.h"
 
 #include "api/kinds.h"
@@ -13,7 +13,7 @@ struct others {
 	const struct context *c;
 	const char *gang, *self;
 	int64_t there, ready;
-	/* Buffer of 160 bytes */
+	/* Buffer of 160 bytes for the result text */
 	char *why;
 };
 

@@ -4,17 +4,18 @@
 #include "controller/core/context.h"
 
 /*
- * burst_gangs: the instances that a policy decided on for one gang (spec.burst, spec.gang) are
- * either all launched or all given back.
+ * burst_gangs: the instances that a BurstPolicy decided on for one gang (claims with spec.burst and
+ * spec.gang) are either all kept or all deleted.
  *
  * Until spec.gang.holdUntil a claim is deleted as soon as another claim of the gang is refused,
- * fails or is deleted. Afterwards it is deleted if another claim is missing or not Ready, unless a
- * pod runs on its own Node: then the gang has started, and later losses are handled elsewhere.
+ * fails or is deleted. After that time a claim is deleted if another claim of the gang is missing
+ * or not Ready. The exception is a claim whose own Node runs a pod: the gang has started then, and
+ * later losses are handled elsewhere.
  * Tests: tests/world/test_burst_gangs.c
  */
 struct tenants;
-/* True if the claim has to be deleted; why then names the other claim and its trouble. *next_ms: ms
- * until the next check; 0: no check needed. */
+/* True if claim n has to be deleted because its gang is incomplete; why then names the other claim
+ * and its problem. *next_ms: ms until the next check; 0: no check needed. */
 bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 		       const struct node_claim *n, int64_t *next_ms, char why[static 160]);
 

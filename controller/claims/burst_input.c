@@ -1,4 +1,4 @@
-/* burst_input: one function for each list of struct burst_input. */
+/* burst_input: builds the lists of struct burst_input, with one function for each list. */
 #include "controller/claims/burst_input.h"
 
 #include <string.h>
@@ -22,12 +22,13 @@
 #include "planner/planning.h"
 
 #define PRODUCT "nvidia.com/gpu.product"
-#define STEP_MS (10 * 60 * 1000) /* Running costs are rounded up to steps of this length */
+/* Elapsed time is rounded up to steps of this length when running costs are calculated */
+#define STEP_MS (10 * 60 * 1000)
 
 /* --- policies --------------------------------------------------------------------------------- */
 
 struct governs {
-	/* NULL: any tenant */
+	/* Tenant in question; NULL: any tenant */
 	const char *tenant;
 	bool found;
 };
@@ -58,7 +59,7 @@ bool burst_any(const struct context *c)
 	return burst_governs(c, NULL);
 }
 
-/* The lists being built. They grow in the arena. */
+/* The lists of struct burst_input while they are being built. They grow in the arena. */
 struct taking {
 	struct context *c;
 	struct fleet *f;
@@ -68,16 +69,16 @@ struct taking {
 	struct burst_failure *failures;
 	struct burst_launch *launches;
 	size_t npolicies, noffers, nfailures, nlaunches;
-	/* Providers whose offers were added */
+	/* Names of the Providers whose offers were added */
 	struct map *providers;
-	/* UIDs of claims with spec.burst */
+	/* UIDs of the existing claims with spec.burst */
 	struct map *there;
-	/* UIDs of the gangs of these claims */
+	/* UIDs of the gangs of the claims with spec.burst */
 	struct map *gangs;
-	/* "tenant/provider/currency/month" -> int64_t: cost of the launches */
+	/* Cost of the launches by month. Key: "tenant/provider/currency/month"; value: int64_t */
 	struct map *known;
 	int64_t used, owned;
-	/* True if the offers of some Provider were not read yet */
+	/* True: the offers of some Provider have not been read yet */
 	bool reading;
 };
 
@@ -85,7 +86,8 @@ struct taking {
 	((t)->list = grow((t)->list, (t)->n##list, sizeof(*(t)->list), (t)->a),                    \
 	 &(t)->list[(t)->n##list++])
 
-/* Doubles the list whenever its length is a power of two. */
+/* Returns v, or a copy of twice its size if n, the number of elements, is a power of two or 0: then
+ * v is full. */
 static void *grow(void *v, size_t n, size_t size, struct arena *a)
 {
 	void *more;
@@ -109,7 +111,7 @@ static void take_offer(struct taking *t, const struct provider_object *p,
 	const struct provider_object_instance_type *type = provider_instance_type(p, o->type);
 	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
-	if (!type) /* No pod can be planned on an unknown type. */
+	if (!type) /* No pod can be planned on an unknown type, so skip the offer. */
 		return;
 	*ADD(t, offers) = (struct burst_offer){
 		.provider = arena_strdup(t->a, p->meta.name),
@@ -212,8 +214,8 @@ static int64_t amount_of(const char *text)
 	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
 }
 
-/* Adds the overrun to the known cost of each month, so that the tenant's bill does not count it
- * again. */
+/* Adds an overrun (cost beyond the committed amount) to the known cost of each month in which it
+ * arises, so that the tenant's bill does not count it again. */
 static void know_over(struct taking *t, const struct burst_launch *l)
 {
 	char month[LEDGER_MONTH_SIZE];
@@ -237,7 +239,8 @@ static int64_t to_step(int64_t ms)
 	return (ms + STEP_MS - 1) / STEP_MS * STEP_MS;
 }
 
-/* Counts a claim by its committed amount, and an overrun by the time at which it occurs. */
+/* Adds a claim with spec.burst as a launch that costs its committed amount; an overrun is added for
+ * the time in which it arises. */
 static void take_burst(const struct node_claim *n, void *arg)
 {
 	const struct node_claim_burst *b = n->spec.burst;
@@ -336,8 +339,8 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Adds the ledger rows of deleted claims. A claim that still exists counts itself, and with a
- * larger amount. */
+/* Adds the rows of a BurstLedger whose claims are deleted. The row of a claim that still exists is
+ * skipped: the claim itself was counted, with a larger amount. */
 static bool take_settled(const struct kube_entry *en, void *arg)
 {
 	const struct burst_ledger *led = en->object;
@@ -365,7 +368,8 @@ static bool take_settled(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Adds what a tenant's bill contains of elastic Providers beyond the known launches, by month. */
+/* Adds the amount, by month, by which a tenant's bill for elastic Providers exceeds the cost of the
+ * known launches. */
 static bool take_bill(const struct kube_entry *en, void *arg)
 {
 	const struct virtual_cluster *vc = en->object;
@@ -466,7 +470,8 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 
 /* --- waiting work ----------------------------------------------------------------------------- */
 
-/* Returns the GPU product that the pod requires by a single label value; NULL: none. */
+/* Returns the GPU product (value of the label PRODUCT) that the pod requires, if it requires
+ * exactly one; else NULL. */
 static const char *product_of(const struct world_pod *p)
 {
 	const char *name = labels_get(&p->node_selector, PRODUCT);
@@ -479,8 +484,8 @@ static const char *product_of(const struct world_pod *p)
 	return name;
 }
 
-/* Raises the work's expected times to those of machine x: when it is free, plus its time to
- * start. */
+/* Raises the expected times of the work to those of machine x: the time until x is free, plus its
+ * time to start. */
 static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
 {
 	struct eta_span span;
@@ -493,7 +498,7 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
-/* Adds a pod to the work.  most: upper bound of the rank. */
+/* Adds a pod to the work w. most: upper limit of the work's rank in the queue. */
 static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
 		 const struct eta *eta, int64_t most)
 {
@@ -521,7 +526,7 @@ static int64_t counts_up_to(const struct context *c, const char *tenant)
 	return c->o.pods_rank_everywhere ? INT64_MAX : vc ? vc->spec.priority : 0;
 }
 
-/* True if no machine would help the pod. */
+/* True if the pod could not run even with one more machine. */
 static bool is_hopeless(const struct plan_pod *d)
 {
 	static const bool codes[PLAN_REASONS] = {

@@ -6,15 +6,21 @@
 #include "planner/plan.h"
 
 /*
- * burst_input: the input of burst_decide(), from the caches and from what the elastic Providers
- * report: policies, offers, refusals, running and ended launches, and the work that waits.
+ * burst_input: collects the input of burst_decide() from the caches and from what the elastic
+ * Providers (clouds) report: policies, offers, refusals, running and ended launches, and the
+ * waiting work.
  *
- * A claim that carries out a decision (spec.burst) counts as a launch from the decision on, with
- * its highest possible cost, whether an instance was launched or not. The same holds for a claim
- * that is being sent and for a permit that has no claim yet. Any other claim of an elastic Provider
- * counts with its cost so far, at the price of its launch, in steps of ten minutes, from its
- * creation. What tenants' bills (VirtualCluster.status.cost) contain of these Providers beyond that
- * comes from ended launches and counts from the beginning of its month.
+ * Launches are counted as follows:
+ *
+ * - A claim that carries out a decision (spec.burst) counts from the decision on, with its highest
+ *   possible cost (committed amount), whether an instance was launched or not.
+ * - A claim that is being sent, and a permit (permits.h) that has no claim yet, count in the same
+ *   way.
+ * - Any other claim of an elastic Provider counts from its creation, with its cost so far at the
+ *   price of its launch, in steps of ten minutes.
+ * - A tenant's bill (VirtualCluster.status.cost) may contain a higher cost of these Providers. The
+ *   excess comes from ended launches and counts from the beginning of its month.
+ *
  * Tests: tests/world/test_burst.c
  */
 struct eta;
@@ -35,31 +41,31 @@ struct burst_input_spec {
 	const struct permits *permits;
 	const struct sending *sending;
 };
-/* Returns the input without the work. *reading: true if the offers of some Provider have not been
- * read yet. */
+/* Returns the input of burst_decide() without the waiting work, which burst_waits_of() supplies.
+ * *reading: true if the offers of some Provider have not been read yet. */
 struct burst_input burst_input_of(const struct burst_input_spec *spec, struct arena *a,
 				  bool *reading);
 
-/* The work that waits: single pods, and gangs with all of their waiting pods. v, pods and gangs
- * have n elements. */
+/* The work that waits for machines. One piece of work is a single pod, or a gang with all of its
+ * waiting pods. v, pods and gangs have n elements each. */
 struct burst_waits {
 	struct burst_work *v;
-	/* First pod of the work */
+	/* First pod of each piece of work */
 	struct burst_waiting {
 		const char *ns, *name, *uid;
 	} * pods;
-	/* True if the work is a gang */
+	/* gangs[i]: true if work i is a gang */
 	bool *gangs;
 	size_t n;
-	/* All waiting pods of all work; work: index into v */
+	/* All waiting pods of all pieces of work; work: index of the pod's work in v */
 	struct burst_member {
 		size_t work;
 		const char *ns, *name;
 	} * members;
 	size_t nmembers;
 };
-/* Returns the waiting work in plan p of the tenants to which policies apply. Texts are copied to
- * the arena. */
+/* Returns the work that waits in plan p, of those tenants to which BurstPolicies apply. Texts are
+ * copied to the arena. */
 struct burst_waits burst_waits_of(const struct tenants *ts, const struct context *c,
 				  const struct eta *eta, const struct plan *p, struct arena *a);
 

@@ -1,7 +1,8 @@
 #include "controller/claims/burst_objects.h"
 #include "base/money.h"
 
-/* Texts were validated before, so parsing succeeds. */
+/* Returns the amount in millionths, or `otherwise` if text is not set. Ignores parse errors,
+ * because the texts were validated before. */
 static int64_t amount(const char *text, int64_t otherwise)
 {
 	struct err e;

@@ -5,8 +5,9 @@
 #include "planner/burst.h"
 
 /*
- * burst_objects: converts BurstPolicies to the structs of planner/burst.h. The object must be
- * validated, and must live as long as the result; new lists are allocated in the arena.
+ * burst_objects: burst_object_policy() converts a BurstPolicy object to its struct in
+ * planner/burst.h. The object must be validated, and must live as long as the result; new lists are
+ * allocated in the arena.
  * Tests: tests/unit/cli/test_burst.c
  */
 struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a);

@@ -1,5 +1,5 @@
-/* bursts: copies the waiting work from the plan, and compares each decision with the one that was
- * reported last. */
+/* bursts: copies the waiting work from the plan, makes decisions, and compares each decision with
+ * the one that was last reported for this work. */
 #include "controller/claims/bursts.h"
 
 #include <stdlib.h>
@@ -15,14 +15,15 @@
 #include "controller/tenant/tenant.h"
 
 #define ACTIVE "Active"
-/* Time beyond boot and staging in which a gang must become complete */
+/* Time within which a gang must become complete, in addition to boot and staging */
 #define GANG_MS ((int64_t)10 * 60 * 1000)
 #define LEAVING_MS ((int64_t)5 * 60 * 1000)
 #define LEAST_MS ((int64_t)5 * 60 * 1000) /* Shortest lifetime of a claim */
-#define READ_MS 60000 /* Longest time that a new leader waits for the offers of all Providers */
+/* Longest time for which a new leader waits until the offers of all Providers were read */
+#define READ_MS 60000
 #define AGAIN_MS 2000 /* Retry interval after a failed write */
 
-/* The status of one policy that is to be written. */
+/* Status of one policy, to be written. */
 struct account {
 	struct bursts *owner;
 	char *name;
@@ -30,28 +31,32 @@ struct account {
 	struct arena *arena;
 	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
 	size_t n;
-	/* Instances that the policy launches, or would launch, now */
+	/* Number of instances that the policy launches (mode Enforce), or would launch (other
+	 * modes), now */
 	int64_t would;
 	int64_t cost;
 	struct status_writer write;
-	/* resourceVersion whose write was refused, and of the write in flight */
+	/* resourceVersions of the policy. refused: version for which a write was refused; tried:
+	 * version for which a write is in flight */
 	char *refused, *tried;
 };
 
 struct bursts {
 	struct bursts_spec spec;
 	struct context *c;
-	/* Owns waits */
+	/* Owns the lists and texts of waits */
 	struct arena *arena;
 	struct burst_waits waits;
-	/* "tenant/work" -> text that identifies the decision reported last */
+	/* Key: "tenant/work"; value: text that identifies the decision that was last reported */
 	struct map *told;
-	/* policy -> struct account */
+	/* Key: name of a policy; value: struct account */
 	struct map *accounts;
-	/* During a pass: the work that is decided on, and the index of each in waits */
+	/* Set during a pass only. work: the work that decisions are made for; left: for each
+	 * element of work its index in waits */
 	const struct burst_work *work;
 	size_t *left;
-	/* "tenant/work" -> loop_now() as a decimal number until which the work gets no decision */
+	/* Work that a plan did not place in spite of its permit. Key: "tenant/work"; value: decimal
+	 * loop_now() until which this work gets no decision */
 	struct map *unfit;
 	struct loop_timer timer;
 	/* loop_now() of the first pass as leader; 0: none yet */
@@ -77,8 +82,8 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
-/* True if both rows name the same mode: the message of a chosen offer begins with the policy's
- * mode. */
+/* True if both rows are of the same mode. The message of a row with an offer begins with the
+ * policy's mode and a colon. */
 static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
 	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");
@@ -96,7 +101,8 @@ static bool same_row(const struct burst_policy_decision *x, const struct burst_p
 	       str_eq(str_or(x->market, ""), str_or(y->market, "")) && x->nodes == y->nodes;
 }
 
-/* Sets the rows: first (NULL: none), then those of v for other work. */
+/* Replaces the rows of k: first the row `first` (NULL: none), then those rows of v that are for
+ * other work. */
 static void set_rows(struct account *k, const struct burst_policy_decision *first,
 		     const struct burst_policy_decision *v, size_t n)
 {
@@ -115,7 +121,8 @@ static void set_rows(struct account *k, const struct burst_policy_decision *firs
 	k->arena = a;
 }
 
-/* Puts a row in front. False: an equal row exists already. */
+/* Puts row r in front of the other rows. False: an equal row exists already, and nothing was
+ * changed. */
 static bool put_row(struct account *k, const struct burst_policy_decision *r)
 {
 	for (size_t i = 0; i < k->n; i++)
@@ -168,7 +175,8 @@ static bool is_left_alone(struct bursts *s, const char *key)
 	return false;
 }
 
-/* Returns the waiting work without a permit and without a recent failed placement. */
+/* Returns the waiting work that has no permit and was not left unplaced by a plan within the last
+ * BURSTS_UNFIT_MS. *n: its length. */
 static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n)
 {
 	struct burst_work *v = arena_calloc(a, s->waits.n + 1, sizeof(*v));
@@ -248,8 +256,8 @@ static void tell_pod(const struct bursts *s, const struct burst_decision *d, con
 					words));
 }
 
-/* Adds the row to the status of each policy that the decision concerns. False: all of them have it
- * already. */
+/* Adds row r to the status of each policy that the decision d concerns. False: all these policies
+ * have an equal row already. */
 static bool put_rows(struct bursts *s, const struct burst *b, const struct burst_decision *d,
 		     const struct burst_policy_decision *r)
 {
@@ -263,8 +271,8 @@ static bool put_rows(struct bursts *s, const struct burst *b, const struct burst
 	return news;
 }
 
-/* Reports a decision if it changed. now: receives what is reported for the work that still
- * waits. */
+/* Reports decision d if it changed since the last report. now: map to which the identifying text of
+ * the decision is added; it replaces s->told after the pass. */
 static void tell(struct bursts *s, const struct burst *b, const struct burst_decision *d,
 		 struct map *now, struct arena *a)
 {
@@ -404,8 +412,8 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-/* Returns the lifetime after which the claim must begin to leave so that its cost stays within the
- * committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
+/* Returns the lifetime, ms, after which a claim must begin to leave so that its cost stays within
+ * the committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
 static int64_t ends_after(const struct burst_policy_in *p)
 {
 	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;

@@ -5,13 +5,14 @@
 #include "planner/plan.h"
 
 /*
- * bursts: applies BurstPolicies to the work that gets nothing in a plan (planner/burst.h), and
- * reports the decisions: rows in status.decisions, status.spend, the condition Active, and an event
- * on the pod. Runs after each plan, and every 10 s while work waits; on the leader only. A row and
- * an event are written when the code or the offer of the decision changed.
+ * bursts: applies BurstPolicies (planner/burst.h) to the work for which a plan has no machine, and
+ * reports each decision: a row in the policy's status.decisions, its status.spend, its condition
+ * Active, and an event on the pod. Runs after each plan, and every 10 s while work waits; on the
+ * leader only. A row and an event are written if the code or the offer of the decision changed.
  *
- * A decision of a policy of mode Enforce becomes a permit (permits.h) until a plan was made with
- * it. Work that this plan did not place gets no decision for BURSTS_UNFIT_MS.
+ * A decision of a policy with mode Enforce becomes a permit (permits.h). The permit ends when a
+ * plan was made with it. If that plan did not place the work, the work gets no decision for
+ * BURSTS_UNFIT_MS.
  * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c, tests/world/test_burst_sweep.c
  */
 #define BURSTS_LOOK_MS 10000
@@ -21,7 +22,7 @@ struct bursts;
 struct eta;
 struct tenants;
 struct bursts_spec {
-	/* in.fleet NULL: nothing is decided */
+	/* in.fleet: the elastic Providers; NULL means that no decisions are made */
 	struct burst_input_spec in;
 	const struct tenants *tenants;
 	const struct eta *eta;

@@ -1,6 +1,6 @@
 /*
- * claim_build: combines the plan's claim with the pool's template and the tenant into one
- * NodeClaim. claims/provisioner.c sends it.
+ * claim_build: combines a claim of the plan with the pool's template and the tenant into one
+ * NodeClaim. claims/provisioner.c sends the NodeClaim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,9 @@
 #include "kube/call.h"
 #include "planner/plan.h"
 
-#define PODS_MAX 256 /* Limit of api/nodeclaim.c; a kubelet runs 110 pods by default */
+/* Most pods named in CLAIM_FOR_PODS, as limited by api/nodeclaim.c; a kubelet runs 110 pods by
+ * default */
+#define PODS_MAX 256
 
 static struct object_requirements with_type(const struct node_pool *pool, const char *type,
 					    struct arena *a)
@@ -40,7 +42,7 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 	return out;
 }
 
-/* Sets spec.burst, and limits spec.expireAfter to the permit's. */
+/* Sets spec.burst to that of the permit p, and shortens spec.expireAfter to the permit's. */
 static void set_burst(struct node_claim_spec *s, const struct permit *p)
 {
 	s->burst = &p->burst;
@@ -48,8 +50,9 @@ static void set_burst(struct node_claim_spec *s, const struct permit *p)
 		s->expire_after = p->expire_after;
 }
 
-/* Returns spec.gang. Only claims of one BurstPolicy decision for several machines count one another
- * (size, hold_until). NULL: the claim was not opened for a gang. */
+/* Returns the claim's spec.gang in the arena; NULL: the claim was not opened for a gang. size and
+ * hold_until are set only if one BurstPolicy decision covers several machines: then these claims
+ * are kept or deleted together (burst_gangs.h). */
 static const struct node_claim_gang *gang_of(const struct plan_claim *p,
 					     const struct permit *permit, struct arena *a)
 {

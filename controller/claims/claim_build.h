@@ -6,15 +6,15 @@
 #include "planner/plan.h"
 
 /*
- * claim_build: builds a NodeClaim object from a plan's claim. Its spec is a frozen copy of what its
- * pool specifies at that time.
+ * claim_build: builds a NodeClaim object from a claim that a plan proposes. The object's spec is a
+ * frozen copy of what its pool specifies at that time.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
 struct permit;
-/* Returns the object to create; the caller owns the reference. permit: the permit of the claim's
- * machine; NULL: none. NULL with *e set if pool, tenant or machine changed while the plan was
- * made. */
+/* Returns the NodeClaim to create; the caller owns the reference. permit: the burst permit of the
+ * claim's machine (permits.h); NULL: none. Returns NULL with *e set if the pool, tenant or machine
+ * changed while the plan was made. */
 json_t *claims_build(struct context *c, const struct plan_claim *p, const struct permit *permit,
 		     struct err *e);
 

@@ -1,5 +1,5 @@
 /*
- * claim_status: the status of a claim, computed from the machine that is bound to it.
+ * claim_status: computes the status of a claim from the machine that is bound to it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 11 /* Most conditions that are computed here */
+#define CONDITIONS 11 /* Number of conditions that are computed in this file, at most */
 #define NODE_GONE                                                                                  \
 	"its Node no longer exists in the tenant's cluster; the machine is released after "        \
 	"deadlines.notReady"
@@ -43,14 +43,14 @@ static void condition(struct conditions *cs, struct arena *a, const struct conte
 	*changed |= condition_set(cs, a, &want, loop_wall(c->loop));
 }
 
-/* True if the machine has reached state `what` and has not gone beyond draining. */
+/* True if state s is `what` or a later state, up to and including draining. */
 static bool past(enum machine_state s, enum machine_state what)
 {
 	return s >= what && s <= MACHINE_DRAINING;
 }
 
-/* Sets the conditions about releasing the machine. They exist from draining on, and become False if
- * the machine serves again. */
+/* Sets the conditions about the release of the machine. They exist from draining on, and become
+ * False if the machine serves again. */
 static void leaving(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, const struct machine *m, enum machine_state s,
 		    bool *changed)
@@ -103,8 +103,8 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 		  "", changed);
 }
 
-/* Returns the UID of the Node that was proved to be this machine. Once set it never changes, even
- * if another Node gets the name later; NULL: not proved yet. */
+/* Returns the UID of the Node that was proved to be the machine of claim n; NULL: not proved yet.
+ * Once set, the UID never changes, even if another Node gets the same name later. */
 static const char *node_uid(const struct claim_status_spec *in, const struct node_claim *n,
 			    enum machine_state s)
 {
@@ -123,9 +123,9 @@ static bool replaced(const struct context *c, enum object_kind_id kind,
 	return m && ref->uid && !m->deletion_timestamp && !str_eq(m->uid, ref->uid);
 }
 
-/* Returns the kind of the claim's owner that was replaced by an object of the same name:
- * "VirtualCluster" or "NodePool"; NULL: none. A restored backup causes this; the claim is not
- * deleted for it. */
+/* Returns the kind of the claim's owner ("VirtualCluster" or "NodePool") whose name now belongs
+ * to a different object; NULL: none. A restored backup causes this; the claim is not deleted for
+ * it. */
 static const char *claims_owner_replaced(const struct context *c, const struct node_claim *n)
 {
 	if (replaced(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref))
@@ -135,7 +135,7 @@ static const char *claims_owner_replaced(const struct context *c, const struct n
 	return NULL;
 }
 
-/* Sets condition OwnersMatch, which exists once an owner did not match. */
+/* Sets condition OwnersMatch. It is first added when an owner does not match. */
 static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		   const struct node_claim *n, bool *changed)
 {
@@ -156,8 +156,8 @@ static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
 }
 
-/* Sets condition Consolidatable: whether the Node's pods fit elsewhere. Evaluated while the machine
- * serves and if the pool's policy asks for it. */
+/* Sets condition Consolidatable, which reports whether the Node's pods fit on other Nodes. It is
+ * evaluated only while the machine serves, and only if the pool's policy asks for it. */
 static void consolidatable(struct conditions *cs, struct arena *a,
 			   const struct claim_status_spec *in, const struct node_claim *n,
 			   enum machine_state s, bool *changed)
@@ -174,8 +174,8 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
 }
 
-/* Sets condition Drifted: whether the Node matches its pool's template. Evaluated while the machine
- * serves and if the pool's policy asks for it. */
+/* Sets condition Drifted, which reports whether the Node no longer matches its pool's template. It
+ * is evaluated only while the machine serves, and only if the pool's policy asks for it. */
 static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, enum machine_state s, bool *changed)
 {
@@ -190,8 +190,8 @@ static void drifted(struct conditions *cs, struct arena *a, const struct claim_s
 			  w.reason, w.text, changed);
 }
 
-/* Sets status.eta, which changes with each phase. 0 if unknown, and once the machine serves or the
- * claim failed. */
+/* Sets status.eta, the time at which the machine is expected to serve. It is calculated again for
+ * each state of the machine. 0 if unknown, and once the machine serves or the claim failed. */
 static void expect(const struct claim_status_spec *in, const struct machine *m,
 		   enum machine_state s, struct node_claim_status *out)
 {
@@ -206,8 +206,8 @@ static void expect(const struct claim_status_spec *in, const struct machine *m,
 	out->eta.p90 = m->status.state_since + span.p90;
 }
 
-/* True if the machine serves, but the tenant's API server no longer has the Node: nothing can run
- * there. */
+/* True if the machine serves but its Node no longer exists at the tenant's API server, so that
+ * nothing can run on the machine. */
 static bool node_is_gone(const struct claim_status_spec *in, const struct node_claim *n,
 			 enum machine_state s)
 {
@@ -217,9 +217,9 @@ static bool node_is_gone(const struct claim_status_spec *in, const struct node_c
 	       kube_cache_synced(t->nodes) && !tenant_node_now(in->tenants, n);
 }
 
-/* Returns the message for a Node that exists and is not Ready; NULL: none. Judged as by is_dead()
- * in steps/leave_reason.c, which also checks for a Hold and whether any Node of the tenant is
- * Ready. */
+/* Returns the message for a Node that exists but is not Ready, in the arena; NULL: none. Uses the
+ * same rule as is_dead() in steps/leave_reason.c, which additionally checks for a Hold and whether
+ * any Node of the tenant is Ready. */
 static const char *node_is_unready(const struct claim_status_spec *in, const struct node_claim *n,
 				   enum machine_state s, struct arena *a)
 {
@@ -245,8 +245,8 @@ static const char *node_is_unready(const struct claim_status_spec *in, const str
 		n->meta.name, since, end);
 }
 
-/* Returns the error that keeps the machine from being started, such as an unreachable BMC or a
- * cloud without capacity; NULL: none. */
+/* Returns the error that prevents the start of the machine, such as an unreachable BMC or a cloud
+ * without capacity; NULL: none. */
 static const struct machine_error *waits_for(const struct machine *m, enum machine_state s)
 {
 	const struct machine_operation *op = m ? m->status.operation : NULL;

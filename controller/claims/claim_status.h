@@ -17,9 +17,9 @@ struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
-	/* NULL: no claim gets condition Consolidatable */
+	/* NULL: claims get no condition Consolidatable */
 	const struct underused *underused;
-	/* NULL: no claim gets condition Drifted */
+	/* NULL: claims get no condition Drifted */
 	struct drift *drift;
 	/* Returns the number of VolumeAttachments that name the Node of this machine; -1: not
 	 * known. */
@@ -29,8 +29,9 @@ struct claim_status_spec {
 
 #define CLAIM_FAILING_SIZE 64
 
-/* Returns the new status, a reference that the caller owns; NULL: the status is up to date.
- * failing: the reason if this status reports for the first time that the claim failed, else "". */
+/* Returns the new status of claim n; the caller owns the reference. NULL: the status is up to date.
+ * failing: set to the failure reason if the new status is the first to report that the claim
+ * failed, else to "". */
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE]);
 

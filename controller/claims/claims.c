@@ -1,5 +1,6 @@
 /*
- * claims: one entry for each NodeClaim, with at most one write in flight.
+ * claims: has one entry for each NodeClaim, with at most one write in flight. Each check of a claim
+ * goes through these stages, and ends at the first one that starts a write:
  *
  *   check --> withdraw? --> finalizer missing? --> status (claim_status.c)
  */
@@ -24,13 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A claim that no machine accepted within this time was planned from outdated data. */
+/* Time within which a machine has to accept a claim. A claim that no machine accepted by then was
+ * planned from outdated data. */
 #define UNTAKEN_MS 30000
 
 struct claims {
 	struct context *c;
 	struct claims_spec spec;
-	/* claim -> struct entry */
+	/* Key: name of a NodeClaim; value: struct entry */
 	struct map *entries;
 };
 
@@ -39,10 +41,10 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* loop_now() at which the claim with this UID was first seen */
+	/* loop_now() at which a claim with this UID was first seen */
 	int64_t first_seen;
 	char uid[64];
-	/* Reason if the write in flight reports for the first time that the claim failed; else
+	/* Failure reason if the write in flight is the first to report that the claim failed; else
 	 * "" */
 	char failing[CLAIM_FAILING_SIZE];
 };
@@ -61,8 +63,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }
 
-/* True if an operator approved that this machine already serves the claim (drover approve
- * --adopt). */
+/* True if an operator approved that machine m already serves claim n (drover approve --adopt). */
 static bool adopts(const struct machine *m, const struct node_claim *n)
 {
 	const struct machine_approval *ap = m ? m->spec.approval : NULL;
@@ -71,15 +72,16 @@ static bool adopts(const struct machine *m, const struct node_claim *n)
 	       !str_eq(ap->id, m->status.approval_id);
 }
 
-/* False if the tenant's API server reported that it has no such Node; true also if unknown. */
+/* False if the tenant's API server reported that it has no Node of that name. True if it has one,
+ * or if that is not known. */
 static bool may_have_node(struct tenant *t, const char *name)
 {
 	return !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
 	       tenant_node_get(t, name);
 }
 
-/* True if the claim's Machine was created anew, but its old boot may still serve the claim. Only a
- * tenant without such a Node rules that out. */
+/* True if the Machine object of the claim was deleted and created anew: its server may still run
+ * and serve the claim. False if the tenant's API server reported that it has no such Node. */
 static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 		      const struct object_ref *r, const struct machine *m)
 {
@@ -90,8 +92,9 @@ static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 	return !t || may_have_node(t, n->meta.name);
 }
 
-/* True if nothing is known of the machine and the tenant has such a Node: an operator created the
- * claim for a server that already runs, and is about to approve that (steps/adopt.h). */
+/* True if nothing is known of the machine and the tenant has a Node of the claim's name. An
+ * operator then has created the claim for a server that already runs, and is about to approve that
+ * (steps/adopt.h). */
 static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
 			   enum machine_state s)
 {
@@ -109,9 +112,9 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, 1000);
 }
 
-/* Adds the claim's Node to status.debts of its VirtualCluster, for deletion, if the Node runs on
- * this Machine's hardware, which is off and isolated by now. True: a write was started. False:
- * nothing to do, or not known. */
+/* Adds the claim's Node to the pending cleanup (status.debts) of its VirtualCluster, so that the
+ * Node is deleted. Only if the Node runs on the hardware of machine m, which is off and isolated by
+ * now. True: a write was started. False: nothing to do, or not known. */
 static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
 {
 	struct context *c = en->owner->c;
@@ -143,7 +146,8 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 }
 
 /* Removes a claim that no machine accepted, or that was deleted before any machine accepted it:
- * nothing was started. True: a write was started. */
+ * nothing was started for it. Deletes the claim, or removes its finalizer if it is being deleted.
+ * True: a write was started. */
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
@@ -153,28 +157,28 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-	/* The machine was released from the claim: free again before anything was written, or
-	 * proved off and isolated. A machine whose status was lost, or is older than the claim's,
-	 * proves nothing. */
+	/* True: the machine was released from the claim, either before anything was written or
+	 * after it was proved to be off and isolated. A machine whose status was lost, or is older
+	 * than the claim's, proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 
-	/* A Machine that was created anew does not notify when it is done with a claim of its
-	 * predecessor: check again after a while. */
+	/* A Machine that was created anew sends no notice when it has finished with a claim of its
+	 * predecessor, so check again after a while. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
 		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
 		return false;
 	if (n->meta.deletion_timestamp &&
-	    /* Only its Node is left to delete. */
+	    /* All that is left to do for the claim is to delete its Node. */
 	    may_serve(en->owner->spec.status.tenants, n, r, m))
 		return released && owe_node(en, n, m);
-	if (!n->meta.deletion_timestamp &&
-	    (adopts(m, n) ||
-	     may_serve(en->owner->spec.status.tenants, n, r, m))) /* The claim waits for proofs. */
+	if (!n->meta.deletion_timestamp && (adopts(m, n) ||
+					    /* Keep the claim: its machine waits for proofs. */
+					    may_serve(en->owner->spec.status.tenants, n, r, m)))
 		return false;
-	/* The claim was created anew, as from a backup without statuses, and the machine may serve
-	 * its predecessor (ClaimReplaced). */
+	/* Keep the claim: it was created anew, for example from a backup without statuses, and its
+	 * machine may still serve its predecessor (ClaimReplaced). */
 	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
 	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;
@@ -194,7 +198,7 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
-/* Deletes a claim whose pods are all gone, before its machine was written to. True: a write was
+/* Deletes a claim whose pods were all deleted before its machine was written to. True: a write was
  * started. */
 static bool take_back(struct entry *en, const struct node_claim *n)
 {
@@ -212,8 +216,8 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
-/* Deletes a claim whose launch was refused, or whose gang is incomplete: the next decision chooses
- * another offer. True: a write was started. */
+/* Deletes a claim whose launch was refused or whose gang is incomplete; the next burst decision
+ * chooses another offer. True: a write was started. */
 static bool give_up(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
@@ -240,9 +244,9 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
-/* Adds the finalizer to a claim that has a machine, whoever created the claim or removed the
- * finalizer: the claim must not vanish while the machine is bound to it. True: a write was
- * started. */
+/* Adds the finalizer to a claim that has a machine but no finalizer, whoever created the claim or
+ * removed its finalizer: the claim must not vanish while a machine is bound to it. True: a write
+ * was started. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
 	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&
@@ -269,7 +273,8 @@ static void look(void *arg)
 			map_del(en->owner->entries, en->name);
 		return;
 	}
-	if (!str_eq(en->uid, n->meta.uid)) { /* A new claim, or a different one of the same name. */
+	if (!str_eq(en->uid, n->meta.uid)) {
+		/* The claim is new, or has replaced one of the same name. */
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
 		en->first_seen = loop_now(c->loop);
 	}

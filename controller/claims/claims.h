@@ -4,8 +4,9 @@
 #include "controller/claims/claim_status.h"
 
 /*
- * claims: looks after existing NodeClaims: writes status and finalizer, and withdraws a claim that
- * no machine accepted or that no pod needs any more. claims/provisioner.h creates them.
+ * claims: maintains existing NodeClaims. Writes their status and finalizer, and deletes a claim
+ * that no machine accepted, that no pod needs any more, or whose launch failed.
+ * claims/provisioner.h creates NodeClaims.
  *
  * Only the leader writes. On the loop thread.
  * Tests: tests/unit/controller/claims/test_claims.c
@@ -16,7 +17,7 @@ struct unwanted;
 
 struct claims_spec {
 	struct claim_status_spec status;
-	/* Receives the machines that did not accept their claim */
+	/* List to which each machine is added that did not accept its claim */
 	struct avoided *avoided;
 	const struct unwanted *unwanted;
 };

@@ -1,4 +1,5 @@
-/* drift: one verdict for each claim, valid until its pool, machine or tenant changes. */
+/* drift: caches one verdict for each claim, until a change of its pool, machine or tenant makes it
+ * outdated. */
 #include "controller/claims/drift.h"
 
 #include <stdlib.h>
@@ -28,24 +29,25 @@ struct drift {
 	const struct tenants *tenants;
 	struct drift_rings *rings;
 	struct stand_ins *stand_ins;
-	/* claim -> struct verdict */
+	/* Key: name of a NodeClaim; value: struct verdict */
 	struct map *verdicts;
 };
 
 struct verdict {
-	/* Versions of all objects from which the verdict was derived */
+	/* Versions of all objects from which the verdict was derived; if they changed, it is
+	 * derived anew */
 	char *key;
 	char template_[PROMISE_NAME_SIZE];
-	/* NULL: the claim has not drifted */
+	/* Reason of condition Drifted; NULL: the claim has not drifted */
 	const char *reason;
 	char *differs;
-	/* What the claim waits for; NULL: nothing known */
+	/* What the claim waits for before it may leave; NULL: nothing known */
 	char *waits;
-	/* loop_now() before which the claim is not checked again */
+	/* loop_now() before which the claim is not evaluated again */
 	int64_t ask_at;
-	/* loop_now() until which the claim is not tried again */
+	/* loop_now() until which no new attempt is made to replace the claim's Node */
 	int64_t barred_until;
-	/* Last such pause, ms */
+	/* Length of the last pause that set barred_until, ms */
 	int64_t barred_ms;
 };
 
@@ -69,8 +71,8 @@ static const struct node_pool *pool_of(const struct drift *d, const struct node_
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-/* Returns the Kubernetes version of the API server to which the claim's Node belongs; NULL: not
- * known now. */
+/* Returns the Kubernetes version of the tenant's API server that the claim's Node belongs to; NULL:
+ * not known now. */
 static const char *version_of(const struct drift *d, const struct node_claim *n)
 {
 	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
@@ -87,8 +89,8 @@ static const char *version_of(const struct drift *d, const struct node_claim *n)
 	return joins.version;
 }
 
-/* Returns the image that the pool has for the claim's tenant now; the claim's own image while that
- * is not known. */
+/* Returns the image that pool p specifies for the claim's tenant now. If that is not known, returns
+ * the claim's own image. */
 static const struct object_image *image_for(const struct drift *d, const struct node_claim *n,
 					    const struct node_pool *p,
 					    const struct world_pool *world)
@@ -106,9 +108,9 @@ static const struct provider_object *provider_of(const struct drift *d, const st
 		       str_or(m->spec.provider_ref.name, ""));
 }
 
-/* Returns the first requirement of the pool that the machine does not match, judged as by the
- * planner; NULL: none, or not known. Not known if the instance type is no longer described, and for
- * an instance, which was launched by these requirements. */
+/* Returns the first requirement of pool p that machine m does not match, by the planner's rules.
+ * NULL: none, or not known. It is not known if the instance type is no longer described. It does
+ * not apply to a cloud instance, which was launched by these requirements. */
 static const char *misses(const struct drift *d, const struct node_claim *n,
 			  const struct machine *m, const struct world_pool *p, struct arena *a)
 {
@@ -154,7 +156,7 @@ static void judge(struct drift *d, const struct node_claim *n, const struct node
 	v->differs = mem_strdup(differs);
 }
 
-/* Returns the claim's verdict; NULL: it is not evaluated. */
+/* Returns the claim's verdict, derived anew if needed; NULL: the claim is not evaluated. */
 static struct verdict *verdict_of(struct drift *d, const struct node_claim *n,
 				  const struct node_pool *p)
 {
@@ -228,7 +230,8 @@ static bool keep_one(const struct kube_entry *en, void *arg)
 	return !k->why;
 }
 
-/* Returns the first pod on the Node that must not be moved, and why, in the arena; NULL: none. */
+/* Returns the first pod on the claim's Node that must not be moved, and why, as a text in the
+ * arena; NULL: none. */
 static const char *kept_by(const struct drift *d, const struct node_claim *n, struct arena *a)
 {
 	struct tenant *t = tenant_get(d->tenants, str_or(n->spec.virtual_cluster_ref.name, ""));
@@ -255,7 +258,7 @@ static void set_waits(struct drift *d, const struct node_claim *n, struct verdic
 	notify(d->c, NOTICE_CLAIM, n->meta.name);
 }
 
-/* Returns why the claim does not leave now, in the arena; NULL: it may. */
+/* Returns why the drifted claim does not leave now, in the arena; NULL: it may leave. */
 static const char *held(struct drift *d, const struct node_claim *n, const struct node_pool *p,
 			const struct verdict *v, int64_t since, struct arena *a)
 {
@@ -342,7 +345,8 @@ enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n)
 
 	if (!v || !v->reason)
 		return DRIFT_STAYS;
-	if (!t || !tenant_usable(t)) /* The pods are not known: keep going. */
+	/* The pods are not known now, so do not change what is in progress. */
+	if (!t || !tenant_usable(t))
 		return way_of(p);
 	if (way_of(p) == DRIFT_QUIETLY)
 		return tenant_pods_on(t, n->meta.name, &since) ? DRIFT_STAYS : DRIFT_QUIETLY;

@@ -4,22 +4,27 @@
 #include "controller/core/context.h"
 
 /*
- * drift: Nodes that no longer match their pool's template, for pools with disruption.drift
- * WhenEmpty or WithinBudgets. steps/leave_reason.c releases them as budgets allow (reason Drifted).
+ * drift: finds Nodes that no longer match their pool's template, for pools with disruption.drift
+ * WhenEmpty or WithinBudgets. steps/leave_reason.c releases these Nodes as budgets allow (reason
+ * Drifted).
  *
- * A claim has drifted if its frozen spec differs from the template (rules/promise.h), where the
- * template's image is the one for the tenant's present Kubernetes version; if its machine no longer
- * matches the template's requirements; or if the template does not list its machine's Provider.
+ * A claim has drifted in each of these cases:
+ *
+ * - Its frozen spec differs from the template (rules/promise.h). The template's image for this
+ *   comparison is the one for the tenant's present Kubernetes version.
+ * - Its machine no longer matches the template's requirements.
+ * - The template does not list the Provider of its machine.
+ *
  * Instances that a BurstPolicy decided on are not evaluated, because their lifetime is limited.
  *
  * If pods have to move and a machine is free, a replacement claim becomes Ready before the Node
- * drains (stand_ins.h). Otherwise the Node's own machine is released first, and the plan then makes
- * claims for the pods that wait. drift_rings.h limits how many leave at once.
+ * drains (stand_ins.h). Otherwise the Node's own machine is released first, and the next plan makes
+ * claims for the pods that wait. drift_rings.h limits how many Nodes leave at once.
  *
- * WhenEmpty: the Node leaves once no pod has run on it for DRIFT_QUIET_MS. WithinBudgets: its pods
- * are evicted. If they are not all gone within terminationGracePeriod, the Node serves on and is
- * not tried again for DRIFT_BARRED_MS, doubled each time. A pod that forbids disruption, has no
- * controller, or belongs to a gang prevents eviction; nothing is forced.
+ * With WhenEmpty the Node leaves once no pod has run on it for DRIFT_QUIET_MS. With WithinBudgets
+ * its pods are evicted. If they are not all gone within terminationGracePeriod, the Node serves on
+ * and is not tried again for DRIFT_BARRED_MS, a time that doubles with each try. A pod that forbids
+ * disruption, has no controller, or belongs to a gang prevents eviction; nothing is forced.
  *
  * The data kept here may be lost without harm. On the loop thread.
  * Tests: tests/unit/controller/claims/test_drift.c, tests/world/test_drift.c
@@ -31,46 +36,52 @@
 struct stand_ins;
 struct tenants;
 struct drift;
-/* stand_ins NULL: no replacements are created first. */
+/* stand_ins: module that creates replacement claims; NULL: no Node gets a replacement before it
+ * leaves. */
 struct drift *drift_new(struct context *c, const struct tenants *tenants,
 			struct stand_ins *stand_ins);
 void drift_free(struct drift *d);
 
-/* Evaluates the pool's claims again. Call when the pool changed or was deleted. Sends NOTICE_CLAIM
- * and NOTICE_MACHINE. */
+/* Notifies all claims of the pool and their machines (NOTICE_CLAIM, NOTICE_MACHINE), so that drift
+ * is evaluated again, and forgets the pool's rings (drift_rings.h). Call when the pool changed or
+ * was deleted. */
 void drift_pool(struct drift *d, const char *pool);
 void drift_claim_gone(struct drift *d, const char *claim);
-/* Forgets everything. Call when another replica becomes the leader: how far its rings are is not
- * known. */
+/* Forgets everything. Call when another replica becomes the leader, because the progress of that
+ * leader's replacements is not known here. */
 void drift_clear(struct drift *d);
 
-/* Content of a claim's condition Drifted. drift_say() returns false if the pool's policy does not
- * ask for drift or the comparison is not possible yet. */
+/* Content of a claim's condition Drifted, written by drift_say(). drift_say() returns false, and
+ * *out is not set, if the pool's policy does not ask for drift or the comparison is not possible
+ * yet. */
 struct drift_words {
 	bool drifted;
-	/* NodePoolDrifted, RequirementsDrifted, ProviderDrifted, NotDrifted */
+	/* NodePoolDrifted, RequirementsDrifted, ProviderDrifted or NotDrifted */
 	const char *reason;
-	/* What differs, and what the claim waits for; in the arena */
+	/* Message: what differs from the template, and what the claim waits for; in the arena */
 	const char *text;
 };
 bool drift_say(struct drift *d, const struct node_claim *n, struct arena *a,
 	       struct drift_words *out);
 
 enum drift_way { DRIFT_STAYS, DRIFT_QUIETLY, DRIFT_EVICTS };
-/* Returns whether the claim may begin to leave, apart from budgets. since: wall ms since when it
- * serves without a Hold. *again: ms after which to ask again, because it has drifted but has to
- * wait; 0: nothing to wait for. */
+/* Returns whether and how claim n may begin to leave, apart from budgets. DRIFT_STAYS: it may not;
+ * DRIFT_QUIETLY: it may, because no pod runs on its Node; DRIFT_EVICTS: it may, and its pods are
+ * evicted. since: wall ms since when its Node serves without a Hold. *again: ms after which to call
+ * this again, because n has drifted but has to wait; 0: n waits for nothing. */
 enum drift_way drift_begins(struct drift *d, const struct node_claim *n, int64_t since,
 			    int64_t *again);
-/* Sets the text of what the claim waits for in addition, for condition Drifted. */
+/* Sets what the claim waits for, which the message of its condition Drifted then contains. */
 void drift_waits(struct drift *d, const struct node_claim *n, const char *text);
-/* Returns true if, with budgets allowing it, a replacement has to be Ready first. False: the
- * claim's own machine is released now. */
+/* True if a replacement of claim n has to be Ready before n leaves; sends for one if needed
+ * (stand_ins.h). Call once the budgets allow n to leave. False: release the machine of n now. */
 bool drift_awaits(struct drift *d, const struct node_claim *n);
-/* Returns how a claim that already leaves for drift goes on. DRIFT_STAYS: the reason no longer
- * exists, or a pod prevents it. */
+/* Returns how a claim that already leaves because of drift goes on: DRIFT_QUIETLY and DRIFT_EVICTS
+ * as for drift_begins(). DRIFT_STAYS: the claim no longer leaves, because it matches its template
+ * again, or a pod prevents it. */
 enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n);
-/* Records that the claim serves on although it has drifted. */
+/* Records that the claim stopped leaving and serves on although it has drifted. With WithinBudgets
+ * it is not tried again for a time that doubles with each call, beginning with DRIFT_BARRED_MS. */
 void drift_withdrawn(struct drift *d, const struct node_claim *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* drift_rings: scans all claims and machines for each question that the last scan does not
+/* drift_rings: counts over all claims and machines for each query that the last count does not
  * answer. */
 #include "controller/claims/drift_rings.h"
 
@@ -15,14 +15,15 @@
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
-/* State of one pool and template at the last count. */
+/* State of one pool and template, as of the last count. */
 struct ring {
-	/* loop_now() before which nothing begins */
+	/* loop_now() before which no Node may begin to leave */
 	int64_t begins_at;
-	/* loop_now() until which the ring stays closed without a new count */
+	/* loop_now() until which the answer "closed" is given without a new count */
 	int64_t closed_until;
 	size_t leaving;
-	/* Nodes that finished leaving less than DRIFT_SETTLE_MS ago */
+	/* Number of Nodes that finished leaving less than DRIFT_SETTLE_MS ago; counted until
+	 * gone_until */
 	size_t gone;
 	int64_t gone_until;
 	char text[200];
@@ -32,7 +33,7 @@ struct drift_rings {
 	struct context *c;
 	struct drift_ring_claim (*judge)(const struct node_claim *n, void *arg);
 	void *arg;
-	/* "pool/template" -> struct ring */
+	/* Key: "pool/template"; value: struct ring */
 	struct map *rings;
 };
 
@@ -43,8 +44,8 @@ struct look {
 	const char *template_;
 	struct stop_line *line;
 	size_t proved, leaving, coming;
-	/* Wall ms. served_at: last time a claim of the template reached serving; since: earlier
-	 * failures are over */
+	/* Wall ms. served_at: last time at which a claim of the template reached serving; since:
+	 * failures before this time no longer count */
 	int64_t served_at, since;
 	const struct machine *failed;
 	const struct machine_failure *failure;
@@ -65,8 +66,8 @@ static bool stands_in_for(const struct node_claim *n, const struct node_claim *o
 	return str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), of->meta.name);
 }
 
-/* True if the claim is Ready, but the Node that it replaces has not begun to leave, for at most
- * STAND_IN_IDLE_MS. */
+/* True if claim n, which is Ready, replaces a claim whose Node still serves and has not begun to
+ * leave. False from STAND_IN_IDLE_MS after `since` on. */
 static bool is_half_done(const struct context *c, const struct node_claim *n, int64_t since)
 {
 	const char *of = labels_get(&n->meta.annotations, CLAIM_REPLACES);
@@ -123,9 +124,9 @@ static bool has_provider(const struct node_pool *p, const char *name)
 	return false;
 }
 
-/* Counts a machine that has left its claim for drift, because the replacement may need this machine
- * once it is wiped. Its old pool is no longer recorded, so it counts for every pool that may use
- * it. */
+/* Counts a machine that was released because of drift and is being cleaned, because the replacement
+ * may need this machine. The machine no longer records its old pool, so it counts for every pool
+ * that may use it. Also records the newest failure of the template in *k. */
 static bool count_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -155,7 +156,8 @@ static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, co
 
 	if (!g) {
 		g = mem_new(struct ring);
-		/* What the previous leader began may not be in the caches yet. */
+		/* Wait, because replacements that the previous leader began may not be in the
+		 * caches yet. */
 		g->begins_at = loop_now(r->c->loop) + DRIFT_SETTLE_MS;
 		map_put(r->rings, key, g);
 	}

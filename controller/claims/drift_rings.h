@@ -5,32 +5,39 @@
 
 /*
  * drift_rings: limits how many Nodes of a pool may leave for drift at once, in addition to the
- * pool's budgets: as many as already serve with the new template, and one before any does.
+ * pool's budgets. The limit is the number of Nodes that already serve with the new template; it is
+ * one before any Node does. So the first replacement is a trial, and each group (ring) of
+ * replacements is no larger than the number that earlier rings have proved to work.
  *
- * Replacements in progress count against the limit: Nodes that drain for drift, their machines
- * until they are wiped, and claims of the new template that do not serve yet, whichever tenant they
- * are for, or that replace a Node which has not begun to drain. So the first Node is a trial, and
- * each ring is no larger than what earlier rings have proved. A finished machine counts for
- * DRIFT_SETTLE_MS more, because the claim that replaces its Node may not exist yet. For the same
- * time nothing begins after a change of the template or of the leader.
+ * These replacements in progress count against the limit:
  *
- * A failed claim of the new template stops all replacements, until another claim of it reaches
- * serving later, the template is changed again, or an operator runs `drover resume` for the pool. A
- * tenant's own failure (stop_line_is_tenants()) does not stop them. A tripped circuit breaker of
- * the pool stops them, too.
+ * - Nodes that drain for drift.
+ * - Their machines, until these are wiped.
+ * - Claims of the new template that do not serve yet, of any tenant.
+ * - Claims of the new template that replace a Node which has not begun to drain.
+ *
+ * A finished machine counts for DRIFT_SETTLE_MS more, because the claim that replaces its Node may
+ * not exist yet. For the same time no replacement begins after a change of the template or of the
+ * leader.
+ *
+ * A failed claim of the new template stops all replacements. They continue when a claim of the new
+ * template reaches serving later, when the template is changed again, or when an operator runs
+ * `drover resume` for the pool. A tenant's own failure (stop_line_is_tenants()) does not stop them.
+ * A tripped circuit breaker of the pool (stop_line.h) stops them, too.
  *
  * Derived from the caches by the leader; on the loop thread.
  * Tests: tests/unit/controller/claims/test_drift_rings.c, tests/world/test_drift.c
  */
 #define DRIFT_SETTLE_MS 60000
-/* Time for which a closed ring is not counted again */
+/* Time for which the answer "closed" of drift_rings_closed() is reused without counting again */
 #define DRIFT_CLOSED_MS 10000
 
-/* Answer of judge(): how a claim compares with the template of its pool. */
+/* Result of judge(): how a claim compares with the present template of its pool. */
 struct drift_ring_claim {
 	/* True if the claim does not match its pool's template */
 	bool drifted;
-	/* Name of what the template specifies for the claim now (rules/promise.h) */
+	/* Name of what the pool's template specifies now for a claim like this one
+	 * (rules/promise.h) */
 	const char *template_;
 };
 struct drift_rings;
@@ -40,10 +47,12 @@ struct drift_rings *drift_rings_new(struct context *c,
 				    void *arg);
 void drift_rings_free(struct drift_rings *r);
 
-/* Forgets the rings of the pool, which changed or was deleted; NULL: of all pools. */
+/* Forgets the state of all templates of the pool. Call when the pool changed or was deleted. pool
+ * NULL: of all pools. */
 void drift_rings_forget(struct drift_rings *r, const char *pool);
-/* Returns why the claim may not leave for a claim of this template now, valid until the next call;
- * NULL: it may. The claim's own replacement (stand_ins.h) does not count against it. */
+/* Returns why claim n of pool p may not be replaced now by a claim of this template; the text is
+ * valid until the next call. NULL: it may be replaced. A replacement already created for n itself
+ * (stand_ins.h) does not count against n. */
 const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n,
 			       const struct node_pool *p, const char *template_);
 

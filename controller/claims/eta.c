@@ -1,6 +1,7 @@
 /*
- * eta: for each instance type of a Provider and each state, the last times from that state to the
- * end of the transition; for each machine in transition, when it entered which state.
+ * eta: keeps for each instance type of a Provider and each state the latest durations from that
+ * state to the end of the transition. Keeps for each machine in transition when it entered which
+ * state.
  */
 #include "controller/claims/eta.h"
 
@@ -19,29 +20,29 @@ const char *const eta_by_names[] = {"", "p50", "p90", "later", NULL};
 struct ring {
 	int64_t s[ETA_RECENT];
 	size_t n, next;
-	/* Samples ever seen */
+	/* Number of samples ever added, including those overwritten */
 	int64_t seen;
 };
 struct class
 {
 	struct ring from[MACHINE_STATES];
-	/* Declared by the Provider, ms; 0: not set */
+	/* Expected duration that the Provider declares for each transition, ms; 0: not set */
 	int64_t declared[ETA_WAYS];
 };
-/* A machine in transition. */
+/* A machine in transition to serving or to free. */
 struct trip {
 	enum eta_way way;
-	/* Wall ms at which the machine first entered that state; 0: never */
+	/* Wall ms at which the machine first entered each state; 0: it has not */
 	int64_t at[MACHINE_STATES];
 	int64_t began;
-	/* Estimate at the beginning; p90 0: unknown */
+	/* Estimate made at the beginning of the transition; p90 0: no estimate */
 	struct eta_span expected;
 };
 
 struct eta {
-	/* "PROVIDER/TYPE" -> struct class */
+	/* Key: "PROVIDER/TYPE"; value: struct class */
 	struct map *classes;
-	/* name of a Machine -> struct trip */
+	/* Key: name of a Machine; value: struct trip */
 	struct map *trips;
 };
 
@@ -135,7 +136,8 @@ bool eta_from(const struct eta *e, const char *provider, const char *type, enum 
 		return false;
 	if (c->from[state].n >= ETA_ENOUGH)
 		return of_ring(&c->from[state], been_ms, out);
-	/* No Provider declares how long a machine stays in quarantine. */
+	/* Declared times do not apply in quarantine: no Provider declares how long a machine stays
+	 * there. */
 	if (!c->declared[way] || c->declared[way] < been_ms || state == MACHINE_QUARANTINED)
 		return false;
 	*out = (struct eta_span){c->declared[way], c->declared[way]};
@@ -175,7 +177,8 @@ static bool leaves_quarantine_by_itself(const struct machine *m)
 	return m->status.quarantine && m->status.quarantine->exit == EXIT_AUTO;
 }
 
-/* Records that the machine is in state `to` of a transition. live: the entry was seen. */
+/* Records that machine m is in state `to` of a transition. live: true if this process saw the
+ * machine enter the state; false if the Machine was read for the first time. */
 static void go_on(struct eta *e, const struct machine *m, enum machine_state to, enum eta_way way,
 		  bool live)
 {
@@ -319,7 +322,7 @@ static const char *day_time(int64_t at, int64_t now, char buf[static STR_TIME_SI
 {
 	char t[STR_TIME_SIZE];
 
-	str_time(t, at); /* 2026-12-01T10:20:00Z */
+	str_time(t, at); /* t is now of the form 2026-12-01T10:20:00Z. */
 	if (at / DAY_MS == now / DAY_MS)
 		str_format(buf, STR_TIME_SIZE, "%.5s", t + 11);
 	else

@@ -5,17 +5,17 @@
 #include "api/machine_states.h"
 
 /*
- * eta: estimates how long claimed machines take until they serve, and leaving machines until they
- * are free.
+ * eta: estimates how long claimed machines take until they serve, and how long leaving machines
+ * take until they are free. Each of the two is called a transition.
  *
- * Whole transitions are measured, by Provider and instance type: from the entry into each state of
- * the transition to its end. Times of single states are never added, because the sum of their p90
- * would be too high. The last ETA_RECENT samples of each are kept. A transition that is given up
- * gives no sample; one that led through quarantine is measured from quarantine on.
+ * The duration of a transition is measured by Provider and instance type, once from the entry into
+ * each of its states to its end. Times of single states are never added, because the sum of their
+ * p90 would be too high. The last ETA_RECENT samples of each state are kept. A transition that is
+ * given up gives no sample; one that led through quarantine is measured from quarantine on.
  *
  * The samples are stored in Provider.status.paths. Each replica sees all Machines and keeps its own
- * samples; it adopts those of the status if the status has seen more. So a restart loses no sample,
- * only the beginning of transitions in progress. Until ETA_ENOUGH samples exist,
+ * samples. It adopts the samples in the status if the status has counted more of them. So a restart
+ * loses no sample, only the beginning of transitions in progress. Until ETA_ENOUGH samples exist,
  * Provider.spec.instanceTypes[].expected is used if it is set.
  * Tests: tests/unit/controller/claims/test_eta.c, tests/world/test_eta.c
  */
@@ -26,45 +26,48 @@ struct eta;
 struct eta *eta_new(void);
 void eta_free(struct eta *e);
 
-/* A transition that ended, and by which of the times estimated at its beginning it had ended. */
+/* Transition of a machine: ETA_SERVING from claimed to serving, ETA_FREE from leaving to free. enum
+ * eta_by: which of the times that were estimated at its beginning the transition kept. */
 enum eta_way { ETA_SERVING, ETA_FREE, ETA_WAYS };
 enum eta_by { ETA_BY_NONE, ETA_BY_P50, ETA_BY_P90, ETA_LATER };
-/* serving, free */
+/* Names of enum eta_way: "serving", "free" */
 extern const char *const eta_way_names[];
-/* "", p50, p90, later */
+/* Names of enum eta_by: "", "p50", "p90", "later" */
 extern const char *const eta_by_names[];
 struct eta_end {
 	enum eta_way way;
-	/* ETA_BY_NONE: no transition ended, or there was no estimate */
+	/* ETA_BY_NONE: no transition ended, or there was no estimate at its beginning */
 	enum eta_by by;
 };
-/* Records a change of a Machine from was to is. NULL: created or deleted. */
+/* Records a change of a Machine from was (NULL: the Machine is new) to is (NULL: deleted). Returns
+ * which transition ended with this change, if any. */
 struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct machine *is);
 
-/* Reads the expected times that the Provider declares, and adopts the samples of its status if the
- * status has seen more. */
+/* Reads the expected times that Provider p declares, and adopts the samples in its status if the
+ * status has counted more. */
 void eta_provider(struct eta *e, const struct provider_object *p);
-/* Sets out->paths to the wanted status.paths of the Provider for its instance types. Numbers are in
- * the arena; names point into p. */
+/* Sets out->paths to the status.paths that Provider p should have, for its instance types. Numbers
+ * are in the arena; names point into p. */
 void eta_paths(const struct eta *e, const struct provider_object *p, struct arena *a,
 	       struct provider_object_status *out);
 
 struct eta_span {
-	/* From the entry into the state to the end of the transition, ms */
+	/* Time from the entry into the state to the end of the transition, ms: reached by 50 % and
+	 * 90 % of the machines */
 	int64_t p50, p90;
 };
-/* Estimates the transition of a machine that has been in the state for been_ms, from those samples
- * that took at least that long. False: not known, because the state belongs to no transition, there
- * are too few samples, or none took that long. */
+/* Estimates the whole time from `state` to the end of its transition, for a machine that has been
+ * in that state for been_ms. Uses only the samples that took at least been_ms. False: not known,
+ * because the state belongs to no transition, there are too few samples, or none took that long. */
 bool eta_from(const struct eta *e, const char *provider, const char *type, enum machine_state state,
 	      int64_t been_ms, struct eta_span *out);
 
 /* Formats ms as "about 4 min", rounded up to 1 2 3 4 5 7 10 15 20 30 45 min, or to hours. */
 const char *eta_text(int64_t ms, char *buf, size_t size);
 
-/* Formats two wall times as "10:20 to 10:31 UTC". The first is rounded down and the second up to 1,
- * 5, 15 or 60 min, coarser the further the second is ahead of now. A time on another day than now
- * gets its date. */
+/* Formats the two wall times of `at` as "10:20 to 10:31 UTC". Rounds the first down and the second
+ * up to 1, 5, 15 or 60 min, coarser the further the second is ahead of now. A time on another day
+ * than now gets its date. */
 #define ETA_BETWEEN_SIZE 64
 const char *eta_between(const struct eta_span *at, int64_t now, char buf[static ETA_BETWEEN_SIZE]);
 

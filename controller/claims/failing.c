@@ -1,4 +1,4 @@
-/* failing: counts claims that fail in a row; the provisioner then pauses the next claim. */
+/* failing: counts claims that fail in a row, and answers whether the next claim is paused. */
 #include "controller/claims/failing.h"
 
 #include <stdlib.h>
@@ -15,20 +15,20 @@
 #define BACKOFF_MS (10 * 60 * 1000)
 #define DOUBLINGS 4
 #define ALONE (FAILURES_ALLOWED - 1)
-/* A row of a pool ends when this time passes without a failure */
+/* The row of a pool ends when this time passes without a failure. */
 #define WINDOW_MS (30 * 60 * 1000)
 
 struct failing {
 	struct context *c;
-	/* "POOL|TENANT" -> struct failing_row */
+	/* Key: "POOL|TENANT"; value: struct failing_row */
 	struct map *rows;
-	/* "POOL|REASON" -> struct failing_row */
+	/* Key: "POOL|REASON"; value: struct failing_row */
 	struct map *pools;
-	/* claim -> struct noted */
+	/* Key: name of a NodeClaim; value: struct noted */
 	struct map *noted;
 };
 
-/* What was already counted of a claim. */
+/* Results of a claim that were already counted. */
 struct noted {
 	bool failed, ready;
 };
@@ -90,9 +90,9 @@ static void count(struct failing_row *row, const struct node_claim *n, int64_t n
 	log_row(row, n, now);
 }
 
-/* Counts a failure in the pool's row, which ends WINDOW_MS after its last failure. Of failures of
- * one tenant one after the other only ALONE count, so that no tenant pauses the pool for others by
- * itself. */
+/* Counts the failure of claim n in the row of its pool and reason. The row ends WINDOW_MS after its
+ * last failure. Of several failures in a row of the same tenant only the first ALONE count, so that
+ * no tenant by itself pauses the pool for others. */
 static void count_pool(struct failing *f, const struct node_claim *n, int64_t now, struct arena *a)
 {
 	const struct condition *c = ready_of(n);
@@ -101,7 +101,8 @@ static void count_pool(struct failing *f, const struct node_claim *n, int64_t no
 		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name, reason);
 	struct failing_row *row = map_get(f->pools, key);
 
-	/* stop_line.h judges failures of own machines. */
+	/* Failures of own machines are judged by the circuit breaker (stop_line.h), so count only
+	 * those of cloud instances. */
 	if (!n->spec.provider_ref || stop_line_is_tenants(reason))
 		return;
 	if (row && now - row->last > WINDOW_MS && now >= row->until)

@@ -4,7 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * failing: claims that fail one after the other.
+ * failing: pauses new claims where claims fail one after the other (in a row). A row counts the
+ * failures since the last success.
  *
  *   one tenant in one pool:    after three failures no claim is made for that pair for 10 min,
  *                              doubling to 160 min. A claim of the pair that becomes ready ends
@@ -15,17 +16,18 @@
  *                              at most two failures in a row count. Any claim of the pool that
  *                              becomes ready ends the row.
  *
- * A changed spec of the pool ends its rows. Kept in memory.
+ * A change of the pool's spec ends the rows of the pool. Rows are kept in memory only.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 struct failing;
 struct failing *failing_new(struct context *c);
 void failing_free(struct failing *f);
 
-/* Records the state of a claim. Called with each change of the claim; a failure counts once. */
+/* Records the state of claim n. Call with each change of the claim; each failure counts only
+ * once. */
 void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready);
 void failing_forget_claim(struct failing *f, const char *claim);
-/* Ends the rows of a pool whose spec changed, so that claims are made at once. */
+/* Ends the rows of a pool whose spec changed, so that claims for it are allowed again at once. */
 void failing_forgive(struct failing *f, const char *pool);
 
 struct failing_row {
@@ -33,22 +35,24 @@ struct failing_row {
 	char *tenant;
 	/* True if more than one tenant had failures */
 	bool several;
-	/* In a pool's row: failures of `tenant` one after the other */
+	/* In the row of a pool: number of latest failures that all belong to `tenant` */
 	unsigned alone;
 	unsigned n;
-	/* Wall ms. last: of the last failure; until: no new claim before */
+	/* Wall ms. last: time of the last failure; until: no new claim before this time */
 	int64_t last, until;
 	/* Reason and message of the last failure */
 	char why[200];
 };
-/* Calls fn for each row. tenant NULL: the row is of several tenants. */
+/* Calls fn for each row. tenant NULL: the row of a pool, with failures of several tenants. */
 void failing_each(const struct failing *f,
 		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
 			     void *arg),
 		  void *arg);
-/* Returns true if the row, by a failure after `since`, pauses new claims at wall ms `now`. */
+/* True if the row pauses new claims at wall ms `now`. A row whose last failure is not after `since`
+ * pauses nothing. */
 bool failing_row_holds(const struct failing_row *row, int64_t now, int64_t since);
-/* Returns true if a row pauses new claims of the tenant in the pool. */
+/* True if a row pauses new claims of the tenant in the pool at wall ms `now`. Rows without a
+ * failure after `since` do not count. */
 bool failing_holds(const struct failing *f, const char *tenant, const char *pool, int64_t now,
 		   int64_t since);
 

@@ -1,5 +1,5 @@
 /*
- * free_again: the rest of the transition that the machine is in or will begin.
+ * free_again: estimates the rest of the transition to free that the machine is in or will begin.
  */
 #include "controller/claims/free_again.h"
 
@@ -20,7 +20,8 @@ static bool from(const struct eta *e, const struct machine *m, enum machine_stat
 	return true;
 }
 
-/* Drains are bounded by their deadline: pods are not waited for beyond it. */
+/* Estimates for a machine that drains. The drain ends at its deadline at the latest, because pods
+ * are not waited for beyond it. */
 static bool of_draining(const struct eta *e, const struct machine *m, int64_t now,
 			struct eta_span *out)
 {
@@ -75,7 +76,7 @@ static bool of_serving(const struct context *c, const struct tenants *ts, const 
 			     ? n->meta.creation_timestamp + n->spec.expire_after
 			     : 0;
 
-	/* An overdue expiry waits for a budget. */
+	/* An expiry that is overdue waits for a budget, so its time is not known. */
 	if (empty && (at <= now || empty < at))
 		at = empty;
 	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);
@@ -114,7 +115,7 @@ bool free_again_ever(const struct context *c, const struct machine *m)
 	       leave_then(m) == DRAIN_RELEASE && goes_by_itself(m) && !drains_take_out(c, m);
 }
 
-/* drains_take_out() comes last, because it scans all Drains. */
+/* Calls drains_take_out() last, because it scans all Drains. */
 bool free_again(const struct context *c, const struct tenants *ts, const struct eta *e,
 		const struct machine *m, struct eta_span *out)
 {

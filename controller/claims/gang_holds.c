@@ -10,35 +10,36 @@
 
 #define USUAL_MS (30 * 60 * 1000)
 #define MOST(h) ((h)->ms << GANG_HOLDS_DOUBLINGS)
-/* A tenant's budget: BUDGET_HOLDS times H at once; 1 / BUDGET_PART of the elapsed time comes
- * back. */
+/* Budget of a tenant: BUDGET_HOLDS times H at once, of which 1 / BUDGET_PART of the elapsed time
+ * comes back. */
 #define BUDGET_HOLDS 6
 #define BUDGET_PART 8
 
 struct level {
 	int64_t ms;
-	/* Reserved by the last plan */
+	/* held: reserved by the last plan; rests: reservations are paused until the level is low
+	 * enough */
 	bool held;
 	bool rests;
 };
 
 struct tenant_row {
 	struct level level;
-	/* Reservations that ran out */
+	/* Number of reservations that ran out since the row was created */
 	unsigned over;
-	/* Used part of the budget */
+	/* Used part of the tenant's budget */
 	int64_t spent_ms;
-	/* Reserved by the last plan, thousandths of a GPU */
+	/* GPUs reserved by the last plan, in thousandths */
 	int64_t gpus;
 };
 
 struct gang_holds {
 	const struct context *c;
-	/* ms: H; at: Unix ms up to which the levels are counted, 0: not counted yet */
+	/* ms: H; at: Unix ms up to which time was added to the levels, 0: never */
 	int64_t ms, at;
-	/* name -> struct tenant_row */
+	/* Key: name of a tenant; value: struct tenant_row */
 	struct map *tenants;
-	/* name -> struct level */
+	/* Key: name of a Machine; value: struct level */
 	struct map *machines;
 };
 
@@ -111,7 +112,7 @@ static int64_t more(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the ms for which machines may be reserved for the tenant from now on. */
+/* Returns for how many ms machines may be reserved for the tenant from now on. */
 static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
 {
 	const int64_t in_a_row = h->ms << less(r->over, GANG_HOLDS_DOUBLINGS),
@@ -121,8 +122,8 @@ static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
 	return less(in_a_row - r->level.ms, budget);
 }
 
-/* Returns the ms for which the tenant pauses from now on: until its level is 0, and a reservation
- * of H is within its budget again. */
+/* Returns for how many ms the tenant gets no reservation from now on. The pause ends when its level
+ * is 0 and its budget allows a reservation of H again. */
 static int64_t must_rest(const struct gang_holds *h, const struct tenant_row *r)
 {
 	return more(r->level.ms, (r->spent_ms - (BUDGET_HOLDS - 1) * h->ms) * BUDGET_PART);
@@ -138,7 +139,8 @@ static void end_hold(struct gang_holds *h, struct tenant_row *r, const char *ten
 	notify(h->c, NOTICE_POOL, NULL);
 }
 
-/* Returns false if the row is no longer needed. */
+/* Writes to the world w what may be reserved for the tenant. False: its row r is no longer
+ * needed. */
 static bool tenant_before(struct gang_holds *h, struct world *w, const char *tenant,
 			  struct tenant_row *r, int64_t now)
 {
@@ -217,7 +219,8 @@ static void note(struct gang_holds *h, const struct plan_hold *x)
 	}
 }
 
-/* Returns the ms until the level changes what may be reserved; INT64_MAX: it does not. */
+/* Returns the ms until the level l changes what may be reserved; INT64_MAX: it does not. may: ms
+ * for which reserving may go on; must: ms for which the pause lasts. */
 static int64_t due_of(const struct level *l, int64_t may, int64_t must)
 {
 	return l->rests ? must : l->held ? may : INT64_MAX;

@@ -5,15 +5,15 @@
 #include "planner/plan.h"
 
 /*
- * gang_holds: limits how long machines stay idle because they are reserved for gangs
- * (planner/holds.h).
+ * gang_holds: limits how long machines stay idle because they are reserved for gangs that wait for
+ * more machines (planner/holds.h).
  *
- * H is gang_holds_ms(), 30 minutes if not set. Each limit is a level that rises while something is
- * reserved and falls while nothing is, so that no order of creating, deleting and renaming gangs
- * gets more.
+ * H is gang_holds_ms(), 30 minutes if not set. Each limit is a level: a time that grows while
+ * something is reserved and shrinks while nothing is reserved. So creating, deleting or renaming
+ * gangs in any order gains no extra time.
  *
  *   tenant, without a break   H; after each reservation that ran out twice as long, at most 4 H.
- *                             Afterwards the tenant pauses for as long.
+ *                             Afterwards the tenant gets no reservation for as long.
  *   tenant, per day           6 H, of which an eighth of the elapsed time comes back: 6 h in 24 h.
  *   machine, for any tenant   4 H without a break. Afterwards the machine is reserved for no gang
  *                             for as long.
@@ -31,13 +31,14 @@
 struct gang_holds;
 struct gang_holds *gang_holds_new(const struct context *c);
 void gang_holds_free(struct gang_holds *h);
-/* Returns H, ms; 0 means that no machine is reserved. */
+/* Returns H in ms; 0 means that machines are never reserved for gangs. */
 int64_t gang_holds_ms(const struct context *c);
 
-/* Writes what may be reserved to the world, before a plan. now: Unix ms. */
+/* Writes to the planner's world which tenants and machines may have reservations, and for how long.
+ * Call before a plan. now: Unix ms. */
 void gang_holds_before(struct gang_holds *h, struct world *w, int64_t now);
-/* Counts what the plan reserves from now on, Unix ms. Returns the Unix ms at which another plan is
- * due because a reservation or a pause ends; 0 means that none is due. */
+/* Records which machines the finished plan reserves; they count from now (Unix ms) on. Returns the
+ * Unix ms at which another plan is due because a reservation or a pause ends; 0: none is due. */
 int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now);
 
 #endif

@@ -5,24 +5,26 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* If status.usage is not written for a long time, the oldest spans are merged. */
+/* Most spans per tenant. If status.usage is not written for a long time, the two oldest spans are
+ * merged. */
 #define SPANS 32
 
 struct span {
 	int64_t from, to;
-	/* Thousandths of a GPU, multiplied by ms */
+	/* Reserved amount in thousandths of a GPU, multiplied by the duration in ms */
 	int64_t work;
 };
 
 struct row {
 	struct span v[SPANS];
 	size_t n;
-	/* The open span: its beginning, and thousandths of a GPU; milli 0: no span is open */
+	/* The span that has not ended: its beginning (Unix ms), and thousandths of a GPU; milli 0:
+	 * no such span */
 	int64_t from, milli;
 };
 
 struct held_gpus {
-	/* tenant -> struct row */
+	/* Key: name of a tenant; value: struct row */
 	struct map *rows;
 };
 
@@ -56,7 +58,7 @@ static struct span span_of(int64_t from, int64_t to, int64_t milli)
 	return (struct span){from, to, (to - from) * milli};
 }
 
-/* Makes one span of the two oldest. */
+/* Merges the two oldest spans of r into one. */
 static void merge(struct row *r)
 {
 	r->v[0].work += r->v[1].work;

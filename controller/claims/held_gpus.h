@@ -4,19 +4,19 @@
 #include <stdint.h>
 
 /*
- * held_gpus: idle GPUs that are reserved for a tenant's gangs (gang_holds.h), as GPU seconds that
- * count as used by the tenant (used.h).
+ * held_gpus: counts idle GPUs that are reserved for a tenant's gangs (gang_holds.h), as GPU seconds
+ * that count as used by the tenant (used.h).
  *
  * Amounts are thousandths of a GPU, times are Unix ms. Kept in memory: a leader that stops loses
- * what is not yet in VirtualCluster.status.usage. On the loop thread.
+ * what VirtualCluster.status.usage does not contain yet. On the loop thread.
  * Tests: tests/unit/controller/claims/test_held_gpus.c
  */
 struct held_gpus;
 struct held_gpus *held_gpus_new(void);
 void held_gpus_free(struct held_gpus *h);
-/* Sets the GPUs that are reserved for the tenant from now on. */
+/* Sets how many GPUs (milli: thousandths) are reserved for the tenant from now on. */
 void held_gpus_set(struct held_gpus *h, const char *tenant, int64_t milli, int64_t now);
-/* Returns the GPU seconds that were reserved for the tenant from since to now. h may be NULL: 0. */
+/* Returns the GPU seconds that were reserved for the tenant from since to now. 0 if h is NULL. */
 int64_t held_gpus_seconds(const struct held_gpus *h, const char *tenant, int64_t since,
 			  int64_t now);
 

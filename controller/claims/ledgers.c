@@ -1,4 +1,4 @@
-/* ledgers: one entry for each BurstLedger that changed, until its reset is complete. */
+/* ledgers: has one entry for each BurstLedger that changed, until its reset is complete. */
 #include "controller/claims/ledgers.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct ledgers {
 	struct context *c;
-	/* name -> struct entry */
+	/* Key: name of a BurstLedger; value: struct entry */
 	struct map *entries;
 };
 
@@ -61,7 +61,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e ? AGAIN_MS : 0);
 }
 
-/* Returns status.resets with the new entry in front. */
+/* Returns the new status.resets: one entry for this reset, then the entries of l. amounts: cost
+ * removed by the reset, one text per currency. */
 static json_t *resets_of(const struct burst_ledger *l, const struct strings *amounts, int64_t now,
 			 struct arena *a)
 {

@@ -4,11 +4,11 @@
 #include "controller/core/context.h"
 
 /*
- * ledgers: executes the reset that an administrator requests in a BurstLedger (spec.reset). A reset
- * removes the rows of ended launches and adds an entry to status.resets. Running launches are
- * unaffected.
+ * ledgers: executes the reset of a BurstLedger that an administrator requests in its spec.reset. (A
+ * BurstLedger records the cost of a BurstPolicy's launches.) A reset removes the rows of ended
+ * launches and adds an entry to status.resets. Running launches are unaffected.
  *
- * claims/settle.h adds rows. Only the leader writes. On the loop thread.
+ * claims/settle.h adds the rows. Only the leader writes. On the loop thread.
  * Tests: tests/world/test_burst_ledger.c
  */
 struct ledgers;

@@ -1,5 +1,5 @@
 /*
- * owners: one entry for each tenant that has claims, with at most one call in flight.
+ * owners: has one entry for each tenant that has claims, with at most one call in flight.
  *
  *   check --> owner of a claim missing? --> read owner --> read its definition --> delete claim
  */
@@ -25,10 +25,10 @@ struct entry;
 
 struct owners {
 	struct context *c;
-	/* VirtualCluster name -> struct entry */
+	/* Key: name of a VirtualCluster; value: struct entry */
 	struct map *entries;
-	/* The entry that deletes a claim of a deleted pool: one at a time, for all tenants; NULL:
-	 * none */
+	/* The entry that is deleting a claim of a deleted pool; NULL: none. At most one for all
+	 * tenants. */
 	const struct entry *deleting;
 };
 
@@ -37,11 +37,11 @@ struct entry {
 	char *tenant;
 	struct loop_timer timer;
 	struct kube_call *call;
-	/* At most one of call and write is in flight */
+	/* At most one of `call` and `write` is in flight */
 	struct status_writer write;
-	/* The claim whose owner is being read. */
+	/* Name and UID of the claim whose owner is being read */
 	char claim[254], uid[64];
-	/* Kind of that owner */
+	/* Kind of the owner that is being read */
 	enum object_kind_id kind;
 };
 
@@ -68,8 +68,8 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 	later(en, SOON_MS);
 }
 
-/* True if the claim may be deleted now: for a pool's claim, no other deletion is in flight and the
- * budget allows it. */
+/* True if the claim may be deleted now. For a claim of a deleted pool, no other such deletion may
+ * be in flight, and the budget has to allow it. */
 static bool has_turn(const struct entry *en, const struct node_claim *n)
 {
 	return en->kind != OBJECT_NODE_POOL ||
@@ -98,7 +98,8 @@ static void delete_claim(struct entry *en)
 
 /* --- reading the owner ------------------------------------------------------------------------ */
 
-/* A definition younger than the claim was deleted and applied again, which deleted all owners. */
+/* Deletes the claim, unless the owner's CustomResourceDefinition is younger than the claim: such a
+ * definition was deleted and applied again, which deleted all owners. */
 static void on_definition(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
@@ -130,7 +131,9 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
 
 	en->call = NULL;
-	if (!going) { /* The cache is behind, or the API server did not answer. */
+	if (!going) {
+		/* The owner was not deleted, or that is unknown: the cache is outdated, or the API
+		 * server did not answer. */
 		later(en, LOOK_MS);
 		return;
 	}
@@ -142,12 +145,12 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 
 struct search {
 	const struct entry *en;
-	/* Claims of this tenant */
+	/* Number of claims of this tenant */
 	size_t claims;
-	/* Claims whose owner is missing and that are not being deleted */
+	/* Number of claims whose owner is missing and that are not being deleted */
 	size_t waiting;
 	const struct node_claim *orphan;
-	/* A pool whose budget is used up; NULL: none seen */
+	/* Name of a pool whose budget is used up; NULL: none found yet */
 	const char *spent;
 	enum object_kind_id kind;
 	const struct object_ref *ref;
@@ -158,13 +161,14 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
 
-	/* A different UID is no deletion: a backup was restored, or the object was created anew
-	 * (see claim_status.c). */
+	/* An object with a different UID counts as existing: a backup was restored, or the object
+	 * was created anew (see claim_status.c). */
 	return m && !m->deletion_timestamp;
 }
 
-/* budget_allows() scans all machines: the result for a pool is reused for all claims whose machines
- * serve. */
+/* True if the budget of the claim's pool allows its deletion. If the budget is used up for one
+ * claim whose machine serves, it is for all such claims of the pool: remembered in s->spent,
+ * because budget_allows() scans all machines. */
 static bool may_go(struct search *s, const struct node_claim *n)
 {
 	const struct context *c = s->en->all->c;
@@ -223,7 +227,7 @@ static void look(void *arg)
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
 	struct search s = {.en = en};
 
-	/* owners_kick() is called again once this process leads and is ready. */
+	/* Nothing to do now: owners_kick() is called again once this process leads and is ready. */
 	if (busy(en) || !c->leading || !c->ready)
 		return;
 	later(en, LOOK_MS);
@@ -235,7 +239,8 @@ static void look(void *arg)
 	else if (!s.claims)
 		map_del(en->all->entries, en->tenant);
 	else if (!s.waiting)
-		loop_timer_stop(&en->timer); /* Every change calls owners_kick(). */
+		/* No timer is needed, because every change calls owners_kick(). */
+		loop_timer_stop(&en->timer);
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
@@ -295,7 +300,8 @@ static bool kick_tenant_of(const struct kube_entry *e, void *arg)
 
 void owners_kick(struct owners *os, const char *tenant)
 {
-	if (!os || !os->c->ready) /* owners_kick(NULL) follows once ready. */
+	/* Nothing to do now: owners_kick(NULL) is called once the context is ready. */
+	if (!os || !os->c->ready)
 		return;
 	if (tenant)
 		kick(os, tenant);

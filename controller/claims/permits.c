@@ -1,4 +1,4 @@
-/* permits: stored by work; each piece of work has at most one. */
+/* permits: stores the permits by work; each piece of work has at most one. */
 #include "controller/claims/permits.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "controller/rules/claim.h"
 
-#define MARK "/permit/" /* Part of the names of permits' machines */
+#define MARK "/permit/" /* Part of the name of each machine of a permit */
 
 struct kept {
 	struct permit it;
@@ -18,7 +18,7 @@ struct kept {
 };
 
 struct permits {
-	/* id -> struct kept */
+	/* Key: id of a permit; value: struct kept */
 	struct map *map;
 	void (*changed)(const struct permit *p, void *arg);
 	void *arg;
@@ -64,7 +64,8 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 	to->pods = pods;
 }
 
-/* Differs for each decision: burst_gangs counts the claims of one decision by it. */
+/* Returns a UID for the gang of permit p, in the arena. It is different for each decision, because
+ * burst_gangs.c counts the claims of one decision by this UID. */
 static const char *gang_uid(const struct permit *p, struct arena *a)
 {
 	return claim_gang_uid(

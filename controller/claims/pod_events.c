@@ -1,6 +1,6 @@
 /*
- * pod_events: turns a pod's outcome in the plan into text, and sends an event if the text is worth
- * one. Separate from the provisioner, which handles no texts.
+ * pod_events: turns a pod's outcome in the plan into text, and sends an event if the text changed
+ * enough. Separate from the provisioner, which handles no texts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
-/* Time after which a pod with room on a Node is reported as not bound. kube-scheduler binds a pod
+/* Time after which a pod that fits on a Node is reported as not bound. kube-scheduler binds a pod
  * that fits within milliseconds; the longest back-off of its queue is 10 s. */
 #define ROOM_MS 60000
 #define EXACT 20
@@ -34,21 +34,21 @@ struct pod_events {
 	const struct refused *refused;
 	const struct sending *sending;
 	struct waiting *waiting;
-	/* "tenant/ns/name" -> struct told */
+	/* What was last reported. Key: "tenant/ns/name"; value: struct told */
 	struct map *told;
 };
 
 struct told {
-	/* loop_now() of the last event; 0: none sent */
+	/* loop_now() of the last event; 0: no event was sent */
 	int64_t at;
 	char news[256];
-	/* Place in the queue in the last event; 0: none */
+	/* Place in the queue in the last event; 0: it had none */
 	size_t place;
-	/* Expected time in the last event, wall ms, p50; 0: none */
+	/* Expected time of service (p50) in the last event, wall ms; 0: it had none */
 	int64_t expected;
-	/* Change of the expected time, in ms, that causes no event */
+	/* Largest change of the expected time, ms, that causes no event */
 	int64_t slack;
-	/* loop_now() since when a Node has room for the pod; 0: no Node has */
+	/* loop_now() since when plans place the pod on a Node; 0: they do not */
 	int64_t room_since;
 };
 
@@ -103,7 +103,7 @@ void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
 			map_del(w->told, it.key);
 }
 
-/* A waiting pod, and what was reported to it last. */
+/* The pod that is being reported, and what was last reported to it. */
 struct reader {
 	struct pod_events *w;
 	const struct plan_pod *p;
@@ -132,12 +132,13 @@ static bool is_other_place(size_t told, size_t place)
 	return !told != !place || off > (told <= EXACT ? 0 : told / 10);
 }
 
-/* A message to a pod. news: the part whose change is sent at once; text: the whole message. */
+/* A message to a pod. news: the part of which a change is sent at once; text: the whole message
+ * without place and times. */
 struct word {
 	const char *type, *reason, *news, *text;
 	/* "ready in about 4 min", "expected 10:20 to 10:31 UTC"; "": unknown */
 	const char *when;
-	/* Claim that brings the pod's machine; NULL: none */
+	/* Claim whose machine is for the pod; NULL: none */
 	const char *claim;
 	/* Place in the queue; 0: not reported */
 	size_t place;
@@ -153,8 +154,8 @@ static bool is_moved(const struct told *last, int64_t expected)
 	return !expected != !last->expected || by > last->slack || by < -last->slack;
 }
 
-/* Returns the ms until an event is due; 0: now. *another: true if the news differ from the last
- * event's. */
+/* Returns the ms until an event is due; 0: now. *another: true if w->news differs from the news of
+ * the last event. */
 static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
 {
 	const struct told *last = r->last;
@@ -177,7 +178,8 @@ static void learn(struct told *last, const struct word *w, const struct loop *lo
 	str_copy(last->news, sizeof(last->news), w->news);
 }
 
-/* "place 4 in the queue, expected 10:20 to 10:31 UTC: TEXT", "TEXT, ready in about 4 min" */
+/* Returns the message with its place and times: "place 4 in the queue, expected 10:20 to 10:31 UTC:
+ * TEXT" or "TEXT, ready in about 4 min". In the arena. */
 static const char *sentence(const struct word *w, struct arena *a)
 {
 	const char *comma = *w->when ? ", " : "";
@@ -187,8 +189,8 @@ static const char *sentence(const struct word *w, struct arena *a)
 			: arena_printf(a, "%s%s%s", w->text, comma, w->when);
 }
 
-/* Writes the current message to the list of waiting pods, whether an event is due or not. Leaves
- * out `when` for a claim, because the claim's status has its times. */
+/* Writes the current message to the list of waiting pods (waiting.h), whether an event is due or
+ * not. Leaves out w->when if the pod has a claim, because the claim's status contains its times. */
 static void put_row(const struct reader *r, const struct word *w, const char *text)
 {
 	const struct plan_pod *p = r->p;
@@ -205,7 +207,9 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 		    });
 }
 
-/* Reports w. Returns the ms until an event is due; 0: none is held back. */
+/* Writes the message w to the list of waiting pods (not for a pod to come of a
+ * ProvisioningRequest). Sends it as an event on the pod or the request, if one is due. Returns the
+ * ms until an event is due; 0: none is delayed. */
 static int64_t tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
@@ -239,7 +243,7 @@ static int64_t tell(const struct reader *r, const struct word *w)
 	return 0;
 }
 
-/* "ready in about 4 min" */
+/* Returns a text such as "ready in about 4 min", in the arena. */
 static const char *in_about(int64_t ms, struct arena *a)
 {
 	char text[40];
@@ -247,7 +251,8 @@ static const char *in_about(int64_t ms, struct arena *a)
 	return arena_printf(a, "ready in %s", eta_text(ms, text, sizeof(text)));
 }
 
-/* Returns when the claim's machine is expected to serve; "": unknown. */
+/* Returns a text that says when the claim's machine is expected to serve, in the arena; "":
+ * unknown. */
 static const char *claim_due(const struct pod_events *w, const struct node_claim *n,
 			     struct arena *a)
 {
@@ -272,8 +277,8 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 		       : "";
 }
 
-/* The news contain only the claim's name, so that the plan that makes the claim and the plans that
- * follow cause one event. */
+/* Reports to the pod that a claim's machine is for it. The news contain only the claim's name, so
+ * that the plan that makes the claim and the plans that follow cause one event. */
 static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
 			   const char *when)
 {
@@ -281,8 +286,9 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 				      text, when, claim, 0, 0});
 }
 
-/* name NULL: the claim was not created, because objects changed while the plan was made or the
- * claim is held back; the next plan decides anew. */
+/* Reports a claim that this plan makes for the pod. name: name of the NodeClaim; NULL: it was not
+ * created, because it is paused or objects changed while the plan was made, and the next plan
+ * decides anew. */
 static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
 {
 	const char *text;
@@ -295,8 +301,8 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 	return tell_coming(r, name, text, new_due(r->w, claim, r->a));
 }
 
-/* Writes to *out when the machine expected for the pod serves: the time until it is free plus its
- * time to start. False: not known. */
+/* Writes to *out when the machine that the plan expects for the pod will serve: the time until it
+ * is free plus its time to start. False: not known. */
 static bool is_expected(const struct reader *r, struct eta_span *out)
 {
 	const struct plan_expected *x = &r->p->expected;
@@ -323,8 +329,8 @@ static int64_t tell_nothing(const struct reader *r)
 				      pod_words_why(p, r->a), when, NULL, p->place, span.p50});
 }
 
-/* Reports a pod for which a Node has room: kube-scheduler should bind it within ROOM_MS; afterwards
- * the pod gets an event. */
+/* Handles a pod that the plan places on an existing Node. kube-scheduler should bind the pod within
+ * ROOM_MS; after that time the pod gets an event. */
 static int64_t tell_room(const struct reader *r)
 {
 	struct told *last = r->last;
@@ -362,7 +368,7 @@ static int64_t tell_claim(const struct reader *r)
 	if (!n)
 		n = sending_get(w->sending, claim);
 	m = !n ? NULL : n->status.machine_ref ? n->status.machine_ref : n->spec.machine_ref;
-	if (!m) /* The claim was deleted meanwhile, or has no machine yet. */
+	if (!m) /* The claim was deleted meanwhile, or no machine is set for it yet. */
 		return tell_coming(r, claim,
 				   arena_printf(r->a, "claim %s is waiting for its machine", claim),
 				   "");

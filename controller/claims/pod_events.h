@@ -5,22 +5,23 @@
 #include "planner/plan.h"
 
 /*
- * pod_events: decides what each waiting pod is told: the claim made for it, or its place in the
- * queue and why it has no machine. The same text goes to the event on the pod, to the log and to
- * VirtualCluster.status.waiting (claims/waiting.h).
+ * pod_events: decides what is reported to each waiting pod: the claim made for it, or its place in
+ * the queue and why it has no machine. The same text goes to the event on the pod, to the log and
+ * to VirtualCluster.status.waiting (claims/waiting.h).
  *
- * An event is sent at once if the reason, its pool or label key, or the claim changed. A claim
- * counts as unchanged between the plan that makes it and the plans that follow.
+ * An event is sent at once if the reason, the pool or label key that the reason names, or the claim
+ * changed. A claim counts as unchanged between the plan that makes it and the plans that follow.
  *
- * A changed place, or a changed time at which the pod is expected to be served, is sent once the
- * last event is POD_EVENTS_AGAIN_MS old, because any tenant can move all other tenants' pods in the
- * queue as often as it likes. Up to place 20 every change counts, further back a change by more
- * than a tenth. The expected time counts as changed if it moved by more than a fourth of the time
- * that was left and by more than POD_EVENTS_AGAIN_MS, or if it became known or unknown.
+ * A changed place in the queue, or a changed time at which the pod is expected to be served, is
+ * sent once the last event is POD_EVENTS_AGAIN_MS old. The delay is needed because any tenant can
+ * move all other tenants' pods in the queue as often as it likes. Up to place 20 every change of
+ * the place counts, further back only a change by more than a tenth. The expected time counts as
+ * changed if it moved by more than a fourth of the time that was left and by more than
+ * POD_EVENTS_AGAIN_MS, or if it became known or unknown.
  *
- * Other changed numbers, and another estimate for a claim, cause no event; the next event contains
- * them. An unchanged state is repeated before the API server deletes the event, which
- * kube-apiserver does after an hour (--event-ttl).
+ * Other changed numbers, and a new estimate for a claim, cause no event; the next event contains
+ * them. An unchanged state is repeated after POD_EVENTS_KEEP_MS, before the API server deletes the
+ * event, which kube-apiserver does after an hour (--event-ttl).
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c,
  * tests/world/test_waiting.c
  */
@@ -38,12 +39,13 @@ struct pod_events *pod_events_new(struct context *c, const struct tenants *tenan
 				  const struct sending *sending, struct waiting *waiting);
 void pod_events_free(struct pod_events *w);
 
-/* Reports the pods from..from+n-1 of a plan. claims: for each claim of the plan the name of its
- * NodeClaim; NULL: not created, and the next plan decides anew. speaks: for each pod of a
- * ProvisioningRequest whether it represents its request, which is reported instead
- * (claims/requests.h); NULL: no such pods. The caller must call this between waiting_begin() and
- * waiting_end(). Returns the ms after which there is more to report if nothing changes; 0:
- * never. */
+/* Reports on the pods number from to from + n - 1 of a plan. Call between waiting_begin() and
+ * waiting_end(). Returns the ms after which there is more to report if nothing changes; 0: never.
+ *
+ * claims: for each claim of the plan the name of its NodeClaim; NULL: it was not created, and the
+ * next plan decides anew. speaks: result of requests_plan(); a pod to come of a ProvisioningRequest
+ * is reported only if its element is true, and then the request gets the report. speaks NULL: the
+ * plan has no such pods. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,
 			   const bool *speaks, size_t from, size_t n);
 

@@ -9,8 +9,8 @@ const char *pod_words_reason(const struct plan_pod *p)
 	return p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed";
 }
 
-/* "; and NoCapacity of 2 other pools": counts the reasons beyond the first REASONS_TOLD, per
- * code. */
+/* Returns a text such as "; and NoCapacity of 2 other pools", in the arena. It counts the reasons
+ * after the first REASONS_TOLD ones, by reason. */
 static const char *others(const struct plan_pod *p, struct arena *a)
 {
 	size_t n[PLAN_REASONS] = {0};
@@ -42,8 +42,8 @@ const char *pod_words_why(const struct plan_pod *p, struct arena *a)
 			   : "the reason is not known";
 }
 
-/* True if the text of this reason contains numbers that any tenant's pods change: a different
- * number alone is not worth an event. */
+/* True if the text of this reason contains numbers that change with any tenant's pods: a changed
+ * number alone causes no event. */
 static bool is_count(enum plan_reason_code code)
 {
 	return code == PLAN_NO_MACHINE || code == PLAN_HELD || code == PLAN_ERASE_BELOW_POLICY ||

@@ -5,22 +5,23 @@
 #include "planner/plan.h"
 
 /*
- * pod_words: the reason why a plan has no machine for a pod, as one reason name and one text.
+ * pod_words: texts for a waiting pod. The reason why a plan has no machine for it is given as one
+ * reason name and one message.
  * Tests: tests/unit/controller/claims/test_pod_words.c
  */
 
-/* Returns the reason name for an event or a condition: the reason of the pool that came nearest to
- * serving the pod. */
+/* Returns the reason name for an event or a condition. It is the reason of the pool that came
+ * nearest to serving the pod. */
 const char *pod_words_reason(const struct plan_pod *p);
-/* Returns the message, in the arena: one part per pool, at most five, then the number of other
- * pools per reason. A part contains its reason name only if that differs from pod_words_reason(),
- * because every message is shown after that name. */
+/* Returns the message that says why the pod has no machine, in the arena. It has one part per pool,
+ * at most five, then the number of other pools per reason. A part contains its reason name only if
+ * that differs from pod_words_reason(), because every message is shown after that name. */
 const char *pod_words_why(const struct plan_pod *p, struct arena *a);
-/* Returns the part of the message whose change is worth an event at once, in the arena. It leaves
- * out numbers that change with other tenants' pods. */
+/* Returns a short text, in the arena, that changes only if the message changed enough for an event
+ * at once. It leaves out numbers that change with other tenants' pods. */
 const char *pod_words_news(const struct plan_pod *p, struct arena *a);
 
-/* Returns the message for a pod whose machine this claim prepares, in the arena. */
+/* Returns the message for a pod whose machine is being prepared for this claim, in the arena. */
 const char *pod_words_coming(const char *machine, const char *pool, const char *claim,
 			     struct arena *a);
 

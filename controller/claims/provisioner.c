@@ -1,8 +1,8 @@
 /*
  * provisioner: makes one plan after a burst of changes, in slices, so that the loop is not blocked.
- * Then it creates the plan's claims and reports to its pods, in slices as well. Until then the
- * world is paused: the plan is of what existed when it began. claims/world_sync.c maintains the
- * world; claims/stop_line.c and claims/failing.c pause claims.
+ * Then it creates the plan's claims and reports to its pods, in slices as well. Until all that is
+ * done, the planner's world is paused, so that the plan describes one consistent state.
+ * claims/world_sync.c maintains the world; claims/stop_line.c and claims/failing.c pause claims.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,16 +41,18 @@
 #include "controller/tenant/tenant.h"
 #include "planner/plan.h"
 
-#define SETTLE_MS 50 /* Delay before a plan: one plan covers a burst of changes */
-/* After a plan, none begins for REST times as long as the plan worked, so that endless changes use
- * at most a fifth of a processor. */
+#define SETTLE_MS 50 /* Delay before a plan, so that one plan covers a burst of changes */
+/* After a plan no other plan begins for REST times as long as the plan took, at most REST_MAX_MS,
+ * so that endless changes use at most a fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
-/* Interval of plans that check whether a pod has waited long enough to reclaim a machine */
+/* Interval of plans while a pod may become entitled to another tenant's machine by waiting
+ * (planner/reclaim.h) */
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000)
-#define MAY_ACT_MS 2000 /* Interval of checks whether this process may act */
-#define SLICE_PODS 250	/* Pods reported in one loop turn */
-#define AGAIN_MS 1000	/* Delay after a plan of which a claim was held back */
+/* Interval at which it is checked again whether this process may act as leader */
+#define MAY_ACT_MS 2000
+#define SLICE_PODS 250 /* Number of pods reported in one loop turn */
+#define AGAIN_MS 1000  /* Delay before the next plan if a claim of this plan was held back */
 
 struct provisioner {
 	struct context *c;
@@ -60,7 +62,7 @@ struct provisioner {
 	struct failing *failing;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
-	/* Unix ms at which the first stop known to the plan may end; 0: no stop */
+	/* Unix ms at which the first stop that the plan considered may end; 0: there was no stop */
 	int64_t stops_end;
 	struct refused *refused;
 	struct unwanted *unwanted;
@@ -71,24 +73,25 @@ struct provisioner {
 	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
-	/* Runs when the first back-off ends, or when there is more to report */
+	/* Kicks a plan when the first back-off ends, or when more has to be reported */
 	struct loop_timer later;
-	/* The plan that is being made or reported; run NULL: none. */
+	/* The plan that is being made or reported; run NULL: none */
 	struct plan_run *run;
 	struct arena *arena;
-	/* NULL until the plan is finished */
+	/* Result of run; NULL until the plan is finished */
 	struct plan *plan;
 	/* For each claim of the plan the name of its NodeClaim; NULL: not created */
 	const char **claims;
-	/* For each pod of the plan (requests.h) */
+	/* Result of requests_plan() for this plan: true for each pod that represents its
+	 * ProvisioningRequest; NULL: no such pods */
 	bool *speaks;
-	/* Number of the plan's pods that were reported */
+	/* Number of pods of the plan that were reported so far */
 	size_t told;
-	/* ms until there is more to do if nothing changes; 0: never */
+	/* ms until another plan is needed if nothing changes; 0: never */
 	int64_t first;
-	/* ms until a pod may count as refused; 0: never */
+	/* ms until a pod may count as refused (refused.h); 0: never */
 	int64_t learns;
-	/* Something changed during the plan: another plan follows */
+	/* True: something changed during the plan, so another plan follows */
 	bool again;
 	struct loop_timer slice;
 	/* loop_now() before which no plan begins */
@@ -124,8 +127,9 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 					.tenant = p->tenant};
 }
 
-/* True if the claim may be created now. *trial: the claim is a trial of the circuit breaker. The
- * plan knows all stops that existed when it began (stops.h), but does not limit trials to one. */
+/* True if the claim may be created now. *trial: set to true if the claim is a trial of the circuit
+ * breaker. Needed although the plan considered all stops (stops.h), because the plan does not limit
+ * trials to one. */
 static bool is_admitted(const struct provisioner *s, struct stop_line *l,
 			const struct plan_claim *p, bool *trial)
 {
@@ -149,7 +153,8 @@ static bool is_offered(const struct machine *m)
 	       !m->meta.deletion_timestamp;
 }
 
-/* The world was paused during the plan, but the objects changed on. */
+/* True if the pool, tenant and machine of claim p still allow the claim. Needed because objects may
+ * have changed since the world was paused for the plan. */
 static bool still_wanted(const struct provisioner *s, const struct plan_claim *p)
 {
 	const struct node_pool *pool = CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
@@ -164,8 +169,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-/* Sends the claim. replaces: the claim that it replaces; NULL: none. Returns its name in the plan's
- * arena; NULL: not sent. */
+/* Sends claim p to the API server. replaces: name of the claim that it replaces; NULL: none.
+ * Returns the new NodeClaim's name in the plan's arena; NULL: not sent. */
 static const char *create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
@@ -176,7 +181,9 @@ static const char *create(struct provisioner *s, const struct plan_claim *p, con
 		log_warn("claim not built", LOG_E(&e));
 		return NULL;
 	}
-	if (replaces) /* A replacement is not made for certain pods, so it has no CLAIM_FOR_PODS. */
+	/* Replaces all annotations, so that CLAIM_FOR_PODS is removed: a replacement is not made
+	 * for particular pods. */
+	if (replaces)
 		json_object_set_new(json_at(o, "metadata"), "annotations",
 				    json_pack("{s:s}", CLAIM_REPLACES, replaces));
 	name = sending_claim(s->sending, o, &e);
@@ -190,7 +197,7 @@ static const char *create(struct provisioner *s, const struct plan_claim *p, con
 	return arena_strdup(s->arena, name);
 }
 
-/* Ends the plan, finished or given up. */
+/* Ends the present plan, whether it was finished or given up. */
 static void plan_over(struct provisioner *s)
 {
 	uint64_t rest_ms;
@@ -212,8 +219,8 @@ static void plan_over(struct provisioner *s)
 	s->again = false;
 }
 
-/* Writes the status of tenants for which the plan begins or ceases to leave out pods over the
- * computing budget. */
+/* Requests a status update for each tenant for which plans begin or stop to leave out pods because
+ * they exceed the computing budget of the tenant. */
 static void tell_budgets(struct provisioner *s)
 {
 	OWN(map) over = map_new(NULL);
@@ -236,7 +243,7 @@ static void on_its_way(const struct node_claim *n, void *arg)
 	stop_line_claim(arg, n);
 }
 
-/* Schedules another plan at that time, Unix ms; 0: none. */
+/* Ensures that another plan is made at Unix ms `at`, or earlier; at 0: does nothing. */
 static void is_due(struct provisioner *s, int64_t at)
 {
 	const int64_t left = at - loop_wall(s->c->loop);
@@ -256,8 +263,8 @@ static void create_all(struct provisioner *s)
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		const bool admitted = is_admitted(s, l, &plan->claims[i], &v[i].probe);
 
-		/* Claims that are no longer wanted are left out: the next plan, which is due,
-		 * decides anew. */
+		/* Skip claims that are no longer wanted: the next plan, which is due, decides
+		 * anew. */
 		v[i].goes = admitted && still_wanted(s, &plan->claims[i]);
 		if (!admitted)
 			is_due(s, loop_wall(s->c->loop) + AGAIN_MS);
@@ -272,8 +279,8 @@ static void create_all(struct provisioner *s)
 			s->claims[i] = create(s, &plan->claims[i], NULL);
 }
 
-/* Runs in the loop turn in which the plan is finished. Claims are created first, because reports
- * can wait. */
+/* Acts on a finished plan, in the loop turn in which it is finished. Claims are created first,
+ * because reports can wait. */
 static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
@@ -297,8 +304,8 @@ static void on_ready(struct provisioner *s)
 	tell_budgets(s);
 }
 
-/* Creates a replacement for a claim that is to be released, if this plan creates no other claim and
- * no pod waits. */
+/* Creates a replacement claim (stand_ins.h), if this plan creates no other claim and no pod
+ * waits. */
 static void stand_in(struct provisioner *s)
 {
 	struct plan_claim p;
@@ -343,7 +350,7 @@ static void on_slice(void *arg)
 	}
 	waiting_end(s->waiting);
 	stand_in(s);
-	/* Waiting pods are reported again although nothing changed. */
+	/* Make a plan in time to report to the waiting pods again, even if nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
 	if (s->plan->waits_for_more && (!s->first || s->first > RECLAIM_AGAIN_MS))
@@ -463,7 +470,7 @@ static void on_permit(const struct permit *p, void *arg)
 	world_sync_permit(s->sync, p);
 }
 
-/* The claim is in the cache now, or does not exist. */
+/* Updates the claim of that name in the world: it is in the cache now, or does not exist. */
 static void on_sent(const char *name, void *arg)
 {
 	const struct provisioner *s = arg;

@@ -4,16 +4,16 @@
 #include "controller/core/context.h"
 
 /*
- * provisioner: creates NodeClaims for demand. Shortly after a change it makes a plan with the world
- * of world_sync, creates NodeClaims, and lets pod_events report to each waiting pod
- * (claims/pod_events.h). A burst of pods is planned together (claims/batch.h), a single pod at
- * once. A long plan is followed by a pause, so that endless changes use at most a fifth of a
- * processor.
+ * provisioner: creates NodeClaims for pods that need machines. Shortly after a change it makes a
+ * plan with the planner's world of world_sync, creates the plan's NodeClaims, and lets pod_events
+ * report to each waiting pod (claims/pod_events.h). A burst of pods is planned together
+ * (claims/batch.h), a single pod at once. A long plan is followed by a pause, so that endless
+ * changes use at most a fifth of a processor.
  *
- * A plan is acted on only while leading. A claim that is being created counts as in progress in the
- * next plan (claims/sending.h), so that no demand is served twice and no demand waits for another's
- * claim. A claim's machine accepts the claim by itself (life/life.h); a claim that no machine
- * accepted within 30 s is withdrawn.
+ * A plan is acted on only while this process is the leader. A claim that is being created counts as
+ * in progress in the next plan (claims/sending.h). So no demand is served twice, and no demand
+ * waits for the creation of another's claim. A claim's machine accepts the claim by itself
+ * (life/life.h). A claim that no machine accepted within 30 s is deleted (claims/claims.h).
  */
 struct avoided;
 struct drivers;
@@ -32,11 +32,11 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				    const struct eta *eta, const struct drivers *drivers,
 				    struct fleet *fleet);
 void provisioner_free(struct provisioner *s);
-/* Schedules a plan. */
+/* Schedules a plan, shortly after this call or after the pause that follows the last plan. */
 void provisioner_kick(struct provisioner *s);
 
-/* Parts of the provisioner, for callers that report changes to them or avoid a machine; valid as
- * long as the provisioner. */
+/* provisioner_sync() to provisioner_waiting() return the parts of the provisioner, for callers that
+ * report changes to them or ask them. The parts are valid as long as the provisioner. */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);

@@ -13,7 +13,7 @@
 struct reclaims {
 	struct context *c;
 	const struct tenants *tenants;
-	/* name of a claim -> its UID */
+	/* Claims whose machine is to be taken back. Key: name of a NodeClaim; value: its UID */
 	struct map *wanted;
 };
 
@@ -58,7 +58,8 @@ static void tell_tenant(const struct reclaims *r, const char *name, const char *
 		ctx_event(r->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, type, LEAVE_RECLAIMED, text);
 }
 
-/* Sends the events. The tenant that loses the machine is not told the other tenant's name. */
+/* Sends the events for the reclaimed machine k. The tenant that loses the machine does not learn
+ * the other tenant's name. */
 static void tell(const struct reclaims *r, const struct plan_take *k)
 {
 	const char *because = k->borrowed ? "it exceeds the tenant's quota, and a tenant of the "
@@ -89,7 +90,7 @@ static bool is_of_one(const struct plan_take *a, const struct plan_take *b)
 	return str_eq(a->to, b->to) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
 }
 
-/* True if the claims of all proposals exist and all are within the budgets of their pools. */
+/* True if the claims of all n proposals exist and all are within the budgets of their pools. */
 static bool are_allowed(const struct reclaims *r, const struct plan_take *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* refused: which pods stayed unbound on which Nodes. Separate from the planner, which has no memory
- * between plans. */
+/* refused: records which pods stayed unbound on which Nodes. Separate from the planner, which keeps
+ * nothing between plans. */
 #include "controller/claims/refused.h"
 
 #include <stdlib.h>
@@ -13,9 +13,11 @@
 #include "controller/tenant/tenant.h"
 
 #define TYPE "node.kubernetes.io/instance-type"
-#define NODES_MAX 16 /* Per pod; beyond that the oldest Node is tried again */
+/* Most Nodes recorded per pod; with one more, the oldest is dropped and may be tried again */
+#define NODES_MAX 16
 #define NODES_OF_TYPE 2
-/* kube-scheduler may see a Node this long before drover plans with the Node */
+/* kube-scheduler may have judged a pod for a Node this long before drover's plan uses the Node; a
+ * sign that old still counts */
 #define BEFORE_MS 10000
 
 struct refused {
@@ -23,29 +25,31 @@ struct refused {
 	const struct tenants *tenants;
 	void (*again)(const char *tenant, const char *ns, const char *name, void *arg);
 	void *arg;
-	/* "tenant/ns/name" -> struct row */
+	/* Key: "tenant/ns/name" of a pod; value: struct row */
 	struct map *pods;
-	/* tenant -> struct sign */
+	/* Key: name of a tenant; value: struct sign */
 	struct map *signs;
 };
 
 struct sign {
-	/* loop_now() of the last pod of the tenant that kube-scheduler judged or bound */
+	/* loop_now() at which kube-scheduler last judged or bound a pod of the tenant */
 	int64_t at;
 };
 
 struct row {
 	char *tenant, *ns, *name, *uid;
-	/* The Node that plans have for the pod; NULL: none */
+	/* Name of the Node on which plans place the pod; NULL: none */
 	char *on;
-	/* loop_now() at which plans began to have `on` */
+	/* loop_now() since when plans place the pod on the Node `on` */
 	int64_t since;
-	/* loop_now() at which plans began to have some Node for the pod without a break; 0: none */
+	/* loop_now() since when every plan has placed the pod on some Node; 0: the last plan did
+	 * not */
 	int64_t began;
-	/* loop_now() of the last exclusion */
+	/* loop_now() at which a Node was last excluded */
 	int64_t last;
 	struct left {
-		/* type: value of the Node's instance type label; NULL: none */
+		/* node: name of an excluded Node; type: value of its instance type label, NULL:
+		 * none */
 		char *node, *type;
 	} left[NODES_MAX];
 	size_t nleft;
@@ -95,7 +99,7 @@ static bool is_excluded(const struct row *row, const char *type)
 	return n >= NODES_OF_TYPE;
 }
 
-/* True for the first entry of its type. */
+/* True if entry number `at` is the first one of its type. */
 static bool is_first(const struct row *row, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -206,7 +210,8 @@ static struct row *row_for(struct refused *r, const struct plan_pod *p)
 	return row;
 }
 
-/* Checks a pod that is planned on a Node. Returns the ms until the next check. */
+/* Checks whether the Node on which the plan places pod p has to be excluded for the pod. Returns
+ * the ms until the next check. */
 static int64_t look(struct refused *r, const struct plan_pod *p)
 {
 	struct tenant *t = tenant_get(r->tenants, p->tenant);
@@ -227,7 +232,7 @@ static int64_t look(struct refused *r, const struct plan_pod *p)
 	return REFUSED_MS;
 }
 
-/* The plan has the pod elsewhere, or nowhere: it waits for no Node. */
+/* Clears the pod's Node, because the plan places the pod on no existing Node. */
 static void leave(struct refused *r, const struct plan_pod *p)
 {
 	struct row *row = row_of(r, p->tenant, p->ns, p->name);
@@ -263,7 +268,7 @@ int64_t refused_plan(struct refused *r, const struct plan *plan)
 
 	forget_old(r);
 	for (size_t i = 0; i < plan->npods; i++) {
-		/* A pod to come of a ProvisioningRequest is never bound. */
+		/* Skip a pod to come of a ProvisioningRequest, because it is never bound. */
 		if (request_of_pod(plan->pods[i].name, NULL, NULL))
 			continue;
 		if (plan->pods[i].outcome != PLAN_ON_NODE) {

@@ -6,16 +6,17 @@
 #include "planner/plan.h"
 
 /*
- * refused: Nodes that have room for a pod by drover's calculation, but on which kube-scheduler does
+ * refused: Nodes on which a pod would fit by drover's calculation, but to which kube-scheduler does
  * not bind the pod.
  *
- * A pod that stays unbound for REFUSED_MS on the Node that plans have for it is no longer planned
- * on that Node; after two such Nodes of one instance type, on no Node of that type. The pod then
- * gets another machine instead of waiting for the same Node again and again. Exclusions of a pod
- * last as long as the pod waits, at most a day.
+ * A pod may stay unbound for REFUSED_MS while plans place it on the same Node. Plans then no longer
+ * place the pod on that Node. After two such Nodes of one instance type, they place it on no Node
+ * of that type. So the pod gets another machine instead of waiting for the same Node again and
+ * again. These exclusions last as long as the pod waits, at most a day.
  *
- * If kube-scheduler is down, nothing is excluded: kube-scheduler must have judged or bound some pod
- * of the tenant since, or just before, the Node had room for the pod. Kept in this process only.
+ * Nothing is excluded while kube-scheduler is down. The sign that it works: it has judged or bound
+ * some pod of the tenant since, or shortly before, the Node had room for the pod. Kept in this
+ * process only.
  * Tests: tests/unit/controller/claims/test_refused.c, tests/world/test_refused.c
  */
 #define REFUSED_MS 60000
@@ -23,21 +24,21 @@
 
 struct refused;
 struct tenants;
-/* again(): called when the pod has to be planned again, because its exclusions changed. The world
- * may be paused at that time. */
+/* again(): called when the pod's exclusions changed, so that the pod has to be planned again. The
+ * planner's world may be paused at that time. */
 struct refused *refused_new(struct context *c, const struct tenants *tenants,
 			    void (*again)(const char *tenant, const char *ns, const char *name,
 					  void *arg),
 			    void *arg);
 void refused_free(struct refused *r);
 
-/* Learns from a finished plan. Returns the ms after which there may be more to learn from it; 0:
- * never. */
+/* Compares a finished plan with the pods' Nodes and excludes Nodes where needed. Returns the ms
+ * after which to call this again with a plan, because a pod may count as refused then; 0: never. */
 int64_t refused_plan(struct refused *r, const struct plan *plan);
 
 /* Records that kube-scheduler judged or bound a pod of this tenant. */
 void refused_sign(struct refused *r, const char *tenant);
-/* Returns p, or a copy of p in the arena with the exclusions added. */
+/* Returns p, or a copy of p in the arena to which the pod's excluded Nodes and types are added. */
 const struct world_pod *refused_apply(const struct refused *r, const struct world_pod *p,
 				      struct arena *a);
 /* Returns "kube-scheduler did not bind it within a minute on Node a, Node b: drover plans no more

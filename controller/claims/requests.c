@@ -9,7 +9,7 @@
 struct sum {
 	const char *tenant, *ns, *name;
 	struct request_outcome is;
-	/* Index into the plan's pods: the pod that represents the request */
+	/* Index of the pod that represents the request, in the plan's pods */
 	size_t speaks;
 };
 
@@ -52,7 +52,8 @@ static void keep(const struct tenants *ts, const struct plan_pod *p)
 {
 	const struct tenant *t = tenant_get(ts, p->tenant);
 
-	/* A Node has the same name as its claim. */
+	/* p->target is a Node or a claim; both may be passed, because a Node has the same name as
+	 * its claim. */
 	if (t && (p->outcome == PLAN_ON_CLAIM ||
 		  (p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))))
 		provisioning_requests_keep(t->requests, p->target);
@@ -89,8 +90,8 @@ bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena
 		if (!t)
 			continue;
 		provisioning_requests_plan(t->requests, s->ns, s->name, &s->is);
-		/* For a check-capacity request what is missing now is reported, not what may
-		 * come. */
+		/* A check-capacity request reports what is missing now, so the event that reports
+		 * what may come is not sent. */
 		speaks[s->speaks] = !p->pods[s->speaks].check;
 	}
 	return speaks;

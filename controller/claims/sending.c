@@ -1,5 +1,5 @@
-/* sending: one entry for each call in flight. Separate from the provisioner, so that planning does
- * not wait for answers. */
+/* sending: has one entry for each claim that is being created. Separate from the provisioner, so
+ * that planning does not wait for answers. */
 #include "controller/claims/sending.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 struct sending {
 	struct context *c;
-	/* name -> struct sent */
+	/* Key: name of a NodeClaim; value: struct sent */
 	struct map *claims;
 	void (*over)(const char *name, void *arg);
 	void *arg;
@@ -23,9 +23,9 @@ struct sent {
 	struct sending *of;
 	struct arena *arena;
 	const struct node_claim *claim;
-	/* The cache has had the claim: it decides from now on */
+	/* True: the claim has been in the cache, so its cached state counts from then on */
 	bool seen;
-	/* Retry after a failed create or read */
+	/* Runs the next attempt after a failed create or read */
 	struct loop_timer give;
 };
 
@@ -50,8 +50,9 @@ static void end(struct sent *x)
 	sent_free(x);
 }
 
-/* The claim may exist although its creation was not confirmed. The server is asked before the entry
- * is dropped, so that no demand gets two claims. */
+/* Answer to the read of a claim whose creation was not confirmed: the claim may exist
+ * nevertheless. Drops the entry only if the API server says that it does not, so that no demand
+ * gets two claims. */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct sent *x = arg;
@@ -102,7 +103,7 @@ const char *sending_claim(struct sending *s, const json_t *o, struct err *e)
 	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, a, &out, e) < 0)
 		return NULL;
 	n = out;
-	/* The API server sets whole seconds. */
+	/* Round down, because the API server stores whole seconds. */
 	n->meta.creation_timestamp = loop_wall(s->c->loop) / 1000 * 1000;
 	x = mem_new(struct sent);
 	*x = (struct sent){.of = s, .claim = n};

@@ -5,30 +5,32 @@
 #include "controller/core/context.h"
 
 /*
- * sending: NodeClaims that were sent to the host cluster's API server, until the cache has them.
+ * sending: NodeClaims that were sent to the host cluster's API server but are not in the cache yet.
  *
- * For a plan such a claim counts like any other claim in progress (claims/world_sync.h): its
- * machine is in use and its pods are placed. So planning continues for other pods and nothing is
- * claimed twice, however slow the server is. A claim that could not be created, or whose creation
- * is uncertain, occupies its machine for another 2 s. Then the server is asked whether the claim
- * exists; if not, its pods are planned anew.
+ * A plan counts such a claim like any other claim in progress (claims/world_sync.h): its machine is
+ * in use and its pods are placed. So planning continues for other pods and nothing is claimed
+ * twice, however slow the API server is. If a claim could not be created, or it is uncertain
+ * whether it was, it occupies its machine for another 2 s. Then the API server is asked whether the
+ * claim exists; if not, its pods are planned anew.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 #define SENDING_RETRY_MS 2000
 
 struct sending;
-/* over: called when this module forgets the claim of that name, which may be in the cache by then;
- * never called from inside sending_claim(). */
+/* over(): called when this module forgets the claim of that name, because it is in the cache or
+ * does not exist. Never called from inside sending_claim(). */
 struct sending *sending_new(struct context *c, void (*over)(const char *name, void *arg),
 			    void *arg);
 void sending_free(struct sending *s);
 
-/* Sends a NodeClaim. Returns its name; NULL with *e set if the object is invalid. */
+/* Sends the NodeClaim o to the API server. Returns the claim's name; NULL with *e set if the object
+ * is invalid. */
 const char *sending_claim(struct sending *s, const json_t *o, struct err *e);
-/* Returns the claim as it was sent; NULL: no claim of that name is being sent, or the cache has had
- * it. */
+/* Returns the claim as it was sent; NULL: no claim of that name is being sent, or the cache already
+ * had it. */
 const struct node_claim *sending_get(const struct sending *s, const char *name);
-/* Call when the cache adds, changes or deletes the claim: from then on the cache decides. */
+/* Hides the claim from sending_get() and sending_each() from now on. Call when the cache adds,
+ * changes or deletes the claim. */
 void sending_seen(struct sending *s, const char *name);
 /* Calls fn for each claim that sending_get() returns, in the order in which they were sent. */
 void sending_each(const struct sending *s, void (*fn)(const struct node_claim *n, void *arg),

@@ -1,5 +1,5 @@
-/* settle: turns a claim's cost into rows of its ledger, and sums rows that no period tells
- * apart. */
+/* settle: turns a claim's cost into rows of its ledger, and merges rows that no budget period can
+ * tell apart. */
 #include "controller/claims/settle.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static void add(int64_t *sum, int64_t more)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* What rows no longer distinguish; each value drops one more attribute than the one before. */
+/* Which attributes rows of deleted claims lose so that more of them can be merged. Each value drops
+ * one more attribute than the one before. */
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
 
 struct fold {
@@ -38,7 +39,8 @@ struct fold {
 	bool by_work;
 };
 
-/* True if no period tells the two times apart, now or later. */
+/* True if no budget period, present or future, can tell the times a and b apart. Their months are
+ * compared only below NO_MONTH. */
 static bool same_time(const struct fold *f, int64_t a, int64_t b)
 {
 	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++)
@@ -189,7 +191,7 @@ static int by_time(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Returns rest * ms / whole. */
+/* Returns the share rest * ms / whole; 0 if whole is not positive. */
 static int64_t part_of(int64_t rest, int64_t ms, int64_t whole)
 {
 	return whole > 0 ? (int64_t)((__int128)rest * ms / whole) : 0;
@@ -237,7 +239,8 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 	return out;
 }
 
-/* Returns the cost of the claim until now. p: its policy; NULL: deleted. */
+/* Returns the cost of the claim from the decision until now. p: its policy; NULL: the policy was
+ * deleted. */
 static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n, int64_t now)
 {
 	const int64_t said = p ? p->spec.cost.minimum_billing.increment : HOUR_MS,
@@ -252,7 +255,7 @@ static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n,
 	return cost;
 }
 
-/* True if no instance of the claim was ever billed. */
+/* True if no instance was ever billed for the claim. */
 static bool is_free(const struct node_claim *n, const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;
@@ -285,7 +288,8 @@ bool settle_is_there(const char *uid, void *arg)
 	return f.found;
 }
 
-/* The budgets of a deleted policy are unknown, so its workloads stay apart. */
+/* True if the policy has a budget per Workload, or was deleted: its budgets are then unknown, so
+ * workloads stay apart. */
 static bool by_work(const struct burst_policy *p)
 {
 	for (size_t i = 0; p && i < p->spec.budget.n; i++)

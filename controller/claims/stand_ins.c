@@ -1,4 +1,4 @@
-/* stand_ins: which claims requested a replacement, and for which none was found. */
+/* stand_ins: records for which claims a replacement was requested, and for which none was found. */
 #include "controller/claims/stand_ins.h"
 
 #include <stdlib.h>
@@ -16,16 +16,16 @@ struct stand_ins {
 	struct context *c;
 	void (*kick)(void *arg);
 	void *arg;
-	/* claim -> struct wish */
+	/* Key: name of the claim to replace; value: struct wish */
 	struct map *wishes;
 };
 
 struct wish {
-	/* A replacement is requested and was not searched for yet */
+	/* True: a replacement is requested and was not searched for yet */
 	bool asked;
-	/* loop_now() until which no replacement is assumed to be available */
+	/* loop_now() until which no new search is made, because the last one found nothing */
 	int64_t denied_until;
-	/* loop_now() until which a replacement that was sent may not be in the cache yet */
+	/* loop_now() until which to expect that a replacement that was sent appears in the cache */
 	int64_t made_until;
 };
 
@@ -49,7 +49,7 @@ static bool is_open(const struct stand_ins *s, const struct wish *w)
 	return w->asked || w->made_until > loop_now(s->c->loop);
 }
 
-/* True if a replacement for another claim is being searched for, or was sent just now. */
+/* True if a replacement for a claim other than this one is to be searched for, or was just sent. */
 static bool another_is_first(const struct stand_ins *s, const char *claim)
 {
 	struct map_iter it;
@@ -117,7 +117,7 @@ const struct node_claim *stand_ins_plan(struct stand_ins *s, const struct plan *
 	struct map_iter it;
 
 	forget_gone(s);
-	if (p->nclaims) /* The plan's claims come first; another plan follows. */
+	if (p->nclaims) /* The plan's own claims come first; search after the next plan instead. */
 		return NULL;
 	map_for_each (it, s->wishes) {
 		struct wish *x = it.value;

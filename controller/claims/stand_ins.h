@@ -5,21 +5,21 @@
 #include "planner/plan.h"
 
 /*
- * stand_ins: replacement claims, created before the claim that they replace is released, so that
- * evicted pods find a Node that is Ready.
+ * stand_ins: creates replacement claims. A replacement is created before the machine of the old
+ * claim is released, so that evicted pods find a Node that is Ready.
  *
- * The caller asks with stand_ins_awaited(). After the next plan that creates no claim, and if no
- * pod waits for a machine and no machine is reserved, a replacement of the same pool and type is
- * searched for in the same world (planner/stand_in.h). If there is none, the old machine is
- * released first. Replacements are searched for one at a time, so that the next search already sees
- * the claim that the last one created.
+ * The caller requests a replacement with stand_ins_awaited(). The search follows the next plan that
+ * creates no claim, provided that no pod waits for a machine and no machine is reserved. It looks
+ * for a machine of the same pool and type in the world of that plan (planner/stand_in.h). If there
+ * is none, the old machine is released first. Only one replacement is searched for at a time, so
+ * that the next search already sees the claim that the last one created.
  *
  * A replacement names the old claim in its annotation CLAIM_REPLACES. As long as the old claim
- * exists, but at most STAND_IN_IDLE_MS, it is not released as empty; afterwards it is a Node like
- * any other.
+ * exists, but at most for STAND_IN_IDLE_MS, the replacement is not released as empty. Afterwards it
+ * is treated like any other claim.
  *
- * Requests are kept in this process only; created claims exist for the next leader. On the loop
- * thread.
+ * Requests are kept in this process only; the next leader finds the claims that were created. On
+ * the loop thread.
  * Tests: tests/unit/controller/claims/test_stand_ins.c, tests/world/test_drift.c
  */
 #define STAND_IN_DENIED_MS 60000
@@ -27,22 +27,23 @@
 #define STAND_IN_IDLE_MS ((int64_t)3600 * 1000)
 
 struct stand_ins;
-/* kick: requests a plan. */
+/* kick(): called to request a plan. */
 struct stand_ins *stand_ins_new(struct context *c, void (*kick)(void *arg), void *arg);
 void stand_ins_free(struct stand_ins *s);
 
-/* Returns what claim n waits for before its machine is released, and searches for a replacement if
- * needed; NULL: nothing, because the replacement is Ready or none is available. */
+/* Returns a text that says what claim n waits for before its machine may be released; requests a
+ * replacement if there is none. NULL: the machine may be released, because its replacement is Ready
+ * or none can be found. */
 const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n);
 
 /* Searches for a replacement after plan p, in the plan's world w. Returns the claim to replace and
- * writes the replacement to *out as a claim of the plan; NULL: none. waits: some pod waits for a
- * machine. Machines whose claim gets no replacement are notified: NOTICE_MACHINE. */
+ * writes its replacement to *out as a claim of the plan; NULL: none. waits: true if some pod waits
+ * for a machine. Sends NOTICE_MACHINE for each machine whose claim gets no replacement. */
 const struct node_claim *stand_ins_plan(struct stand_ins *s, const struct plan *p, struct world *w,
 					bool waits, struct arena *a, struct plan_claim *out);
 void stand_ins_clear(struct stand_ins *s);
 
-/* True if n replaces a claim that still exists and is not being deleted. */
+/* True if n is a replacement, and the claim that it replaces exists and is not being deleted. */
 bool stand_ins_is_one(const struct context *c, const struct node_claim *n);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * stop_line: reads all failures, claims and conditions once, then answers for each scope (image,
- * pool, rack, provider) whether it is paused and since when. Nothing is remembered from one loop
- * turn to the next.
+ * stop_line: circuit breaker. Reads all failures, claims and conditions once, then answers for each
+ * scope (image, pool, rack, provider) whether it is paused and since when. Nothing is kept from one
+ * loop turn to the next.
  */
 #include "controller/claims/stop_line.h"
 
@@ -19,8 +19,7 @@
 #define WINDOW_MS (30 * 60 * 1000)
 #define FIRST_MS (10 * 60 * 1000)
 #define CAP_MS (2 * 3600 * 1000)
-/* Longest time between the failure that trips the breaker and the write of condition
- * LineStopped. */
+/* Longest time from the failure that trips the breaker until condition LineStopped is written. */
 #define LATE_MS (5 * 60 * 1000)
 #define ROWS_MAX 64
 
@@ -37,18 +36,19 @@ struct served {
 enum scope { IMAGE, POOL, RACK, PROVIDER, SCOPES };
 static const char *const scope_names[] = {"image", "pool", "rack", "provider"};
 
-/* Result for one scope, cached for one loop turn. */
+/* Result for one scope, cached until the end of the loop turn. */
 struct found {
 	enum scope scope;
-	/* Name of the scope, and the pool and provider whose objects limit which failures count */
+	/* name: name of the scope; pool, provider: the objects whose condition limits which
+	 * failures count (since_of()) */
 	const char *name, *pool, *provider;
 	bool stopped, on_its_way;
-	/* Time of the oldest failure that tripped the breaker */
+	/* Wall ms of the oldest of the failures that tripped the breaker */
 	int64_t begin;
-	/* The only tenant with claims in the scope, which may have caused all failures; NULL:
-	 * several tenants, or no tenant can have caused them */
+	/* The only tenant that has had claims in the scope, if it may have caused all the failures;
+	 * else NULL */
 	const char *tenant;
-	/* As stop.next, for every other tenant */
+	/* Like stop.next, but for every tenant other than `tenant` */
 	int64_t next;
 	struct stopped_line stop;
 };
@@ -62,7 +62,7 @@ struct stop_line {
 	size_t nfailures, failures_cap;
 	struct served *served;
 	size_t nserved, served_cap;
-	/* Claims in progress */
+	/* Scopes of the claims in progress */
 	struct stop_line_place *coming;
 	size_t ncoming, coming_cap;
 	struct found *found;
@@ -118,7 +118,8 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 	for (size_t i = 0; i < m->status.failures.n; i++) {
 		const struct machine_failure *f = &m->status.failures.v[i];
 
-		/* Failures found by a wipe have no claim and do not count. */
+		/* Skip failures that a wipe found: they have no claim. Skip a tenant's own
+		 * failures, too. */
 		if (!f->claim || !f->reason || stop_line_is_tenants(f->reason))
 			continue;
 		l->failures = room(l->a, l->failures, l->nfailures, &l->failures_cap,
@@ -154,8 +155,8 @@ void stop_line_claim(struct stop_line *l, const struct node_claim *n)
 		return;
 	}
 	(void)claim_phase(n, machine_of_claim(l->c, n), &failed, &reason, &message);
-	/* A claim that waits for an operator's approval proves nothing and may wait for days: it is
-	 * no trial in progress. */
+	/* Do not count a failed or deleted claim as a trial in progress. Nor one that waits for an
+	 * operator's approval, because it proves nothing and may wait for days. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
 		return;
@@ -208,8 +209,8 @@ static int64_t since_of(const struct stop_line *l, const struct object_meta *m,
 	const char *asked = labels_get(&m->annotations, REQUEST_RESUME);
 	int64_t resumed = 0, since = 0;
 
-	/* A `drover resume` dated in the future would keep the breaker closed until then, whatever
-	 * fails. */
+	/* Ignore a `drover resume` dated in the future: until that time it would keep the breaker
+	 * closed, whatever fails. */
 	if (asked && (!str_to_time(asked, &resumed) || resumed > l->now + LATE_MS))
 		resumed = 0;
 	if (c && c->status != CONDITION_TRUE)
@@ -241,7 +242,8 @@ static bool in_scope(const struct found *s, const struct stop_line_place *p)
 		return str_eq(p->image, s->name);
 	case POOL:
 		return str_eq(p->pool, s->name);
-	case RACK: /* Two providers may use the same rack names. */
+	/* Compare the provider as well, because two providers may use the same rack names. */
+	case RACK:
 		return str_eq(p->rack, s->name) && str_eq(p->provider, s->provider);
 	case PROVIDER:
 		return str_eq(p->provider, s->name);
@@ -251,10 +253,10 @@ static bool in_scope(const struct found *s, const struct stop_line_place *p)
 	return false;
 }
 
-/* For one reason, the newest failure on each of the MACHINES machines that had it last. */
+/* Failures for one reason: the newest failure on each of the MACHINES machines that failed last. */
 struct row {
 	const char *reason;
-	/* Newest first; NULL: fewer machines had it */
+	/* Newest first; NULL if fewer machines failed */
 	const struct failure *last[MACHINES];
 };
 
@@ -263,7 +265,9 @@ static struct row *row_of(struct row *rows, size_t *n, const char *reason)
 	for (size_t i = 0; i < *n; i++)
 		if (str_eq(rows[i].reason, reason))
 			return &rows[i];
-	if (*n == ROWS_MAX) /* A status edited by hand may have more reasons. */
+	/* Ignore further reasons. drover itself has fewer, but a status edited by hand may have
+	 * more. */
+	if (*n == ROWS_MAX)
 		return NULL;
 	rows[*n] = (struct row){.reason = reason};
 	return &rows[(*n)++];
@@ -279,7 +283,7 @@ static void add_to_row(struct row *r, const struct failure *f)
 	r->last[0] = f;
 }
 
-/* True if the tenant may have caused a failure in this step, by answers of its API server or
+/* True if the tenant may have caused a failure in this step, by answers of its API server or by
  * changes of its Node. */
 static bool is_of_tenants_making(const char *step)
 {
@@ -293,9 +297,10 @@ static bool of_another(const struct found *s, const struct stop_line_place *at, 
 	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
 }
 
-/* True if other tenants have had claims in the scope. A claim in progress does not count, nor does
- * a claim of another tenant that failed for the same reason afterwards, because it supports this
- * tenant (after: this tenant's last failure; NULL: every failure counts). */
+/* True if tenants other than this one have had claims in the scope. Claims in progress do not
+ * count. A claim of another tenant that failed for the same reason later than `after` does not
+ * count either, because it indicates that this tenant is not the cause. after: this tenant's last
+ * failure; NULL: the claims of all failures count. */
 static bool is_shared(const struct stop_line *l, const struct found *s, const char *tenant,
 		      const struct failure *after)
 {
@@ -312,8 +317,7 @@ static bool is_shared(const struct stop_line *l, const struct found *s, const ch
 	return any;
 }
 
-/* Returns the one tenant of the three failures that may have caused all of them; NULL: there is
- * none. */
+/* Returns the tenant that may have caused all three failures; NULL: there is none. */
 static const char *tenant_of(const struct row *r)
 {
 	const char *tenant = r->last[0]->at.tenant;
@@ -332,7 +336,7 @@ static bool is_one_tenants(const struct stop_line *l, const struct found *s, con
 	return tenant && is_shared(l, s, tenant, r->last[0]);
 }
 
-/* Returns the oldest of the failures that trip the breaker; NULL: this row does not trip it. */
+/* Returns the oldest of the failures in row r if they trip the breaker; NULL: they do not. */
 static const struct failure *stops(const struct stop_line *l, const struct found *s,
 				   const struct row *r)
 {
@@ -357,7 +361,8 @@ static int64_t wait_of(unsigned doublings)
 	return ms < CAP_MS ? ms : CAP_MS;
 }
 
-/* Returns the number of machines that had the reason since the breaker tripped. */
+/* Returns the number of machines that have failed for the breaker's reason, including those that
+ * tripped it. */
 static int64_t machines_with(const struct stop_line *l, const struct found *s)
 {
 	int64_t n = 0;
@@ -405,7 +410,9 @@ static void find(struct stop_line *l, struct found *s)
 
 		if (f->time <= since || !in_scope(s, &f->at))
 			continue;
-		if (s->stopped) { /* Counts every failure of a trial, whatever its reason. */
+		if (s->stopped) {
+			/* The breaker has tripped already: every later failure, whatever its
+			 * reason, starts the wait again, and that of a trial doubles it. */
 			if (!str_eq(f->at.tenant, s->tenant))
 				s->tenant = NULL;
 			if (f->time >= s->stop.next)
@@ -492,8 +499,8 @@ bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 		if (!s->stopped)
 			continue;
 		held = next || s->on_its_way;
-		/* Reports the scope that holds the claim back longest, or else the narrowest scope
-		 * that allows the trial. */
+		/* Report the scope that pauses the claim longest. If none does, report the
+		 * narrowest scope in which the claim is a trial. */
 		if (!why->scope || (held && (open || next > why->next))) {
 			*why = s->stop;
 			why->next = next;
@@ -540,8 +547,8 @@ static bool ask_pool_images(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Looks at failures younger than the longest wait, and at scopes with a claim in progress: an older
- * failure pauses only where a claim is in progress. */
+/* Evaluates the scopes of all failures younger than the longest wait, and of all claims in
+ * progress. Older failures pause a scope only while a claim is in progress there. */
 static void ask_all(struct stop_line *l)
 {
 	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], ask_pool_images, l);
@@ -594,7 +601,8 @@ size_t stop_line_list(struct stop_line *l, struct stop_line_held **v)
 
 static bool blames(struct stop_line *l, const struct machine *m, const struct machine_failure *f)
 {
-	/* What the claim asks for is impossible on any machine: never the machine's fault. */
+	/* With these reasons the claim cannot work on any machine, so the failure is never the
+	 * machine's fault. */
 	static const char *const never[] = {"ImageMismatch", "ConfigInvalid", "StartupTaintsExist"};
 	const struct stop_line_place p = {f->pool, f->image, m->spec.provider_ref.name,
 					  stop_line_rack(l->c, m), f->tenant};
@@ -612,7 +620,7 @@ static bool blames(struct stop_line *l, const struct machine *m, const struct ma
 	return false;
 }
 
-/* True if this failure followed from an earlier failure of the same claim. */
+/* True if failure number `at` may have followed from an earlier failure of the same claim. */
 static bool follows(const struct machine *m, size_t at)
 {
 	for (size_t i = at; i-- > 0;)
@@ -628,7 +636,7 @@ bool stop_line_machine_worn(const struct context *c, const struct machine *m)
 	struct stop_line *l = stop_line_read(c, a);
 	struct found pool = {.scope = POOL};
 	const char *tenant = NULL;
-	/* True as long as all failures that count may be caused by the same tenant */
+	/* True as long as one tenant may have caused all failures counted so far */
 	bool one = true;
 	unsigned n = 0;
 

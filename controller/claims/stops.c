@@ -12,7 +12,7 @@
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
 
-/* Time after which a stop without a known end is checked again. */
+/* Delay until the next check of a stop whose end is not known */
 #define AGAIN_MS 30000
 
 struct stop_list {
@@ -51,7 +51,8 @@ static const char *text_of(struct stop_list *l, const struct stopped_line *s)
 				    : "; a trial claim is in progress");
 }
 
-/* An image has no object of its own: stops the versions of the pool that use the image. */
+/* Adds stops for an image. An image has no object of its own, so each version of the pool that uses
+ * the image is stopped. */
 static void add_image(struct stop_list *l, struct world_stop *s, const struct stop_line_held *h)
 {
 	const struct node_pool *p = CTX_GET(l->from->c, OBJECT_NODE_POOL, node_pool, h->at.pool);

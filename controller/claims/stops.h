@@ -5,12 +5,14 @@
 #include "planner/world.h"
 
 /*
- * stops: what the planner may not use now (planner/stops.h): scopes paused by the circuit breaker
- * (stop_line.h), claims that fail in a row (failing.h), Providers that are not Ready (usable.h),
- * types of which a cloud has none.
+ * stops: tells the planner what it may not use now (struct world_stop, planner/stops.h): scopes
+ * paused by the circuit breaker (stop_line.h), pools and tenants whose claims fail in a row
+ * (failing.h), Providers that are not Ready (usable.h), and instance types of which a cloud has
+ * none.
  *
- * A scope in which a trial is allowed is not given to the planner as a stop: the plan may place
- * claims there, and the provisioner sends only one of them. Afterwards the scope is a stop again.
+ * A scope in which the circuit breaker allows a trial is no stop: the plan may place claims in it,
+ * and the provisioner sends only one of them. While the trial is in progress, the scope is a stop
+ * again.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c,
  * tests/world/test_elastic.c
  */
@@ -23,10 +25,10 @@ struct stops_from {
 	const struct failing *failing;
 	/* NULL: Providers are not checked */
 	const struct drivers *drivers;
-	/* NULL: no clouds */
+	/* The elastic Providers; NULL: none */
 	const struct fleet *fleet;
 };
-/* Writes all stops to the world. l: the circuit breakers as they are now. Returns the Unix ms at
+/* Writes all stops to world w. l: present snapshot of the circuit breakers. Returns the Unix ms at
  * which the first stop may end; 0: there is no stop. */
 int64_t stops_put(const struct stops_from *from, struct stop_line *l, struct world *w);
 

@@ -1,6 +1,6 @@
 /*
- * supply_status: computes the status of each NodePool and Provider and writes the differences.
- * Separate from the provisioner, because it runs rarely and nothing waits for it.
+ * supply_status: computes the status of each NodePool, Provider and VirtualCluster and writes the
+ * differences. Separate from the provisioner, because it runs rarely and nothing waits for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@
 
 #define PASS_MS 2000
 
-/* Sums computed in one pass. */
+/* Sums over the machines of one tenant, pool or Provider, computed in one pass. */
 struct sum {
-	/* The names of resources are allocated in the pass's arena. */
+	/* Sum of the machines' capacity. Names of resources are in the pass's arena. */
 	struct resources resources;
 	int64_t nodes;
 	int64_t by_state[MACHINE_STATES];
-	/* Of a tenant: the machines that it is charged for now */
+	/* In the sum of a tenant only: the machines that the tenant is charged for now */
 	struct virtual_cluster_charges held;
 };
 
@@ -53,24 +53,25 @@ struct supply_status {
 	struct loop_timer timer;
 	/* loop_now() at which the last pass began */
 	int64_t passed_at;
-	/* Arena of the pass in progress; NULL: none in progress */
+	/* Arena of the pass in progress; NULL: no pass is in progress */
 	struct arena *arena;
-	/* name -> struct sum */
+	/* Key: name of the tenant, pool or Provider; value: struct sum */
 	struct map *by_tenant, *by_pool, *by_provider;
 	struct sweep sweep;
 	size_t step;
-	/* Something changed during the pass: another pass follows. */
+	/* True: something changed during the pass, so another pass follows */
 	bool again;
 	/* Arena of this loop turn */
 	struct arena *turn;
 	struct stop_line *line;
-	/* "Kind/name" -> struct entry: writes in flight, and versions whose write was refused */
+	/* Writes in flight, and versions whose write was refused. Key: "Kind/name"; value: struct
+	 * entry */
 	struct map *entries;
 };
 
 struct entry {
 	struct supply_status *owner;
-	/* refused: resourceVersion whose write the API server refused */
+	/* refused: resourceVersion for which the API server refused the write */
 	char *key, *refused;
 	char *tried;
 	struct status_writer write;
@@ -121,7 +122,7 @@ static void say_line(const struct context *c, struct conditions *cs, struct aren
 			      why->scope, why->name, (long long)why->machines));
 }
 
-/* Sets condition WarmReady, and removes it when the pool requests no warm machines. */
+/* Sets condition WarmReady, or removes it if the pool requests no warm machines. */
 static void say_warm(const struct supply_status *s, struct conditions *cs, struct arena *a,
 		     const struct node_pool *p)
 {
@@ -166,7 +167,8 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Reads the circuit breakers once per loop turn, because that scans all machines. */
+/* Returns the snapshot of the circuit breakers. It is read once per loop turn, because that scans
+ * all machines. */
 static struct stop_line *line_now(struct supply_status *s)
 {
 	if (!s->line)
@@ -174,7 +176,8 @@ static struct stop_line *line_now(struct supply_status *s)
 	return s->line;
 }
 
-/* Sets condition Offering: the types of which the cloud has none now, and why. */
+/* Sets condition Offering: whether the cloud has all instance types now, else which ones it does
+ * not have, and why. */
 static void say_offers(const struct supply_status *s, const struct provider_object *p,
 		       struct arena *a, struct provider_object_status *out)
 {
@@ -410,8 +413,9 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Writes no status before the VirtualCluster has its finalizer, which it gets with its first claim
- * (tenant/debts.c): of two writes based on one version the second would be refused. */
+/* Writes the status of one VirtualCluster. Skips a VirtualCluster that has machines but not yet its
+ * finalizer, which it gets with its first claim (tenant/debts.c): if finalizer and status were
+ * written from the same version, the second write would be refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
@@ -474,7 +478,7 @@ static void pass_begins(struct supply_status *s)
 	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
 }
 
-/* Runs one slice of the pass: one step after the other, each in slices. */
+/* Runs one slice of the pass. The pass handles one kind of object after the other. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;

@@ -5,11 +5,12 @@
 
 /*
  * supply_status: writes the status of NodePools and Providers, computed from claims, machines,
- * drivers and clouds, and of each VirtualCluster what it uses of them and which of its pods wait.
+ * drivers and clouds. Also writes to the status of each VirtualCluster what it uses, what that
+ * costs, and which of its pods wait.
  *
- * supply_status_kick() only schedules. One pass over all objects follows, at most one every 2 s.
- * Only the leader writes, only what changed, with the resourceVersion. After the API server refused
- * a write, that version of the object is not tried again. Conditions of other writers are
+ * supply_status_kick() only schedules a pass over all objects, at most one every 2 s. Only the
+ * leader writes. It writes only what changed, with the resourceVersion. After the API server
+ * refused a write, that version of the object is not tried again. Conditions of other writers are
  * preserved.
  */
 struct drivers;

@@ -1,4 +1,5 @@
-/* to_come: counts what the pools' limits allow; the plan itself enforces the limits. */
+/* to_come: calculates how many machines the pools' limits allow at most; the plan itself enforces
+ * the limits. */
 #include "controller/claims/to_come.h"
 
 #include <stdlib.h>
@@ -10,14 +11,15 @@
 #include "controller/claims/permits.h"
 #include "controller/rules/provider.h"
 
-#define MOST 1000 /* Machines per type */
-/* Failures in a row: more than any real machine, because the machine with fewest is best */
+#define MOST 1000 /* Most machines per type */
+/* Number of failures in a row given to a machine to come. It is higher than that of any real
+ * machine, because the planner prefers machines with few failures. */
 #define WORTH_LESS 1000
 
 struct to_come {
 	const struct context *c;
 	const struct permits *permits;
-	/* "PROVIDER/TYPE/N" */
+	/* Names of the machines added to the world, "PROVIDER/TYPE/N" */
 	struct map *there;
 };
 

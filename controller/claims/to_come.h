@@ -6,10 +6,11 @@
 #include "planner/world.h"
 
 /*
- * to_come: the machines that elastic Providers could launch, as machines of the planner's world.
- * For each instance type there are as many as the pools' limits allow; all are offered, and rank
- * behind every existing machine. A pool without limits.nodes has no bound on its cost, and gets
- * none. In addition, every pool gets the machines of permits (permits.h).
+ * to_come: adds the machines that elastic Providers could launch (machines to come) to the
+ * planner's world. For each instance type there are as many as the pools' limits allow. All of them
+ * are offered, and rank behind every existing machine. A pool without limits.nodes has no bound on
+ * its cost, and gets none of them. In addition, every pool gets the machines of permits
+ * (permits.h).
  *
  * Their names are "PROVIDER/TYPE/N", and for permits "PROVIDER/TYPE/permit/...". No object can have
  * such a name.
@@ -20,13 +21,14 @@ struct permits;
 struct to_come *to_come_new(const struct context *c, const struct permits *permits);
 void to_come_free(struct to_come *t);
 
-/* Adds the machines to come that the pools and Providers in the caches allow to the world, and
- * removes those no longer allowed. */
+/* Adds to world w the machines to come that the pools and Providers in the caches allow, and
+ * removes from it those that are no longer allowed. */
 void to_come_put(struct to_come *t, struct world *w);
-/* Moves elastic Providers to the end of the pool's list. In a pool without limits.nodes they are
- * removed, unless a BurstPolicy of mode Enforce exists: then they serve only work with a permit. */
+/* Moves elastic Providers to the end of the Provider list of pool p. If the pool has no
+ * limits.nodes, removes them instead, unless a BurstPolicy of mode Enforce exists: they then serve
+ * only work with a permit. */
 void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a);
-/* True if this machine of a plan is a machine to come. */
+/* True if the machine that a plan names is a machine to come, and no existing Machine. */
 bool to_come_is(const struct context *c, const char *provider, const char *machine);
 
 #endif

@@ -1,5 +1,5 @@
-/* underused: runs the sweeps and stores their results: the verdict of each claim, and since when it
- * may be released. */
+/* underused: runs the sweeps and stores their results: the verdict for each claim, and since when
+ * it may be released. */
 #include "controller/claims/underused.h"
 
 #include <stdlib.h>
@@ -22,11 +22,11 @@ struct underused {
 	struct arena *arena;
 	/* loop_now() of the last sweep; 0: none yet */
 	int64_t swept_at;
-	/* Nothing changed since the last sweep */
+	/* True: nothing changed since the last sweep */
 	bool fresh;
-	/* name -> struct saving */
+	/* Key: name of a NodeClaim; value: struct saving */
 	struct map *claims;
-	/* Tenants with pods that wait for a machine, or have one in progress */
+	/* Tenants with pods that wait for a machine, or for which a machine is being prepared */
 	struct map *needs;
 	/* Tenants with pods that wait for a machine */
 	struct map *waits;
@@ -35,14 +35,14 @@ struct underused {
 struct saving {
 	char uid[64];
 	enum consolidate_verdict verdict;
-	/* loop_now() since when the Node may be released; 0: it may not */
+	/* loop_now() since when the Node may be released; 0: it may not be released */
 	int64_t since;
-	/* loop_now() until which the Node is not tried again */
+	/* loop_now() until which the Node may not be released again */
 	int64_t barred_until;
-	/* Last such pause, ms */
+	/* Length of the last pause that set barred_until, ms */
 	int64_t barred_ms;
 	char *text;
-	/* Found in the present sweep */
+	/* True: found in the present sweep */
 	bool seen;
 };
 
@@ -54,7 +54,7 @@ static void saving_free(void *p)
 	free(s);
 }
 
-/* True if all pods and Nodes of the tenant are known as they are now. */
+/* True if all pods and Nodes of the tenant are known and up to date. */
 static bool is_read(const struct underused *u, const char *tenant)
 {
 	const struct virtual_cluster *vc =
@@ -229,7 +229,7 @@ static bool asks(const struct kube_entry *en, void *arg)
 
 static bool is_asked(const struct underused *u)
 {
-	/* Claims of pools that no longer ask for sweeps have to be forgotten. */
+	/* A sweep is also needed to remove claims of pools that no longer ask for sweeps. */
 	bool any = map_size(u->claims) > 0;
 
 	kube_cache_each(u->c->cache[OBJECT_NODE_POOL], asks, &any);

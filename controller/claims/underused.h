@@ -5,23 +5,25 @@
 #include "planner/plan.h"
 
 /*
- * underused: Nodes whose pods all fit on other Nodes of their tenant, for pools with
- * consolidationPolicy WhenEmptyOrUnderutilized. planner/consolidate.h finds them;
- * steps/leave_reason.c releases them.
+ * underused: finds Nodes whose pods all fit on other Nodes of their tenant, for pools with
+ * consolidationPolicy WhenEmptyOrUnderutilized. planner/consolidate.h does the search;
+ * steps/leave_reason.c releases the Nodes.
  *
- * A sweep follows a plan, in the same world, in slices, at most every UNDERUSED_SWEEP_MS. Its
- * results are valid until the world changes; no Node is released by older results. How long a Node
- * has been underused is counted over all sweeps.
+ * A search over all Nodes (sweep) follows a plan, in the same world, in slices, at most every
+ * UNDERUSED_SWEEP_MS. Its results are valid until the world changes; no Node is released by older
+ * results. How long a Node has been underused is counted over all sweeps.
  *
- * No Node of a tenant is released while a pod of the tenant waits for a machine or has one in
- * progress, because the released machine would be claimed again at once. A Node that was to be
- * released but serves on is not tried again for UNDERUSED_BARRED_MS, doubled each time.
+ * No Node of a tenant is released while a pod of the tenant waits for a machine or a machine is
+ * being prepared for it, because the released machine would be claimed again at once. A Node that
+ * began to leave but serves on is not tried again for UNDERUSED_BARRED_MS, a time that doubles with
+ * each try.
  *
  * Kept in this process only. On the loop thread.
  * Tests: tests/world/test_underused.c
  */
 #define UNDERUSED_SWEEP_MS 10000
-/* Longest time between sweeps without a change, because a condition that keeps a pod may end */
+/* Longest time between sweeps although nothing changed, because the reason why a pod may not be
+ * moved may end by time alone */
 #define UNDERUSED_AGAIN_MS (5 * 60 * 1000)
 #define UNDERUSED_BARRED_MS ((int64_t)3600 * 1000)
 
@@ -30,32 +32,33 @@ struct underused;
 struct underused *underused_new(struct context *c, const struct tenants *tenants);
 void underused_free(struct underused *u);
 
-/* Call when the world changed: results are invalid until the next sweep. */
+/* Marks the results as outdated until the next sweep. Call when the world changed. */
 void underused_changed(struct underused *u);
 void underused_plan(struct underused *u, const struct plan *p);
-/* Runs one slice of a sweep, if a sweep is due; false: nothing more to do now. The world must stay
- * paused until the sweep has ended. Sends NOTICE_CLAIM for claims whose condition changes and
- * NOTICE_MACHINE for machines that may be released. */
+/* Runs one slice of a sweep, if a sweep is due. False: the sweep ended, or none is due. The caller
+ * must keep world w paused until the sweep has ended. Sends NOTICE_CLAIM for claims whose condition
+ * changes and NOTICE_MACHINE for machines that may be released. */
 bool underused_step(struct underused *u, struct world *w);
 bool underused_runs(const struct underused *u);
-/* Gives up a sweep in progress. */
+/* Gives up the sweep in progress, if any. */
 void underused_stop(struct underused *u);
-/* Returns the ms until a plan is needed for the next sweep; 0: no pool asks for sweeps. */
+/* Returns the ms until a plan is needed so that the next sweep can follow it; 0: no sweep is
+ * needed, because no pool asks for sweeps. */
 int64_t underused_next_ms(const struct underused *u);
 /* Forgets all results. Call when another replica becomes the leader. */
 void underused_clear(struct underused *u);
 
-/* Returns for how long all pods of the Node have fit elsewhere, ms; -1: they do not, or it is not
- * known now. */
+/* Returns for how many ms all pods of the Node of claim n have fit elsewhere; -1: they do not fit,
+ * or it is not known now. */
 int64_t underused_ms(const struct underused *u, const struct node_claim *n);
-/* True if a pod of another tenant waits for a machine. */
+/* True if a pod of a tenant other than this one waits for a machine. */
 bool underused_others_wait(const struct underused *u, const char *tenant);
-/* True if a pod of this tenant waits for a machine, or has one in progress. */
+/* True if a pod of this tenant waits for a machine, or a machine is being prepared for it. */
 bool underused_needs(const struct underused *u, const char *tenant);
 void underused_withdrawn(struct underused *u, const struct node_claim *n);
 
-/* Content of condition Consolidatable by the last sweep. underused_say() returns false if the claim
- * was not evaluated. */
+/* Content of condition Consolidatable by the last sweep, written by underused_say(). goes: true if
+ * the Node may be released. underused_say() returns false if claim n was not evaluated. */
 struct underused_words {
 	bool goes;
 	const char *reason, *text;

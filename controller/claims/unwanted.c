@@ -1,5 +1,5 @@
 /* unwanted: scans all claims after each plan. A module of its own, because plans find unwanted
- * claims, while claims and machines act on them. */
+ * claims, while the modules for claims and machines act on them. */
 #include "controller/claims/unwanted.h"
 
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 struct unwanted {
 	struct context *c;
 	const struct tenants *tenants;
-	/* name -> struct spell */
+	/* The unwanted claims. Key: name of a NodeClaim; value: struct spell */
 	struct map *claims;
 };
 
 struct spell {
 	char uid[64];
-	/* loop_now() since when the claim is unwanted */
+	/* loop_now() since when the claim has been unwanted */
 	int64_t since;
 };
 
-/* True if the tenant's pods are known as they are now. */
+/* True if the tenant's pods are known and up to date. */
 static bool is_read(const struct unwanted *u, const char *tenant)
 {
 	const struct virtual_cluster *vc =
@@ -38,13 +38,15 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 	       t->pods && kube_cache_synced(t->pods);
 }
 
-/* True if nothing was written for the claim and drover may withdraw it. A machine in state claimed
- * whose Node exists came from a backup; claims.c handles claims without a machine. */
+/* True if nothing was written for the claim and drover may delete it. False if the machine is in
+ * state claimed but its Node exists: that state came from a backup. False if the claim has no
+ * machine: claims.c handles such claims. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;
 
-	/* Runs for all claims after each plan: conditions without a lookup come first. */
+	/* Conditions without a lookup come first, because this runs for all claims after each
+	 * plan. */
 	if (!labels_get(&n->meta.annotations, CLAIM_FOR_PODS) || n->meta.deletion_timestamp ||
 	    str_eq(n->status.phase, "Failed"))
 		return false;
@@ -67,9 +69,9 @@ int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n)
 
 struct said {
 	struct unwanted *u;
-	/* Claims on which the plan placed a pod */
+	/* Names of the claims on which the plan places a pod */
 	struct map *wanted;
-	/* Tenants for which the plan is incomplete */
+	/* Tenants whose pods the plan does not cover completely */
 	struct map *unclear;
 };
 
@@ -126,8 +128,8 @@ static void forget_gone(struct unwanted *u)
 		map_del(u->claims, it.key);
 }
 
-/* True if the pod may use the claim: an instance that a policy decided on for one piece of work is
- * not launched for another. */
+/* True if the pod may use the claim on which it is placed. False for a claim that a BurstPolicy
+ * decided on for other work: its instance must not be launched for this pod. */
 static bool may_want(const struct unwanted *u, const struct plan_pod *p)
 {
 	const struct node_claim *n = CTX_GET(u->c, OBJECT_NODE_CLAIM, node_claim, p->target);

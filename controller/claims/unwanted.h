@@ -5,34 +5,39 @@
 #include "planner/plan.h"
 
 /*
- * unwanted: claims made for pods that were all deleted before anything was written for the claim.
+ * unwanted: finds claims whose pods were all deleted before anything was written to the claim's
+ * machine.
  *
- * Each plan shows on which claims pods are placed. A claim without such a pod is not advanced
- * beyond state claimed (steps/coming.c), and is withdrawn after UNWANTED_MS (claims/claims.c). Its
- * machine is then free again without a wipe, because nothing was written. A new pod that fits on
- * the claim keeps it.
+ * A finished plan shows on which claims pods are placed. A claim without a placed pod is unwanted:
+ * it is not advanced beyond state claimed (steps/coming.c), and is deleted after UNWANTED_MS
+ * (claims/claims.c). Its machine is then free again without a wipe, because nothing was written. If
+ * a new pod that fits on the claim comes in time, the claim is wanted again.
  *
- * Regardless of the plan, some claims are never unwanted: a claim that an operator created; a claim
- * whose machine is not in state claimed, or has a Node; all claims of a tenant whose pods are not
- * known now (unreachable, asleep, paused), of which the plan left out some pods, or of which a pod
- * is placed on a Node but not yet bound by kube-scheduler.
+ * Some claims are never unwanted, whatever the plan says:
  *
- * Kept in this process only; the first plan of the next leader finds the same. On the loop thread.
+ * - A claim that an operator created.
+ * - A claim whose machine is not in state claimed, or has a Node.
+ * - All claims of a tenant whose pods are not known now (unreachable, asleep, paused), of which the
+ *   plan left out some pods, or of which a pod is placed on a Node but not yet bound by
+ *   kube-scheduler.
+ *
+ * Kept in this process only; the first plan of the next leader finds the same claims. On the loop
+ * thread.
  * Tests: tests/unit/controller/claims/test_unwanted.c, tests/world/test_join.c
  */
-#define UNWANTED_MS 30000 /* A Job recreates a failed pod after 10 s */
+#define UNWANTED_MS 30000 /* Longer than the 10 s after which a Job recreates a failed pod */
 
 struct tenants;
 struct unwanted;
 struct unwanted *unwanted_new(struct context *c, const struct tenants *tenants);
 void unwanted_free(struct unwanted *u);
 
-/* Learns from a finished plan that was made of the caches' present content. Sends NOTICE_CLAIM and
- * NOTICE_MACHINE for claims that begin or cease to be unwanted. */
+/* Finds the unwanted claims by a finished plan, which must be made of the caches' present content.
+ * Sends NOTICE_CLAIM and NOTICE_MACHINE for claims that become or cease to be unwanted. */
 void unwanted_plan(struct unwanted *u, const struct plan *p);
 /* Forgets all results. Call when another replica becomes the leader. */
 void unwanted_clear(struct unwanted *u);
-/* Returns for how long no pod has needed the claim, ms; -1: a pod needs it, or it is not known. */
+/* Returns for how many ms no pod has needed claim n; -1: a pod needs it, or it is not known. */
 int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n);
 
 #endif

@@ -9,9 +9,10 @@
  */
 struct drivers;
 struct fleet;
-#define USABLE_STARTING "Starting" /* Nothing is known yet */
-/* Returns the reason why the Provider's machines cannot be used; NULL: they can. *message: the
- * cause as text, or "", valid until the Provider, its driver or the cloud's list changes. */
+#define USABLE_STARTING "Starting" /* Reason while nothing is known yet of the Provider */
+/* Returns the reason why the Provider's machines cannot be used; NULL: they can be used. *message:
+ * the cause as text, or "". The text is valid until the Provider, its driver or the cloud's list of
+ * instances changes. */
 const char *usable_not(const struct context *c, const struct drivers *drivers,
 		       const struct fleet *fleet, const char *provider, const char **message);
 

@@ -5,20 +5,25 @@
 #include "controller/core/context.h"
 
 /*
- * used: the GPU seconds that count as a tenant's use. VirtualCluster.status.usage stores the sum at
- * the time of the last write. It is written whenever status.allocated changes, so that from then on
- * the tenant uses what status.allocated contains and the sum at any later time can be calculated
- * (planner/usage.h): a restart loses nothing. Idle GPUs reserved for the tenant's gangs count too
- * (held_gpus.h); they are written with each change, and after USED_UNWRITTEN GPU seconds.
+ * used: calculates the GPU seconds that count as a tenant's use. Older use counts less (half-life,
+ * planner/usage.h). VirtualCluster.status.usage stores the sum at the time of the last write. The
+ * sum is written whenever status.allocated changes: from then on the tenant uses what
+ * status.allocated contains, so the sum at any later time can be calculated. Therefore a restart
+ * loses nothing.
+ *
+ * Idle GPUs reserved for the tenant's gangs count, too (held_gpus.h). Their GPU seconds are written
+ * with each change of status.allocated, and after USED_UNWRITTEN GPU seconds.
  * Tests: tests/unit/controller/claims/test_supply_status.c
  */
 #define USED_UNWRITTEN 3600
 
-/* Returns the usage at the present time. */
+/* Returns the usage of tenant vc at the present time, as for status.usage. */
 struct virtual_cluster_usage used_now(const struct context *c, const struct virtual_cluster *vc);
-/* Returns the GPU seconds reserved for gangs that status.usage does not contain yet. */
+/* Returns the GPU seconds reserved for gangs of tenant vc that status.usage does not contain
+ * yet. */
 int64_t used_unwritten(const struct context *c, const struct virtual_cluster *vc);
-/* Returns the average number of GPUs that the tenant used, in thousandths, for the planner. */
+/* Returns the average number of GPUs that tenant vc used lately, in thousandths, as the planner
+ * needs it. */
 int64_t used_average(const struct context *c, const struct virtual_cluster *vc);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The lists of all tenants that one plan makes. */
+/* The lists of all tenants that result from one plan. */
 struct book {
 	struct arena *a;
-	/* name -> struct virtual_cluster_waits, in the arena */
+	/* Key: name of a tenant; value: struct virtual_cluster_waits, in the arena */
 	struct map *tenants;
 };
 
@@ -18,14 +18,14 @@ struct waiting {
 	struct context *c;
 	void (*published)(void *arg);
 	void *arg;
-	/* List of the plan that is being processed; NULL: none */
+	/* Lists of the plan that is being processed; NULL: none */
 	struct book *next;
-	/* Complete list, newer than now, waiting for publication; NULL: none */
+	/* Complete lists, newer than `now`, that wait to be published; NULL: none */
 	struct book *last;
-	/* Published list; NULL: none yet */
+	/* Published lists; NULL: none yet */
 	struct book *now;
 	struct loop_timer timer;
-	/* loop_now() of the last publication that had pods; 0: none */
+	/* loop_now() of the last publication of lists that had pods; 0: none */
 	int64_t at;
 };
 
@@ -54,7 +54,8 @@ void waiting_begin(struct waiting *w)
 	w->next = book_new();
 }
 
-/* Returns a copy of s, truncated to at most max bytes between characters, as valid UTF-8. */
+/* Returns a copy of s as valid UTF-8, truncated to at most max bytes without splitting a
+ * character. */
 static const char *clean(struct arena *a, const char *s, size_t max)
 {
 	size_t n = strlen(s);

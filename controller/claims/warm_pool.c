@@ -1,10 +1,11 @@
 /*
- * warm_pool: one pass over the pools that ask for warm machines.
+ * warm_pool: makes one pass over the pools that ask for warm machines. For each pool:
  *
  *   plan_stock(pool) --> its warm machines, then the best others --> wishes --> notify machines
  *
- * Order of choice: already warm for this pool; agent running; powered on for a pool that gives the
- * machine up; rack with the fewest machines of this pool; fewest failures; name.
+ * Machines are chosen in this order: already warm for this pool; agent running; powered on because
+ * another pool gave the machine up; rack with the fewest machines of this pool; fewest failures;
+ * name.
  */
 #include "controller/claims/warm_pool.h"
 
@@ -23,7 +24,8 @@
 #define PASS_MS 1000
 #define HELD_MS 50 /* Retry interval while a plan is being made */
 
-/* Interval of passes while a pool has too few: machines become suitable again by time alone */
+/* Interval of passes while a pool has too few warm machines, because machines may become suitable
+ * again by time alone */
 #define AGAIN_MS 60000
 
 #define FAILED_LATELY_MS (30 * 60 * 1000)
@@ -32,10 +34,10 @@ struct wish {
 	char *pool, *uid;
 };
 
-/* Result of one pool in the last pass. */
+/* Result of the last pass for one pool. */
 struct found {
 	int64_t wanted, kept;
-	/* Its limits do not allow more */
+	/* True: the pool's limits do not allow more warm machines */
 	bool limited;
 };
 
@@ -46,11 +48,11 @@ struct warm_pool {
 	/* loop_now() of the last pass */
 	int64_t passed_at;
 	bool known;
-	/* machine -> struct wish */
+	/* Machines that should be warm. Key: name of a Machine; value: struct wish */
 	struct map *wishes;
-	/* Machines that were free in the last pass */
+	/* Names of the machines that were free in the last pass */
 	struct map *looked;
-	/* pool -> struct found */
+	/* Key: name of a pool; value: struct found */
 	struct map *pools;
 };
 
@@ -78,7 +80,8 @@ struct having {
 	int64_t n;
 };
 
-/* Claims in progress count as well: where many are coming, more will follow. */
+/* Counts the pool's nodes. Claims in progress count as well, because more claims are likely to
+ * follow. */
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -89,7 +92,8 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Returns the number of warm machines wanted, by count or by percentage, whichever is more. */
+/* Returns the number of warm machines that pool p asks for, as a number or as a percentage of its
+ * nodes, whichever is more. */
 static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 {
 	struct having h = {p, 0};
@@ -102,7 +106,7 @@ static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 	return part > p->spec.warm.nodes ? part : p->spec.warm.nodes;
 }
 
-/* True if the machine is off and had no recent failure, so that it may be started. */
+/* True if the machine may be started to become warm: it is off and had no recent failure. */
 static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
@@ -117,13 +121,13 @@ static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 /* --- choosing --------------------------------------------------------------------------------- */
 
 struct rack {
-	/* Machines chosen in this rack for the pool */
+	/* Number of machines chosen in this rack for the pool */
 	int64_t n;
 };
 
 struct choice {
 	const struct machine *m;
-	/* NULL: not known */
+	/* Rack of m; NULL: not known */
 	struct rack *rack;
 	bool mine, ready, on, chosen;
 };
@@ -137,7 +141,7 @@ struct choosing {
 	size_t n;
 };
 
-/* True if another pool has this machine warm, and still asks for it. */
+/* True if the machine is warm for another pool that still asks for it. */
 static bool is_anothers(const struct choosing *ch, const struct machine *m)
 {
 	const struct object_ref *r = m->status.warm_for;
@@ -145,12 +149,12 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 		r ? CTX_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
 	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
 
-	/* A pool that was handled earlier in this pass has given up the machines that it did not
-	 * choose. */
+	/* A pool with a result (f) was handled earlier in this pass, and has given up the machines
+	 * that it did not choose. */
 	return p && wants(p) && kept_for(m, p) && !f;
 }
 
-/* True if an operator has to check the machine; meanwhile another machine may be warm. */
+/* True if an operator has to check the machine; another machine may be warm instead meanwhile. */
 static bool is_odd(const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
@@ -192,7 +196,8 @@ static bool better(const struct choice *x, const struct choice *y)
 		return x->ready;
 	if (x->on != y->on)
 		return x->on;
-	return x->rack && y->rack && x->rack->n < y->rack->n; /* Otherwise the first in the list */
+	/* If equal, the first in the list is better */
+	return x->rack && y->rack && x->rack->n < y->rack->n;
 }
 
 static struct choice *best(const struct choosing *ch)
@@ -304,8 +309,8 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	struct object_ref want;
 	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
 
-	/* A machine that a claim names is about to be claimed, or was until now: no wish applies to
-	 * it yet. */
+	/* Skip a machine that a claim names: it is about to be claimed, or was until now, so no
+	 * wish applies to it yet. */
 	if (str_eq(m->status.state, "free") &&
 	    !claim_index_count(w->c, CLAIM_BY_MACHINE, m->meta.name))
 		map_put(w->looked, m->meta.name, w);
@@ -328,7 +333,8 @@ static void pass(void *arg)
 	if (!w->known)
 		return;
 	if (ctx_crds_terminating(c)) {
-		/* Pools that are gone may have been deleted with their definition. */
+		/* Keep everything as it is while a definition is being deleted, because missing
+		 * pools may have been deleted with it. */
 		w->known = false;
 		loop_timer_start(&w->again, AGAIN_MS);
 		return;
@@ -362,7 +368,7 @@ void warm_pool_kick(struct warm_pool *w)
 
 	if (!w)
 		return;
-	w->known &= w->c->leading; /* What other leaders have done meanwhile is not known. */
+	w->known &= w->c->leading; /* After another process led, what it decided is not known. */
 	if (loop_timer_active(&w->timer))
 		return;
 	due = w->known ? w->passed_at + PASS_MS - loop_now(w->c->loop) : 0;

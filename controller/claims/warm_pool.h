@@ -4,50 +4,53 @@
 #include "controller/core/context.h"
 
 /*
- * warm_pool: decides which free machines stay powered on with the agent running, and for which pool
- * (NodePool.spec.warm: a number of nodes or a percentage of the pool's nodes, whichever is more).
- * steps/warm.h carries it out.
+ * warm_pool: decides which free machines are warm, that is, stay powered on with the agent running,
+ * and for which pool. NodePool.spec.warm sets how many: a number of nodes or a percentage of the
+ * pool's nodes, whichever is more. steps/warm.h carries out the decision.
  *
  * A pool gets machines that the planner would let it claim now (plan_stock), no more than its
  * limits allow, spread over racks. Pools are served by weight, then name; a machine is warm for one
  * pool only. Warm machines stay warm: none is switched off for a better spread. A warm machine may
- * be claimed like any free machine; another one is then started. A paused pool keeps its warm
- * machines but gets no new ones.
+ * be claimed like any free machine; another machine is then started in its place. A paused pool
+ * keeps its warm machines but gets no new ones.
  *
- * Not chosen: a machine that failed in the last 30 min, that is on without drover's agent, or that
- * did not stay warm (status.operation.nextAttempt).
+ * Not chosen is a machine that failed in the last 30 min, that is powered on without drover's
+ * agent, or that did not stay warm (status.operation.nextAttempt).
  *
- * Derived from the caches by the leader only, shortly after a change; only status.warmFor of the
- * Machines is stored. On the loop thread.
+ * Decisions are derived from the caches by the leader only, shortly after a change; only
+ * status.warmFor of the Machines is stored. On the loop thread.
  */
 struct warm_pool;
 struct world_sync;
 struct warm_pool *warm_pool_new(struct context *c, struct world_sync *sync);
 void warm_pool_free(struct warm_pool *w);
-/* Schedules a pass after a change; w may be NULL. */
+/* Schedules a pass over the pools. Call after a change. Does nothing if w is NULL. */
 void warm_pool_kick(struct warm_pool *w);
 
 enum warm_pool_wish { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
-/* Returns what should happen to this free machine. WARM_POOL_ON: *pool names the pool, valid until
- * the next loop turn. WARM_POOL_UNKNOWN, until a pass of this process as leader has seen the
- * machine free: the machine stays as it is. */
+/* Returns the desired state of this free machine. WARM_POOL_ON: it should be warm, and *pool names
+ * its pool, valid until the next loop turn. WARM_POOL_OFF: it should not be warm.
+ * WARM_POOL_UNKNOWN: leave the machine as it is, because no pass of this process as leader has seen
+ * it free yet. */
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool);
 
-/* True if the pool asks for warm machines. */
+/* True if the pool asks for warm machines (spec.warm). */
 bool warm_pool_asked(const struct node_pool *p);
 
-/* Number of warm machines of a pool. */
+/* Numbers of warm machines of a pool. wanted: as many as the pool asks for. */
 struct warm_pool_tally {
 	int64_t wanted;
-	/* ready: machines whose agent runs; kept: ready and starting machines */
+	/* ready: machines whose agent runs; kept: ready machines plus those that are still
+	 * starting */
 	int64_t ready, kept;
 	/* Reason of condition WarmReady */
 	const char *reason;
 	/* Message of condition WarmReady, in the arena */
 	const char *message;
 };
-/* False: the pool asks for no warm machines, or no pass was made yet. */
+/* Writes the numbers and condition WarmReady of pool p to *out. False: the pool asks for no warm
+ * machines, or no pass was made yet. */
 bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struct arena *a,
 		     struct warm_pool_tally *out);
 

@@ -4,21 +4,23 @@
 #include "planner/plan.h"
 
 /*
- * whole: carries out what a plan decides for a gang completely or not at all.
+ * whole: ensures that the claims that a plan makes for a gang are created either completely or not
+ * at all.
  *
- * A claim that the plan made may be held back (circuit breaker, failing pool). Then the other
- * claims that were opened for its gang are not created either, nor those of gangs with pods on
- * these claims. A trial claim of the circuit breaker is created in any case, because without a
- * trial the breaker would never close.
+ * A claim of the plan may be paused (circuit breaker, failing pool). The other claims that were
+ * opened for its gang are then not created either. Neither are the claims of other gangs that have
+ * pods on one of these claims. A trial claim of the circuit breaker is created in any case, because
+ * without a trial the breaker would never close.
  * Tests: tests/unit/controller/claims/test_whole.c
  */
 struct whole_claim {
-	/* goes: the claim is created. On entry: whether it may be created on its own. probe: a
-	 * trial claim. */
+	/* goes: true if the claim is created. When whole_gangs() is called: true if the claim may
+	 * be created on its own. probe: true for a trial claim of the circuit breaker. */
 	bool goes;
 	bool probe;
 };
-/* Clears `goes` of claims whose gang is incomplete. v: one element for each of p->claims. */
+/* Clears v[i].goes of each claim whose gang is incomplete. v: one element for each claim of plan p,
+ * in the order of p->claims. */
 void whole_gangs(const struct plan *p, struct whole_claim *v, struct arena *a);
 
 #endif

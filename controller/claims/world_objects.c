@@ -68,8 +68,8 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	return w;
 }
 
-/* Returns the time in which half of the machines of a type complete the transition from that state,
- * ms; 0: not known. */
+/* Returns the time (ms) within which half of the machines of a type complete their transition from
+ * the state `from`; 0: not known. */
 static int64_t path_of(const struct provider_object *p, const char *type, const char *from)
 {
 	for (size_t i = 0; i < p->status.paths.n; i++)
@@ -99,7 +99,7 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 	return w;
 }
 
-/* True if the machine is being released or was released, and becomes free again. */
+/* True if the machine is being released or cleaned, and will become free again. */
 static bool is_coming(const struct machine *m)
 {
 	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
@@ -146,9 +146,9 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* True if no instance is launched for the claim, because its Provider has no offer now. While
- * another offer is requested the Machine still has its last error, but the claim counts as supply
- * again. */
+/* True if no instance is launched for the claim now, because its Provider has no offer. While
+ * another offer is being requested, the Machine still has its last error, but this returns false:
+ * the claim counts as supply again. */
 static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

@@ -1,5 +1,5 @@
-/* world_sync: converts objects, pods and Nodes to the planner's structs: one function for each kind
- * of change. */
+/* world_sync: converts objects, pods and Nodes to the planner's structs and puts them into the
+ * world, with one function for each kind of change. */
 #include "controller/claims/world_sync.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
 
-/* Interval of updates of the tenants' use; in this time it changes by about a thousandth of a
- * half-life. */
+/* Interval of updates of the tenants' use. During this interval the use changes only by about a
+ * thousandth of a half-life. */
 #define USED_MS 60000
 
 struct world_sync {
@@ -44,11 +44,12 @@ struct world_sync {
 	struct world *world;
 	struct to_come *to_come;
 	bool held;
-	/* VirtualCluster -> its segment, if its spec has probe addresses */
+	/* VirtualClusters whose spec has probe addresses. Key: name; value: its segment */
 	struct map *probed;
-	/* loop_now() of the last update of the tenants' use */
+	/* loop_now() at which the tenants' use was last updated */
 	int64_t used_at;
-	/* Changes during a pause: a letter for the kind, then the key */
+	/* Changes recorded during a pause. Key: a letter for the kind, then
+	 * "TENANT/NAMESPACE/NAME" */
 	struct map *late;
 };
 
@@ -63,8 +64,8 @@ enum late {
 	LATE_NODE
 };
 
-/* Records the change if the world is paused. Returns true if so. ns, name: "" if the kind has
- * none. */
+/* True if the world is paused: the change is then recorded, and the caller must not apply it. ns,
+ * name: "" if objects of this kind have none. */
 static bool is_late(struct world_sync *s, enum late kind, const char *tenant, const char *ns,
 		    const char *name)
 {
@@ -117,7 +118,8 @@ static bool pool_again(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Rebuilds all pools, because which providers a pool may use depends on the providers' types. */
+/* Rebuilds all pools in the world. Needed when a Provider changed, because which providers a pool
+ * may use depends on their types. */
 static void put_pools(struct world_sync *s)
 {
 	kube_cache_each(s->c->cache[OBJECT_NODE_POOL], pool_again, s);
@@ -182,7 +184,8 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n);
 
-/* The claim's capacity, and whether it is supply, depend on its Machine. */
+/* Updates a claim after its Machine changed, because the claim's capacity, and whether it is
+ * supply, depend on the Machine. */
 static bool put_claim_again(const struct node_claim *n, void *arg)
 {
 	struct world_sync *s = arg;
@@ -197,7 +200,8 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 	if (!is_late(s, LATE_MACHINE, "", "", name))
 		tell(s, put_machine(s, name, m));
 	claim_index_each(s->c, CLAIM_BY_MACHINE, name, put_claim_again, s);
-	if (!m || m->status.claim_ref) /* The machine accepts claims again. */
+	/* The Machine was deleted or has accepted a claim, so no longer avoid it. */
+	if (!m || m->status.claim_ref)
 		avoided_forget(s->spec.avoided, name);
 }
 
@@ -259,7 +263,7 @@ static bool find_probed(const struct kube_entry *e, void *arg)
 	return !p->found;
 }
 
-/* True if the tenant, or another tenant in the same segment, has probe addresses. */
+/* True if the tenant, or another tenant in the same segment, has probe addresses in its spec. */
 static bool is_probed(const struct world_sync *s, const struct virtual_cluster *vc)
 {
 	char segment[TENANT_SEGMENT];
@@ -439,8 +443,8 @@ static bool put_node(struct world_sync *s, const char *tenant, const char *name,
 	struct tenant *t = tenant_get(s->spec.tenants, tenant);
 	struct world_node w;
 
-	/* Until drover removes its taint, the Node of a claim's machine is a claim in progress, not
-	 * free capacity. */
+	/* Leave out a Node that still has drover's taint: until the taint is removed, its claim
+	 * counts as in progress, and the Node is no free capacity. */
 	if (!n || n->unregistered)
 		return world_del_node(s->world, tenant, name);
 	w = t ? tenant_world_node(t, n, a) : n->world;
@@ -481,8 +485,8 @@ bool world_sync_held(const struct world_sync *s)
 	return s->held;
 }
 
-/* Updates one recorded object from the caches. late: a letter, then "TENANT/NAMESPACE/NAME"; no
- * name contains a slash. */
+/* Updates one recorded object from the caches. late: a letter for the kind, then
+ * "TENANT/NAMESPACE/NAME". (No name contains a slash.) */
 static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();
@@ -514,7 +518,9 @@ static bool catch_up(struct world_sync *s, const char *late)
 		return put_tenant(s, name);
 	case LATE_POD:
 		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
-		if (!p || p->node) /* The plan may have reported something to the pod meanwhile. */
+		/* Forget what was reported to the pod: the plan may have reported something
+		 * meanwhile. */
+		if (!p || p->node)
 			has_its_place(s, tenant, ns, name);
 		return put_pod(s, tenant, ns, name, p);
 	case LATE_NODE:

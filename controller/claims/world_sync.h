@@ -6,13 +6,13 @@
 /*
  * world_sync: keeps the planner's world up to date with the caches, object by object.
  *
- * Each call reports one change, which is in the world at once. If it changes what a plan could
- * decide, changed() is called, which must only set a flag and defer. Most changes, such as a
- * heartbeat or a status, make no difference to a plan. On the loop thread.
+ * Each call reports one change, which is applied to the world at once. If the change can affect the
+ * outcome of a plan, changed() is called, which must only set a flag and defer. Most changes, such
+ * as a heartbeat or a status, make no difference to a plan. On the loop thread.
  *
- * While the world is paused, because a plan is made in slices, it does not change: changes are
- * recorded, and read from the caches when the world is released, so that many changes of one object
- * cost one update.
+ * While a plan is made in slices, the world is paused (world_sync_hold()): it does not change.
+ * Changes are recorded meanwhile, and read from the caches when the pause ends
+ * (world_sync_release()), so that many changes of one object cost one update.
  * Tests: tests/unit/controller/claims/test_provisioner.c,
  * tests/unit/controller/claims/test_world_sync.c
  */
@@ -39,7 +39,7 @@ struct world_sync_spec {
 	struct refused *refused;
 	struct sending *sending;
 	void (*changed)(void *arg);
-	/* A pod began to wait for a machine, or its requirements changed; called before
+	/* Called when a pod began to wait for a machine, or when its requirements changed; before
 	 * changed() */
 	void (*came)(void *arg);
 	void *arg;
@@ -48,40 +48,42 @@ struct world_sync;
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec);
 void world_sync_free(struct world_sync *s);
 
-/* Returns the world for plans and plan_stock(); the caller must not change its objects. */
+/* Returns the world, for plans and plan_stock(). The caller must not change the objects in it. */
 struct world *world_sync_world(struct world_sync *s);
 
 void world_sync_hold(struct world_sync *s);
-/* Ends the pause and applies the recorded changes. Does nothing harmful if the world is not
- * paused. */
+/* Ends the pause and applies the recorded changes. Does nothing if the world is not paused. */
 void world_sync_release(struct world_sync *s);
-/* True while the world is paused for a plan: plan_stock() has to wait. */
+/* True while the world is paused for a plan. plan_stock() must not be called then. */
 bool world_sync_held(const struct world_sync *s);
 
-/* world_sync_pool() to world_sync_claim() report a changed object; NULL: deleted. */
+/* world_sync_pool(), world_sync_provider(), world_sync_machine() and world_sync_claim() report a
+ * changed object. NULL object: it was deleted. */
 void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p);
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
-/* Adds a claim that a plan has sent to the world, at once or when the world is released. Does not
+/* Adds a claim to the world that a plan has just sent, at once or when the pause ends. Does not
  * call changed(), because the plan knows the claim. */
 void world_sync_sent(struct world_sync *s, const char *name);
-/* Reports a change of the VirtualCluster or of its struct tenant; both are read. */
+/* Reports a change of the VirtualCluster of that name or of its struct tenant. Reads both from
+ * their caches. */
 void world_sync_tenant(struct world_sync *s, const char *name);
-/* Updates all tenants. Call when a BurstPolicy changed. */
+/* Updates all tenants in the world. Call when a BurstPolicy changed. */
 void world_sync_tenants(struct world_sync *s);
-/* Reports a changed or deleted VirtualCluster. Updates the tenants that share its segment, because
- * its probe addresses count as proof for them too. */
+/* Reports that the VirtualCluster of that name was changed or deleted. Updates the tenants that
+ * share its segment, because its probe addresses count as proof for them, too. */
 void world_sync_segment(struct world_sync *s, const char *name);
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
 /* Reports that the pod's exclusions changed (claims/refused.h). */
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
-/* Reports an added or removed permit. */
+/* Reports that permit p was added or removed. */
 void world_sync_permit(struct world_sync *s, const struct permit *p);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n);
-/* Forgets the pods and Nodes of the tenant. Call when its cluster is read again. */
+/* Removes the pods and Nodes of the tenant from the world. Call when the tenant's cluster is read
+ * again. */
 void world_sync_tenant_reset(struct world_sync *s, const char *name);
 
 #endif
