@@ -8,10 +8,10 @@
 #include "base/secret.h"
 
 /*
- * bmc_check: reports what drover could do with a BMC and which functions are missing. It uses
- * drover's own Redfish client. It changes nothing, except that it opens a session and ends that
- * session in every case. The certificate is known before the password is sent: by CA, by
- * fingerprint, or from the first answer, which needs no login.
+ * bmc_check: reports what drover could do with a BMC, and which functions are missing. It uses
+ * drover's own Redfish client. It changes nothing at the BMC, except that it opens a session and
+ * always ends that session. The BMC's certificate is verified before the password is sent: by CA,
+ * by fingerprint, or by the certificate of the first answer, which needs no login.
  *
  * On the loop thread; calls done() exactly once, never inside a call.
  * Tests: tests/contract/test_bmc_check.c
@@ -19,29 +19,29 @@
 struct bmc_check_spec {
 	struct loop_group *group;
 	struct http *http;
-	/* Same format as spec.bmc.address of a Machine. */
+	/* BMC address in the format of spec.bmc.address of a Machine */
 	const char *address;
 	const char *user;
 	const struct secret *password;
-	/* As in struct http_peer_spec. */
+	/* CA certificates and fingerprint of the BMC, as in struct http_peer_spec */
 	const char *ca_pem, *pin_sha256;
 	bool learn_pin;
-	/* Allows http://, for tests. */
+	/* True: an address with http:// is allowed, for tests */
 	bool plain_ok;
-	/* First argument, borrowed: {"bmc": members as in status.bmc of a Machine, "systems": paths
-	 * of the Systems if the address must name one of them, "findings": [{"of": "power",
-	 * "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}]}. wrong: number of
-	 * findings with result "wrong". */
+	/* Called when the check has ended. told is the report, valid during the call: {"bmc":
+	 * members as in status.bmc of a Machine, "systems": paths of the Systems if the address
+	 * must name one of them, "findings": [{"of": "power", "result": "ok" | "note" | "wrong",
+	 * "says": "...", "mend": "..."}]}. wrong: number of findings with result "wrong". */
 	void (*done)(const json_t *told, unsigned wrong, void *arg);
 	void *arg;
 };
 struct bmc_check;
 
-/* Everything in s is borrowed until done(). Returns NULL with e on error. */
+/* Starts the check. Everything in s is borrowed until done(). Returns NULL with *e set on error. */
 struct bmc_check *bmc_check_new(const struct bmc_check_spec *s, struct err *e);
-/* Sends no further reads, ends the session and then calls done(). */
+/* Ends the check early: sends no further reads, ends the session and then calls done(). */
 void bmc_check_stop(struct bmc_check *c);
-/* NULL is allowed. Must not be called inside done(). */
+/* Frees the check; NULL is allowed. Must not be called inside done(). */
 void bmc_check_free(struct bmc_check *c);
 
 #endif

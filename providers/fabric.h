@@ -8,13 +8,17 @@
 #include "base/loop/loop.h"
 
 /*
- * fabric: the network backend that moves a machine's switch ports between segments.
+ * fabric: interface to the network backend that moves a machine's switch ports between segments
+ * (isolated networks).
  *
- * place() names the wanted segment and is idempotent. Its done() proves nothing: only observe()
- * reports in which segment the machine is, how that was proved, and when. A later place() of the
- * same machine starts after the earlier one has ended or its 60 s are over. ERR_CONFLICT of place()
- * always means that a leader with a higher fence has already moved the machine. All calls are
- * asynchronous on the loop thread; done() is called exactly once, never inside the call.
+ * place() requests that the machine is moved to a segment; it may be repeated. That its done()
+ * reports success proves nothing. Only observe() reports in which segment the machine is, how that
+ * was proved, and when. A later place() for the same machine starts after the earlier one has ended
+ * or its 60 s are over. ERR_CONFLICT of place() always means that a leader with a higher fence has
+ * already moved the machine. All calls are asynchronous on the loop thread; done() is called
+ * exactly once, never inside the call.
+ *
+ * Types of fabric:
  *
  *   none   no isolation: place() succeeds, observe() reports the requested segment, proof None
  *   exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
@@ -26,93 +30,99 @@ enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 /* Names of enum fabric_proof, by value: None, Weak, Strong. */
 extern const char *const fabric_proof_names[];
 
-/* A Netris controller, and the names that drover uses there. Everything is copied except http. */
+/* Settings of type netris: a Netris controller, and the names that drover uses there. fabric_new()
+ * copies everything except http. */
 struct fabric_netris {
-	/* Borrowed; must outlive the fabric. */
+	/* HTTP client, borrowed; must exist as long as the fabric */
 	struct http *http;
-	/* URL, such as "https://netris.example". */
+	/* URL of the controller, such as "https://netris.example" */
 	const char *url, *user;
 	const struct secret *password;
-	/* As in struct http_peer_spec. */
+	/* CA certificates and fingerprint of the controller, as in struct http_peer_spec */
 	const char *ca_pem, *pin_sha256;
 	bool plain_ok;
-	/* Names in Netris. admin: the Netris tenant that owns the servers. */
+	/* Names at the controller. site: the site; template_: the server-cluster template; admin:
+	 * the Netris tenant that owns the servers. */
 	const char *site, *template_, *admin;
 	/* Prefix of the names of all objects that drover creates; identifies this installation. */
 	const char *prefix;
 	/* Names of servers that drover adds as shared to each cluster that it creates;
 	 * NULL-terminated or NULL. */
 	const char *const *host_servers;
-	/* Names of V-nets that may contain a machine's ports in addition to its segment's;
-	 * NULL-terminated or NULL. */
+	/* Names of V-nets that may contain a machine's ports in addition to the V-nets of its
+	 * segment; NULL-terminated or NULL */
 	const char *const *common_vnets;
 };
 struct fabric_spec {
-	/* none, exec or netris. */
+	/* Type of fabric: none, exec or netris */
 	const char *type;
-	/* exec: argv, NULL-terminated. */
+	/* Type exec: argv of the program, NULL-terminated */
 	const char *const *command;
-	/* exec: programs that drover may run, with first arguments (allowed.h). NULL-terminated;
-	 * NULL: none. If command matches no entry, fabric_new() fails with ERR_DENIED. */
+	/* Type exec: programs that drover may run, with first arguments (allowed.h).
+	 * NULL-terminated; NULL: none. If command matches no entry, fabric_new() fails with
+	 * ERR_DENIED. */
 	const char *const *allowed;
-	/* netris only. */
+	/* Settings of type netris; NULL for other types */
 	const struct fabric_netris *netris;
 	struct loop_group *group;
 };
 struct fabric;
 
-/* A machine whose ports are moved. Segments are names: the quarantine and provisioning segment of a
- * Provider, or "tenant/NAME". */
+/* A machine whose switch ports are moved. Segments are given by name: the quarantine or
+ * provisioning segment of a Provider, or "tenant/NAME". */
 struct fabric_port {
 	const char *machine;
-	/* MAC address of the boot NIC; NULL: unknown. */
+	/* MAC address of the network interface from which the machine boots; NULL: unknown */
 	const char *mac;
 };
 struct fabric_place {
-	/* NULL: unknown, or in no segment. */
+	/* Segment in which the machine is; NULL: unknown, or in no segment */
 	const char *segment;
 	enum fabric_proof proof;
-	/* Why there is no better proof; NULL: no reason given. */
+	/* Why the proof is not stronger; NULL: no reason given */
 	const char *why;
-	/* loop_now() when the request was sent. */
+	/* loop_now() when the read was sent */
 	int64_t read_at;
 };
 struct fabric_call {
 	const char *op_id;
 	int64_t fence;
-	/* p is NULL for place() and drop(). */
+	/* Called when the call has ended. p: result of observe(), valid during the call; NULL for
+	 * place() and drop(), and with an error. */
 	void (*done)(const struct fabric_place *p, const struct err *e, void *arg);
-	/* place(), drop(): called just before each change, which may be long after the call began.
-	 * False ends the call with ERR_UNAVAILABLE. NULL: always true. Type exec does not call it,
-	 * because its program works on its own. */
+	/* For place() and drop(): called just before each change, which may be long after the call
+	 * began. Must return true while the change is still allowed. False ends the call with
+	 * ERR_UNAVAILABLE. NULL: always true. Type exec does not call it, because its program makes
+	 * the changes on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
-/* How a tenant's machines reach its API server, if the fabric takes part in it. */
+/* How a tenant's machines reach the tenant's API server, if the fabric is involved: by a virtual IP
+ * address in their network, or by a load balancer of the fabric. */
 enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
 struct fabric_way {
 	enum fabric_via via;
 	/* Segment of the tenant. */
 	const char *segment;
-	/* UID of the VirtualCluster; part of the name of the load balancer. */
+	/* UID of the VirtualCluster; part of the load balancer's name */
 	const char *uid;
-	/* IP:PORT; NULL: the load balancer gets a free address. */
+	/* IP:PORT that the machines use; NULL: the load balancer gets a free address */
 	const char *address;
 	/* IP:PORT of the API servers behind a load balancer; NULL-terminated. */
 	const char *const *backends;
 };
 struct fabric_way_seen {
 	bool up;
-	/* Static string in CamelCase, for a condition. */
+	/* Reason of a condition: static string in CamelCase */
 	const char *reason;
 	/* Human-readable message; "": none. */
 	const char *why;
-	/* IP:PORT; NULL: unknown. */
+	/* IP:PORT that the machines use; NULL: unknown */
 	const char *address;
 };
 struct fabric_way_call {
 	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
-	/* As in struct fabric_call. */
+	/* Called just before each change; see struct fabric_call */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
@@ -123,14 +133,15 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
-	/* See fabric_trouble(). NULL: this type reports no trouble. */
+	/* Implements fabric_trouble(); NULL: this type reports no problems */
 	bool (*trouble)(const struct fabric *f, char *text, size_t size);
-	/* Describes the backend for operators, for example "release 4.14.0". NULL or false:
-	 * unknown. */
+	/* Implements fabric_about(): describes the backend for operators, for example "release
+	 * 4.14.0". False, or NULL: unknown. */
 	bool (*about)(const struct fabric *f, char *text, size_t size);
-	/* NULL: this type creates no objects for a segment. */
+	/* Implements fabric_drop(); NULL: this type creates no objects for a segment */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
-	/* way and unway: NULL if this type does not support paths to API servers. */
+	/* Implement fabric_way() and fabric_unway(); NULL: this type does not provide paths to API
+	 * servers */
 	void (*way)(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 	void (*unway)(struct fabric *f, const struct fabric_way *w,
 		      const struct fabric_way_call *c);
@@ -141,31 +152,33 @@ struct fabric {
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);
-/* Drops pending calls without done(). */
+/* Frees the fabric. Pending calls end without done(). */
 void fabric_free(struct fabric *f);
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
-/* Writes a human-readable problem that concerns more than one machine and that an operator must
- * solve. Returns false if there is none. */
+/* Writes a human-readable problem to text, if there is one that concerns more than one machine and
+ * that an operator must solve. False: there is none. */
 bool fabric_trouble(const struct fabric *f, char *text, size_t size);
 bool fabric_about(const struct fabric *f, char *text, size_t size);
-/* True if this type creates objects for a segment, so that fabric_drop() must be called when the
+/* True if this type creates objects for a segment. The caller must then call fabric_drop() when a
  * segment is no longer used. */
 bool fabric_makes(const struct fabric *f);
 /* Removes the objects that drover created for a segment that is no longer used, and no other
- * objects. Idempotent. ERR_CONFLICT: the segment still contains a machine. Only if
+ * objects. May be repeated. ERR_CONFLICT: the segment still contains a machine. Call only if
  * fabric_makes(). */
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
-/* True if this type supports fabric_way() and fabric_unway(). */
+/* True if this type provides paths from machines to API servers: fabric_way() and
+ * fabric_unway(). */
 bool fabric_has_ways(const struct fabric *f);
-/* Creates or corrects the load balancer of a tenant's API server and reports its state; for a VIP
- * only checks what a VIP needs. Idempotent: an object that was created is found again by its name,
- * even if the answer to its creation was lost. w is copied. Only if fabric_has_ways(). */
+/* Creates or corrects the load balancer of a tenant's API server and reports its state. For
+ * FABRIC_VIA_VIP it only checks what a virtual IP address needs. May be repeated: an object that
+ * was created is found again by its name, even if the answer to its creation was lost. w is copied.
+ * Call only if fabric_has_ways(). */
 void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
-/* Removes the load balancer that drover created for w, and no other; only segment and uid of w
- * count. done() without an error (s is NULL) means that none is left. */
+/* Removes the load balancer that drover created for w, and no other. Uses only segment and uid of
+ * w. done() without an error (s is NULL) means that no such load balancer is left. */
 void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 
 #endif

@@ -6,21 +6,21 @@
 #include "providers/provider.h"
 
 /*
- * helper: machines that a separate process switches (child.h); shared by the types libvirt and
+ * helper: switches machines through a separate process (child.h); shared by the types libvirt and
  * exec. docs/provider-protocol.md specifies the requests observe, power, boot and media.
  *
- * The address of a machine is TYPE://PROVIDER/NAME: the process is chosen by the Provider, so no
- * field of a Machine can direct a request elsewhere. Each change is preceded by an observation
- * within the same call, and the change contains the UUID that was observed. There are no logins and
- * sessions.
+ * The address of a machine is TYPE://PROVIDER/NAME. The Provider chooses the process, so no field
+ * of a Machine can send a request to another process. Each change is preceded by an observation
+ * within the same call, and the request for the change contains the UUID that was observed. There
+ * are no logins and no sessions.
  * Tests: tests/contract/test_provider.c
  */
 struct helper_words {
-	/* Provider type, and scheme of addresses. */
+	/* Provider type, which is also the scheme of machine addresses */
 	const char *type;
 	/* Name of the process in error texts. */
 	const char *self;
-	/* Member of a request that contains the name of the machine. */
+	/* Name of the request member that contains the machine's name */
 	const char *thing;
 	/* True if machines can boot by HTTP. */
 	bool http;
@@ -32,12 +32,13 @@ struct helper {
 	char *name;
 	struct job_line line;
 	struct child *child;
-	/* Pending calls of exec_elastic.c. */
+	/* Pending calls of exec_elastic.c */
 	struct list elastic;
 };
 
 struct provider_machine {
-	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
+	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
+	 * the machine. */
 	struct job_seat seat;
 	struct helper *helper;
 	/* Name of the machine in requests to the process. */
@@ -46,18 +47,19 @@ struct provider_machine {
 	struct child_call *request;
 };
 
-/* Returns the state (p->state) of a provider that uses the functions below as its ops. Takes
- * ownership of child. words must be static. rate (calls started per second) and concurrent are used
- * if s sets none. */
+/* Creates the state (p->state) of a provider whose ops are the functions below. Takes ownership of
+ * child; words must be static. rate (calls started per second) and concurrent are used if s does
+ * not set them. */
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent);
 
-/* Queues a job of kind whose only request is request, with the machine's name, operation and fence
- * added. Takes ownership of request. */
+/* Queues a job of this kind that sends one request. Adds the machine's name, the operation and the
+ * fence to the request. Takes ownership of request. */
 void helper_ask(struct provider_machine *m, enum job_kind kind, json_t *request,
 		const struct provider_call *c);
 
-/* Implementations for struct provider_ops. */
+/* helper_close() to helper_media() implement the members of struct provider_ops of the same
+ * names. */
 void helper_close(struct provider *p);
 struct provider_machine *helper_attach(struct provider *p, const struct provider_machine_spec *s,
 				       struct err *e);

@@ -7,8 +7,8 @@
 #include "base/secret.h"
 
 /*
- * ipmi: functions shared by all users of ipmitool (the provider and `drover console`): parses BMC
- * addresses, checks logins and reads sensor lists.
+ * ipmi: functions shared by all users of ipmitool (ipmi_provider.c and `drover console`). They
+ * parse BMC addresses, check logins and read sensor lists.
  *
  * Pure: no process, no clock.
  * Tests: tests/unit/providers/test_ipmi.c; addresses and logins:
@@ -18,8 +18,9 @@
 #define IPMI_USER_MAX 16     /* Bytes. IPMI 2.0, 22.28: Set User Name */
 #define IPMI_PASSWORD_MAX 20 /* Bytes. IPMI 2.0, 22.30: Set User Password */
 
-/* Parses "ipmi://HOST" or "ipmi://HOST:PORT"; an IPv6 address is in brackets. host never begins
- * with "-". The caller frees host and port. -1: ERR_INVALID, and neither is set. */
+/* Splits an address "ipmi://HOST" or "ipmi://HOST:PORT" into *host and *port; an IPv6 address is in
+ * brackets. *host never begins with "-". The caller frees both. Returns -1 with ERR_INVALID if the
+ * address is not valid; neither is set. */
 int ipmi_place(const char *address, char **host, char **port, struct err *e)
 	__attribute__((warn_unused_result));
 
@@ -30,16 +31,17 @@ int ipmi_login_fits(const char *user, const struct secret *password, struct err 
 	__attribute__((warn_unused_result));
 
 /*
- * Reads the output of `ipmitool sdr elist` (1.8.19), which contains among other lines one row per
- * sensor:
+ * Finds failed sensors in the output of `ipmitool sdr elist` (1.8.19), which contains among other
+ * lines one row per sensor:
  *
  *   Fan 3            | 43h | cr  | 29.3 | 0 RPM
  *   PS2 Status       | c9h | ok  | 10.2 | Presence detected, Power Supply AC lost
  *
- * Critical are the threshold states cr and nr (critical, non-recoverable; IPMI 2.0, 35.14) and
- * those discrete states (table 42-3) that mean that a part does not work. Returns the number of
- * rows. Writes to fault the names of the first three critical sensors, human-readable, as UTF-8
- * without control characters; "" if none is critical. text is untrusted and may contain anything.
+ * A sensor is critical in the threshold states cr and nr (critical, non-recoverable; IPMI 2.0,
+ * 35.14), and in those discrete states (table 42-3) that mean that a part does not work. Returns
+ * the number of rows. Writes to fault the names of the first three critical sensors,
+ * human-readable, as UTF-8 without control characters; "" if none is critical. text is untrusted
+ * and may contain anything.
  */
 size_t ipmi_sensors(const char *text, char *fault, size_t size);
 

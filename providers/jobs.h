@@ -9,28 +9,30 @@
 #include "providers/provider.h"
 
 /*
- * jobs: the queue of one provider's calls. A call is a job; it starts when its machine runs no
- * other job, fewer than `concurrent` jobs run, and the token bucket (rate limit) has a token. Jobs
- * whose machine is busy are passed over, so a BMC that hangs blocks no other machine. A job that
- * has run for JOB_SLOW_MS gives up its concurrency slot and continues. Up to `concurrent` such slow
- * jobs run in addition, so that hundreds of BMCs that do not answer take no slots from BMCs that
- * do.
+ * jobs: the queue of one provider's calls. A call in the queue is a job. It starts when its machine
+ * runs no other job, fewer than `concurrent` jobs run, and the token bucket (rate limit) has a
+ * token. Jobs whose machine is busy are passed over, so a BMC that hangs blocks no other machine. A
+ * job that has run for JOB_SLOW_MS is slow: it gives up its concurrency slot and continues. Up to
+ * `concurrent` slow jobs run in addition, so that hundreds of BMCs that do not answer occupy no
+ * slots of BMCs that do.
+ *
+ * A job_line is the queue of a provider, a job_seat the queue of one machine.
  *
  *   waiting --pump--> running (run() was called) --job_end()--> done
  *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
  *                                              but may act no more
  *
  * The limit of 60 s (PROVIDER_CALL_MS) runs only while a job runs at the machine, this job or an
- * earlier one. Waiting for a slot and a token has no limit and is reported with
- * provider_call.begun. The queue is first come, first served, so a job that gave up its position
- * would only start later.
+ * earlier one. The wait for a slot and a token has no limit and is reported with
+ * provider_call.begun(). The queue is first come, first served: a job that is given up and queued
+ * again would only start later.
  *
  * Everything that run() starts must end in job_end(), even after the job was abandoned.
- * job_seat_done() drops the jobs of a machine without done(); the requests that run() started must
- * be cancelled before.
+ * job_seat_done() drops the jobs of a machine without done(); the caller must first cancel the
+ * requests that run() started.
  *
  * A provider that reaches its machines through another provider has a queue without limits
- * (job_line_over()); its jobs wait in the other provider's queue, and their 60 s begin when run()
+ * (job_line_over()). Its jobs wait in the other provider's queue, and their 60 s begin when run()
  * calls job_begun().
  * Tests: tests/unit/providers/test_jobs.c, tests/contract/test_provider.c
  */
@@ -52,28 +54,29 @@ struct job;
 struct job_line {
 	struct loop_group *group;
 	struct bucket bucket;
-	/* concurrent: limit for running and, separately, for slow. slow: jobs running longer than
-	 * JOB_SLOW_MS, not counted in running. */
+	/* concurrent: highest value of `running`, and also of `slow`. running: number of jobs that
+	 * run and are not slow. slow: number of jobs that have run longer than JOB_SLOW_MS. */
 	unsigned concurrent, running, slow;
-	/* List of job.link. */
+	/* Jobs that have not started, linked by job.link */
 	struct list waiting;
 	struct loop_timer pump;
-	/* True if the jobs wait in the queue of another provider (job_line_over()). */
+	/* True: this queue has no limits, because its jobs wait in the queue of another provider
+	 * (job_line_over()) */
 	bool over;
 	void (*run)(struct job *j);
 };
-/* The queue of one machine. Embedded as the first member of struct provider_machine. */
+/* The job queue of one machine. Embedded as the first member of struct provider_machine. */
 struct job_seat {
 	struct job_line *line;
-	/* List of job.sibling: all jobs of this machine, waiting and running. */
+	/* All jobs of this machine, waiting and running, linked by job.sibling */
 	struct list jobs;
-	/* busy: a job runs. asked: the job has reached the machine, so the time limit of all its
-	 * jobs runs. */
+	/* busy: a job runs. asked: that job has reached the machine, so the time limits of all jobs
+	 * of the machine run. */
 	bool busy, asked;
-	/* loop_now() at which the machine last became not busy. */
+	/* loop_now() at which the last job of this machine ended */
 	int64_t idle_since;
-	/* err.code of a timeout: names the component that does not answer (PROVIDER_OF_MANAGER); 0
-	 * means the machine. */
+	/* Code of the error when a call times out; it names the component that does not answer, for
+	 * example PROVIDER_OF_MANAGER. 0: the machine. */
 	int silent;
 };
 struct job {
@@ -83,29 +86,31 @@ struct job {
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
 	char *url, *media_ca;
-	/* Copies of the strings in call. */
+	/* Copies of the strings of the same names in `call` */
 	char *op_id, *handle, *session;
 	struct provider_call call;
 	struct loop_timer limit, slowly;
-	/* left_ms: rest of PROVIDER_CALL_MS when `limit` was last started or stopped. */
+	/* asked_at: loop_now() at which the job was queued. left_ms: rest of PROVIDER_CALL_MS when
+	 * `limit` was last started or stopped. */
 	int64_t asked_at, left_ms;
-	/* Observation under construction; for the implementation. */
+	/* The observation that the implementation collects during the job */
 	struct provider_observation seen;
-	/* Memory of the strings in seen; NULL: none yet. */
+	/* Memory of the strings in `seen`; NULL: none yet */
 	struct arena *strings;
-	/* Redfish: the open session is not the recorded one, so no change was sent. */
+	/* Redfish only. True: the open session is not the recorded one, so no change was sent. */
 	bool new_login;
-	/* For the implementation; freed with the job. NULL: none. */
+	/* Text for use by the implementation, freed with the job; NULL: none */
 	char *text;
 	/* Handle to pass to done(); NULL: none. */
 	const char *told;
-	/* JOB_ACQUIRE only; strings in `strings`. */
+	/* What to install, for JOB_ACQUIRE only; its strings are in `strings` */
 	struct provider_target target;
 	/* loop_now() at which the job is abandoned; valid while `limit` runs. */
 	int64_t deadline;
 };
 
-/* rate, concurrent: defaults if the spec sets none. */
+/* Initializes the queue of a provider. rate (calls started per second) and concurrent are used if s
+ * does not set them. run() starts a job. */
 void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
 		   unsigned concurrent, void (*run)(struct job *j));
 void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j));
@@ -113,16 +118,16 @@ void job_line_done(struct job_line *line);
 void job_seat_init(struct job_seat *seat, struct job_line *line);
 void job_seat_done(struct job_seat *seat);
 
-/* Queues a call. The caller may set the parameters of the returned job (on, how, url ...) until the
- * next loop turn. */
+/* Queues a call as a job of this kind and returns the job. The caller may set the job's parameters
+ * (on, how, url ...) until the next loop turn. */
 struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c);
-/* For job_line_over(): the job's turn in the other queue came after waited_ms, and its machine is
- * asked now. */
+/* For a queue made with job_line_over() only. Call when the job's turn in the other provider's
+ * queue has come, after waited_ms there, so that the machine is asked now. */
 void job_begun(struct job *j, int64_t waited_ms);
-/* Calls done() with o and e (see provider_call.done) unless the job was abandoned, and frees the
- * job. done() may detach the machine. */
+/* Ends the job: calls done() with o and e (see provider_call.done) unless the job was abandoned,
+ * and frees the job. done() may detach the machine. */
 void job_end(struct job *j, const struct provider_observation *o, const struct err *e);
-/* Returns true if the job may still send changes to the machine. False: *e is ERR_CONFLICT. */
+/* True if the job may still send changes to the machine. False: *e is ERR_CONFLICT. */
 bool job_may_act(struct job *j, struct err *e);
 
 #endif

@@ -10,12 +10,14 @@
 #include "providers/netris_look.h"
 
 /*
- * netris_lane: changes which servers are in one server cluster.
+ * netris_lane: changes which servers are in one server cluster (the Netris object behind a
+ * segment).
  *
- * A PUT sends the complete list of servers, and the controller does not compare it with the current
- * one: a list from an old read would remove other machines from their tenant's network. So at most
- * one change of a cluster is in progress at a time; edits that arrive meanwhile are merged into the
- * next one. The list is read just before the PUT and again afterwards:
+ * The change is a PUT of the cluster's complete list of servers, and the controller does not
+ * compare that list with the current one. A list from an old read would remove other machines from
+ * their tenant's network. So at most one change of a cluster is in progress at a time; edits that
+ * arrive meanwhile are merged into the next change. The list is read just before the PUT and again
+ * afterwards:
  *
  *   idle --> read --> PUT --> read again --> done()
  *
@@ -23,12 +25,13 @@
  * `shared` is not written back. The answer to the PUT proves nothing, nor does a lost answer; only
  * the list that is read afterwards does.
  *
- * An incident is a server of drover, or a shared one, that disappeared without an edit of drover:
- * after drover's PUT, or since the list that was read after the previous change. Because a read may
- * be stale, the list is read three times before an incident is declared. Then drover writes nothing
- * more to this cluster, and each edit fails with this reason, until a snapshot shows the server in
- * some cluster again or shows that the site has no server with its id. Exception: a change that
- * adds all missing servers is made, because otherwise only an operator could repair the cluster.
+ * An incident is the disappearance of a server of drover, or of a shared one, from the cluster
+ * without an edit of drover: after drover's PUT, or since the list that was read after the previous
+ * change. Because a read may be stale, the list is read three times before an incident is declared.
+ * Then drover writes nothing more to this cluster, and each edit fails with the incident as the
+ * reason. The incident ends when a snapshot shows the server in some cluster again, or shows that
+ * the site has no server with its id. Exception: a change that adds all missing servers is made
+ * even during an incident, because otherwise only an operator could repair the cluster.
  *
  * Not covered: a change that another writer makes between drover's read and PUT (some milliseconds)
  * is undone without notice.
@@ -38,36 +41,39 @@
  */
 struct netris_lane;
 
-/* One requested change; embedded in the caller's structure. */
+/* One requested change of the cluster; embedded in the caller's structure. */
 struct netris_edit {
 	struct list link;
 	int64_t server;
 	/* True: add the server; false: remove it. */
 	bool add;
-	/* loop_now() after which the edit is no longer sent. */
+	/* loop_now() after which the edit must no longer be sent */
 	int64_t until;
-	/* Internal: the edit is part of the change in progress. */
+	/* For netris_lane.c only. True: the edit is part of the change in progress */
 	bool merged;
-	/* Called just before the edit is sent; NULL: always true. */
+	/* Called just before the edit is sent; false: it is not sent. NULL: always true. */
 	bool (*may_act)(void *arg);
-	/* e NULL: the list shows the change. */
+	/* Called when the edit has ended. e NULL: the list that was read afterwards shows the
+	 * change. */
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
 };
 
-/* ours: returns true if the server is a machine that only drover moves. */
+/* Creates the lane of the cluster with this id and name. ours(): true if the server is a machine
+ * that only drover moves. */
 struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
 				    const char *name, bool (*ours)(int64_t server, void *arg),
 				    void *arg);
-/* Drops pending edits without calling done(). */
+/* Frees the lane. Its pending edits are dropped without done(). */
 void netris_lane_free(struct netris_lane *l);
 void netris_lane_edit(struct netris_lane *l, struct netris_edit *ed);
 /* Drops the edit without calling done(). A request already sent may still take effect. */
 void netris_lane_drop(struct netris_edit *ed);
-/* Passes a snapshot, which may end an incident. */
+/* Compares a new snapshot with the lane's incident, which may end it. */
 void netris_lane_saw(struct netris_lane *l, const struct netris_look *look);
 int64_t netris_lane_id(const struct netris_lane *l);
-/* Writes a human-readable description of the incident that blocks the cluster; false: none. */
+/* Writes a human-readable description of the incident that blocks the cluster to text. False: there
+ * is no incident. */
 bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size);
 
 #endif

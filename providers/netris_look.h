@@ -9,14 +9,14 @@
 #include "netris/netris.h"
 
 /*
- * netris_look: snapshots of a whole Netris site: server clusters with their members, V-nets with
- * their ports, switches, and the switch ports of each server.
+ * netris_look: reads snapshots of a whole Netris site: server clusters with their members, V-nets
+ * with their ports, switches, and the switch ports of each server.
  *
- * A caller gets a snapshot that was begun after its request. Only one snapshot is read at a time
- * and serves all callers that wait for it, with NETRIS_LOOK_GAP_MS between two snapshots, so a
- * thousand machines cost as many requests as one. Members that a list omits are read element by
- * element. Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and in
- * addition when a caller sets `fresh`.
+ * A caller gets a snapshot that was begun after its request. Only one snapshot is read at a time.
+ * It serves all callers that wait, and the next one begins at the earliest NETRIS_LOOK_GAP_MS
+ * later. So a thousand machines cost as many requests as one. Members that a list omits are read
+ * element by element. Servers, links and templates are read at most once in NETRIS_INVENTORY_MS,
+ * and in addition when a caller sets `fresh`.
  *
  * On the loop thread; calls done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
@@ -29,18 +29,19 @@ struct netris_looks;
 
 /* A switch port to which a server is linked. */
 struct netris_wire {
-	/* ID; 0 means not reported. */
+	/* ID of the port; 0: not reported */
 	int64_t port;
 	/* Name of the switch; NULL: not reported. */
 	const char *switch_;
 };
 struct netris_machine {
 	int64_t id;
-	/* True if two servers of the site have this name. */
+	/* True: two servers of the site have this name, so it identifies neither */
 	bool twice;
 	struct netris_wire wires[NETRIS_PORTS_MAX];
 	size_t n;
-	/* True if the server has more than NETRIS_PORTS_MAX links. */
+	/* True: the server has more than NETRIS_PORTS_MAX links, and only the first are in
+	 * `wires` */
 	bool more;
 };
 struct netris_look {
@@ -54,30 +55,30 @@ struct netris_look {
 	size_t nswitches;
 	const struct netris_template *templates;
 	size_t ntemplates;
-	/* Servers of the site: name -> struct netris_machine. */
+	/* Servers of the site. Key: name; value: struct netris_machine */
 	struct map *machines;
 };
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name);
 const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t id);
 const struct netris_template *netris_look_template(const struct netris_look *l, int64_t id);
-/* Returns true if Netris reports the members of V-net v. */
+/* True if Netris reports which servers or ports V-net v contains. */
 bool netris_says_members(const struct netris_vnet *v);
 const struct netris_device *netris_look_switch(const struct netris_look *l, const char *name);
 bool netris_has_member(const struct netris_cluster *c, int64_t server);
 
-/* One caller that waits; embedded in the caller's structure. */
+/* A caller that waits for a snapshot; embedded in the caller's structure. */
 struct netris_wait {
 	struct list link;
-	/* True: also read servers, links and templates. */
+	/* True: also read servers, links and templates for this snapshot */
 	bool fresh;
-	/* l is NULL with e; valid during the call. */
+	/* Called once with the snapshot l, valid during the call; with an error l is NULL. */
 	void (*done)(const struct netris_look *l, const struct err *e, void *arg);
 	void *arg;
 };
 
-/* site: name of the site whose servers are included. */
+/* Creates the reader of snapshots. site: name of the site whose servers are included. */
 struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site);
-/* No caller may be waiting. May be called inside a done(). */
+/* Frees the reader. No caller may be waiting. May be called inside a done(). */
 void netris_looks_free(struct netris_looks *ls);
 void netris_look(struct netris_looks *ls, struct netris_wait *w);
 

@@ -11,13 +11,13 @@
  * them later.
  *
  * Both objects have the same name and the tag NETRIS_MADE_BY PREFIX, by which drover later
- * recognizes its own objects. A create is not idempotent and its answer may be lost. So objects are
- * first looked up by name, and done() only means that the requests have ended: the caller must read
- * the lists to learn the result. An existing object of that name is used as it is, whoever created
- * it.
+ * recognizes its own objects. A create request is not idempotent, and its answer may be lost. So
+ * each object is first looked up by name, and done() only means that the requests have ended. The
+ * caller must read the lists to learn the result. An existing object of that name is used as it is,
+ * whoever created it.
  *
- * netris_unmake() removes the objects that have drover's tag and contain only shared servers; the
- * tenant's machines have left by then. Objects with a different tag or no tag stay, without an
+ * netris_unmake() removes the objects that have drover's tag and contain only shared servers. The
+ * tenant's machines must have left before. Objects with a different tag or no tag stay, without an
  * error.
  *
  * On the loop thread; calls done() exactly once, never inside the call.
@@ -27,24 +27,27 @@
 
 struct netris_make_spec {
 	const char *name, *prefix;
-	/* Names in Netris: site, server-cluster template, and the tenant that owns the objects. */
+	/* Names of the site, of the server-cluster template, and of the Netris tenant that owns the
+	 * objects */
 	const char *site, *template_, *admin;
-	/* Names of servers to add as shared; NULL-terminated or NULL. */
+	/* Names of servers to add to the cluster as shared; NULL-terminated or NULL */
 	const char *const *host_servers;
-	/* Called before each change; NULL: always true. */
+	/* Called before each change; false: the change is not made. NULL: always true. */
 	bool (*may_act)(void *arg);
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
 };
 struct netris_make;
 
-/* s is copied; what its members point to is borrowed until done(). */
+/* Creates what is missing of VPC and server cluster. s is copied; what its members point to is
+ * borrowed until done(). */
 struct netris_make *netris_make(struct netris *n, const struct netris_make_spec *s);
-/* Stops without calling done(); NULL is allowed. */
+/* Stops the creation without calling done(). m may be NULL. */
 void netris_make_free(struct netris_make *m);
 
-/* Removes the server cluster and the VPC named s->name. Uses name, prefix, may_act, done and arg of
- * s. done() without an error means that no object of drover with this name is left. */
+/* Removes the server cluster and the VPC named s->name, if drover created them. Uses only name,
+ * prefix, may_act, done and arg of s. done() without an error means that no object of drover with
+ * this name is left. */
 struct netris_unmake;
 struct netris_unmake *netris_unmake(struct netris *n, const struct netris_make_spec *s);
 void netris_unmake_free(struct netris_unmake *m);

@@ -6,8 +6,8 @@
 #include "providers/netris_look.h"
 
 /*
- * netris_proof: judges from a snapshot whether a server's ports are in the V-nets of one server
- * cluster and in no others.
+ * netris_proof: judges from a snapshot whether a server's ports are in the V-nets (networks) of one
+ * server cluster and in no others.
  *
  * The controller has no interface that shows that a switch has applied a change: switches pull
  * changes, and keep their last configuration while the controller is unreachable. So a Weak proof
@@ -23,27 +23,30 @@
  *   snapshot that showed the machine there.  A lastSeen is compared only with an earlier one of
  *   the same switch, so no clocks need to agree
  *
- * A Strong proof also needs packets, which the controller adds (controller/life/probe.h).
+ * A Strong proof also needs probe packets, which the controller sends (controller/life/probe.h).
  *
- * Pure. Tests: tests/unit/providers/test_netris_proof.c
+ * Pure.
+ * Tests: tests/unit/providers/test_netris_proof.c
  */
 
-/* Earlier snapshots' results for one machine. All zero initially and after each move of the
- * machine. */
+/* What earlier snapshots showed for one machine. The caller sets all members to zero initially and
+ * after each move of the machine. */
 struct netris_seen {
-	/* ID of the cluster in which the snapshots show the machine; 0 means in none. */
+	/* ID of the cluster in which the last snapshot showed the machine; 0: in none */
 	int64_t cluster;
-	/* True if `since` is set from the first snapshot that shows the machine there. */
+	/* True: `since` was set, from the first snapshot that showed the machine in this cluster */
 	bool based;
-	/* True if every switch has reported since. */
+	/* True: every switch of the machine has reported after `since` */
 	bool proved;
-	/* lastSeen of the switch of each port. */
+	/* lastSeen of the switch of each port, from the first snapshot */
 	int64_t since[NETRIS_PORTS_MAX];
 	size_t n;
 };
 
-/* c: cluster that contains the server; NULL: none. common: names of V-nets, NULL-terminated or
- * NULL. Writes to why (at least 200 bytes) what is missing; "" if nothing is. */
+/* Returns the proof that server m is in cluster c, and updates *seen. c: the cluster that contains
+ * the server; NULL: none. common: names of V-nets that may contain the server in addition,
+ * NULL-terminated or NULL. Writes to why (at least 200 bytes) what is missing for the proof; "" if
+ * nothing is. */
 enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
 			       const struct netris_cluster *c, const char *const *common,
 			       struct netris_seen *seen, char *why, size_t size);

@@ -10,8 +10,8 @@
  * netris_state: state that the parts of the fabric `netris` share: the controller, its release, the
  * names of segments.
  *
- *   netris_fabric.c		moves, observes and removes
- *   netris_fabric_way.c	paths to tenants' API servers
+ *   netris_fabric.c       moves machines, observes them and removes segments
+ *   netris_fabric_way.c   paths to tenants' API servers
  *
  * On the loop thread.
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
@@ -26,16 +26,16 @@ struct fabric_state {
 	struct netris_ways *way_lists;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
-	/* Cluster name -> struct netris_lane. */
+	/* Key: name of a server cluster; value: struct netris_lane */
 	struct map *lanes;
-	/* Machine name -> struct machine. */
+	/* Key: name of a machine; value: struct machine */
 	struct map *machines;
-	/* Cluster name -> struct maker. */
+	/* Key: name of a server cluster; value: struct maker */
 	struct map *makers;
 	struct list jobs, drops, ways;
 	struct netris_request *release_asked;
-	/* loop_now() of the last answer to the request for the release, even if the answer
-	 * contained none; -1 means not asked yet. */
+	/* loop_now() of the last answer to the request for the controller's release, even if the
+	 * answer named no release; -1: not answered yet */
 	int64_t release_at;
 	enum netris_release release;
 	char release_text[NETRIS_RELEASE_TEXT];
@@ -43,25 +43,26 @@ struct fabric_state {
 
 /* Requests the release of the controller, unless it was requested within the last six hours. */
 void netris_state_ask_release(struct fabric_state *f);
-/* Returns true if drover may change objects at the controller: its release was requested, and is
- * not one that is known to lose changes. */
+/* True if drover may change objects at the controller: the request for its release was answered,
+ * and the release is not one that is known to lose changes. */
 bool netris_state_may_change(const struct fabric_state *f);
-/* Writes the known release, human-readable. False: not requested yet. */
+/* Writes the release as human-readable text. False: the request for it was not answered yet. */
 bool netris_state_release(const struct fabric_state *f, char *text, size_t size);
 
 /* Returns the name of the server cluster of segment, malloc'd. */
 char *netris_state_cluster(const struct fabric_state *f, const char *segment);
 
-/* Returns a NULL-terminated copy, malloc'd; names NULL: an empty list. */
+/* Returns a copy of the names as a NULL-terminated list, malloc'd; an empty list if names is
+ * NULL. */
 char **netris_state_copy_names(const char *const *names);
 void netris_state_free_names(char **names);
 
-/* Implementations for struct fabric_ops. */
+/* netris_fabric_way() and netris_fabric_unway() implement way and unway of struct fabric_ops. */
 void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
 		       const struct fabric_way_call *c);
 void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
 			 const struct fabric_way_call *c);
-/* Stops all pending way calls without done(). */
+/* Stops all pending way and unway calls without done(). */
 void netris_fabric_ways_free(struct fabric_state *f);
 
 #endif

@@ -12,26 +12,32 @@
 #include "providers/elastic.h"
 
 /*
- * provider: where machines come from and how they are switched. One interface for Redfish, IPMI,
- * libvirt, BCM, clouds and programs (exec).
+ * provider: one interface to the machines of a Provider, for Redfish, IPMI, libvirt, BCM, clouds
+ * and programs of the operator (exec). Its calls observe machines, switch them on and off, set what
+ * they boot, and install them.
  *
- * Each call names a target state or a wanted object, so a repeated call is harmless. Each call is
- * asynchronous on the loop thread. It ends with exactly one call of call.done(), never inside the
- * starting function: done, started (with a handle) or an error. A call ends at most
- * PROVIDER_CALL_MS after its turn in the provider's queue came. The wait for that turn (limits of
- * rate and concurrency) has no limit, because the machine is not asked during the wait.
+ * Each call names a target state or a wanted object, so a repeated call is harmless. All calls are
+ * asynchronous on the loop thread. Each call ends with exactly one call of call.done(), never
+ * inside the starting function. The result is: done, started (with a handle) or an error. A call
+ * ends at most PROVIDER_CALL_MS after its turn in the provider's queue came. The wait for that turn
+ * (limits of rate and concurrency) has no limit, because the machine is not asked during the wait.
  *
- * A handle is recorded in the journal; afterwards only observe() reports progress.
+ * The caller records a handle in the journal (fields of Machine status); afterwards only observe()
+ * reports progress.
  *
- * Errors: ERR_DENIED with code 401: the login was refused, and this attachment does not try it
- * again. ERR_DENIED with code PROVIDER_PASSWORD_CHANGE: the BMC accepts the login but refuses every
- * request until the password is changed; this attachment does not log in again. Code
- * PROVIDER_ADDRESS, also from attach(): bmc_address must be corrected. Code PROVIDER_OF_MANAGER:
- * the error concerns the manager of the machines (the BCM head node), not the BMC of the machine. A
- * NULL slot in provider_ops means unsupported: the wrapper answers ERR_UNSUPPORTED, and the caller
- * uses another method.
+ * Errors with a special meaning:
  *
- * A provider takes no decisions and repeats nothing: policy belongs to the controller.
+ * - ERR_DENIED with code 401: the login was refused, and this attachment (attach() to detach())
+ *   does not try it again.
+ * - ERR_DENIED with code PROVIDER_PASSWORD_CHANGE: the BMC accepts the login but refuses every
+ *   request until the password is changed; this attachment does not log in again.
+ * - Code PROVIDER_ADDRESS, also from attach(): bmc_address must be corrected.
+ * - Code PROVIDER_OF_MANAGER: the error concerns the manager of the machines (the BCM head node),
+ *   not the BMC of the machine.
+ * - ERR_UNSUPPORTED: this type does not have the call (its slot in provider_ops is NULL), and the
+ *   caller uses another method.
+ *
+ * A provider makes no decisions and repeats no calls by itself: the controller does that.
  * Tests: tests/contract/test_provider.c
  */
 #define PROVIDER_CALL_MS 60000
@@ -55,7 +61,7 @@ enum provider_boot {
 	PROVIDER_BOOT_HTTP
 };
 
-/* Boot override: what the machine boots next instead of its disk. */
+/* Boot override: what the BMC reports that the machine boots next instead of its disk. */
 enum provider_override {
 	PROVIDER_OVERRIDE_NONE,
 	/* virtual media */
@@ -68,18 +74,19 @@ enum provider_override {
 
 /* Settings of type libvirt: one libvirt host, reached through the helper process drover-libvirt. */
 struct provider_libvirt {
-	/* URI of the libvirt host; storage pool for boot media and new drives. */
+	/* uri: URI of the libvirt host. pool: name of the storage pool for boot media and new
+	 * drives. */
 	const char *uri, *pool;
-	/* Path of drover-libvirt; NULL: not installed. */
+	/* Path of the program drover-libvirt; NULL: not installed */
 	const char *helper;
-	/* URIs of the hosts that drover may open, compared byte by byte. NULL-terminated; NULL:
-	 * none. */
+	/* URIs of the libvirt hosts that drover may open, compared byte by byte. NULL-terminated;
+	 * NULL: none. */
 	const char *const *allowed;
 };
 
-/* Settings of type exec: a program of the operator. */
+/* Settings of type exec: machines are switched by a program of the operator. */
 struct provider_exec {
-	/* argv, NULL-terminated, run without a shell; [0] is an absolute path. */
+	/* argv of the program, NULL-terminated, run without a shell; [0] is an absolute path. */
 	const char *const *command;
 	/* Programs that drover may run, with first arguments (allowed.h). NULL-terminated; NULL:
 	 * none. */
@@ -88,11 +95,13 @@ struct provider_exec {
 
 /* The system that manages the machines of a provider: the BCM head node. */
 struct provider_manager {
-	/* URL, such as https://head:8081. */
+	/* URL of the manager, such as https://head:8081 */
 	const char *endpoint;
-	/* As in struct http_peer_spec. */
+	/* CA certificates and certificate fingerprint of the manager, as in struct
+	 * http_peer_spec */
 	const char *ca_pem, *pin_sha256;
-	/* Client certificate; with key_pem it is the login, and no password is sent. */
+	/* Client certificate. Together with key_pem it is the login, and user and password are not
+	 * sent. */
 	const char *cert_pem;
 	const struct secret *key_pem;
 	const char *user;
@@ -107,40 +116,42 @@ enum provider_cloud_login {
 	PROVIDER_LOGIN_ENVIRONMENT,
 	/* a shared credentials file */
 	PROVIDER_LOGIN_FILE,
-	/* the role of the instance on which drover runs, from its metadata service (version 2) */
+	/* the role of the instance on which drover itself runs, from the instance's metadata
+	 * service (version 2) */
 	PROVIDER_LOGIN_INSTANCE,
 	/* a role, obtained from STS with a token in a file */
 	PROVIDER_LOGIN_WEB_IDENTITY,
-	/* the first of ENVIRONMENT, WEB_IDENTITY and FILE for which variables are set; otherwise
-	 * INSTANCE */
+	/* the first of ENVIRONMENT, WEB_IDENTITY and FILE whose variables are set in this process;
+	 * otherwise INSTANCE */
 	PROVIDER_LOGIN_FOUND
 };
 struct provider_cloud_zone {
 	const char *region, *zone, *subnet;
-	/* NULL-terminated; NULL: the default group of the subnet. */
+	/* IDs of security groups, NULL-terminated; NULL: the default group of the subnet */
 	const char *const *security_groups;
-	/* Image ID in this region; NULL: image of struct provider_cloud. */
+	/* Image ID in this region; NULL: the image in struct provider_cloud */
 	const char *image;
 };
 struct provider_cloud_type {
 	/* Name of the instance type, such as p5.48xlarge. */
 	const char *name;
-	/* Number of EFA interfaces, one on each network card; 0 means one ordinary interface. */
+	/* Number of EFA interfaces, one on each network card; 0: one ordinary network interface */
 	unsigned efa_interfaces;
 	/* Purchase options to offer. */
 	bool on_demand, spot;
 };
 struct provider_cloud_price {
 	const char *type;
-	/* NULL: every region. */
+	/* Region in which the price applies; NULL: every region */
 	const char *region;
-	/* One of elastic_market_names; NULL: OnDemand. */
+	/* Purchase option, one of elastic_market_names; NULL: OnDemand */
 	const char *market;
-	/* Millionths of the currency, for one instance and hour. */
+	/* Price of one instance for one hour, in millionths of the currency */
 	int64_t micros_per_hour;
 };
 struct provider_cloud {
-	/* URL in which {region} is replaced; NULL: https://ec2.{region}.amazonaws.com. */
+	/* URL of the EC2 API; {region} is replaced by the region. NULL:
+	 * https://ec2.{region}.amazonaws.com. */
 	const char *endpoint;
 	const char *ca_pem;
 	struct {
@@ -159,50 +170,55 @@ struct provider_cloud {
 	const char *currency;
 	/* True: also offer the capacity that the account has reserved. */
 	bool reservations;
-	/* Default image ID; NULL: each zone has its own. */
+	/* Default image ID; NULL: each zone sets its own */
 	const char *image;
-	/* Name of the key pair for SSH by operators; NULL: none. */
+	/* Name of the SSH key pair with which operators log in to instances; NULL: none */
 	const char *key_name;
-	/* Name; NULL: none. */
+	/* Name of the instance profile; NULL: none */
 	const char *instance_profile;
-	/* Name; NULL: none. */
+	/* Name of the placement group; NULL: none */
 	const char *placement_group;
-	/* Device name of the root volume, such as /dev/sda1; NULL: size as in the image. */
+	/* Device name of the root volume, such as /dev/sda1, whose size is set to root_gib; NULL:
+	 * size as in the image */
 	const char *root_device;
 	int64_t root_gib;
 	enum provider_cloud_login login;
-	/* Only for PROVIDER_LOGIN_KEYS. */
+	/* Used only with PROVIDER_LOGIN_KEYS */
 	const char *access_key_id;
 	const struct secret *secret_access_key, *session_token;
-	/* Only for PROVIDER_LOGIN_FILE; NULL: the defaults of the AWS tools. */
+	/* Credentials file and its section, used only with PROVIDER_LOGIN_FILE; NULL: the defaults
+	 * of the AWS tools */
 	const char *file, *profile;
-	/* Only for PROVIDER_LOGIN_WEB_IDENTITY; NULL: from the environment. */
+	/* Role and path of the token file, used only with PROVIDER_LOGIN_WEB_IDENTITY; NULL: from
+	 * the environment */
 	const char *role_arn, *token_file;
-	/* NULL: https://sts.{region}.amazonaws.com. */
+	/* URL of STS (the AWS service that issues temporary credentials); NULL:
+	 * https://sts.{region}.amazonaws.com */
 	const char *sts_endpoint;
-	/* NULL: http://169.254.169.254. */
+	/* URL of the instance metadata service; NULL: http://169.254.169.254 */
 	const char *metadata_endpoint;
 };
 
 struct provider_spec {
 	const char *name, *type;
-	/* Base URL from which BMCs fetch boot media; NULL: unknown. */
+	/* Base URL from which BMCs fetch boot media; NULL: unknown */
 	const char *media_url;
-	/* Type libvirt only; otherwise NULL. */
+	/* Settings of type libvirt; NULL for other types */
 	const struct provider_libvirt *libvirt;
-	/* Type exec only; otherwise NULL. */
+	/* Settings of type exec; NULL for other types */
 	const struct provider_exec *exec;
-	/* Type bcm only; otherwise NULL. Copied. */
+	/* Settings of type bcm, copied; NULL for other types */
 	const struct provider_manager *manager;
-	/* Type ec2 only; otherwise NULL. Copied. */
+	/* Settings of type ec2, copied; NULL for other types */
 	const struct provider_cloud *cloud;
-	/* Highest rate of started calls, all machines together; 0 means the default of the type. */
+	/* Highest number of calls started per second, for all machines together; 0: the default of
+	 * the type */
 	double requests_per_s;
-	/* Highest number of concurrent calls; 0 means the default of the type. */
+	/* Highest number of calls that run at the same time; 0: the default of the type */
 	unsigned concurrent;
 	struct loop_group *group;
 	struct http *http;
-	/* Allows http:// BMCs, for tests. */
+	/* True: BMC addresses with http:// are allowed, for tests */
 	bool plain_ok;
 };
 struct provider;
@@ -211,26 +227,26 @@ struct provider_machine;
 
 struct provider_machine_spec {
 	const char *name;
-	/* UID of the Machine, with which the provider marks the machine as owned by drover at the
-	 * manager; NULL: none. */
+	/* UID of the Machine; the provider stores it at the manager to mark the machine as owned by
+	 * drover. NULL: none. */
 	const char *uid;
-	/* Name of the machine at its manager; NULL: equal to name. */
+	/* Name of the machine at its manager; NULL: the same as `name` */
 	const char *node;
 	const char *bmc_address;
 	const char *user;
 	const struct secret *password;
 	const char *ca_pem, *pin_sha256;
 	bool learn_pin;
-	/* status.bmc.sessionURI that an earlier leader recorded; this session is deleted first.
-	 * NULL: none. */
+	/* URI of a session that an earlier leader recorded in status.bmc.sessionURI; the provider
+	 * deletes this session first. NULL: none. */
 	const char *old_session;
 };
 
-/* Progress of the installation that acquire() started. */
+/* Progress of the installation that acquire() prepared. */
 enum provider_progress {
-	/* not requested, or not known: neither failed nor done */
+	/* not requested, or progress not known */
 	PROVIDER_PROGRESS_UNKNOWN,
-	/* requested, but the machine has not booted into the installation yet */
+	/* requested, but the machine has not yet booted into the installation */
 	PROVIDER_PROGRESS_UNBEGUN,
 	PROVIDER_PROGRESS_WAITING,
 	/* stopped by a decision of another user of the manager */
@@ -239,30 +255,30 @@ enum provider_progress {
 	PROVIDER_PROGRESS_FAILED
 };
 
-/* What a managed machine is to run. */
+/* What acquire() installs on a machine of a manager (BCM). */
 struct provider_target {
-	/* Name of the category at the manager. */
+	/* Name of the category (set of node settings) at the manager */
 	const char *category;
-	/* Name of the software image to use instead of the category's; NULL: the category's. */
+	/* Name of the software image to use; NULL: the image of the category */
 	const char *image;
-	/* Name of the management network; NULL: unchanged. */
+	/* Name of the management network; NULL: keep the present one */
 	const char *network;
-	/* Block devices to clear, in addition to those of the disk layout. */
+	/* Paths of block devices to clear, in addition to those that the disk layout clears */
 	const char *const *clear;
 	size_t nclear;
 };
 
-/* One machine that the manager reports. */
+/* One machine that the manager reports in its inventory. */
 struct provider_found {
-	/* NULL: not reported. */
+	/* Name, boot MAC address, BMC address and serial number; NULL: not reported */
 	const char *node, *mac, *bmc_address, *serial;
-	/* Why drover does not manage this machine; NULL: no objection. */
+	/* Why drover cannot manage this machine; NULL: it can */
 	const char *refusal;
 	/* True if the operating system of the machine is in contact with the manager. */
 	bool up;
 };
 struct provider_inventory {
-	/* Version of the manager. */
+	/* Version of the manager's software */
 	const char *version;
 	struct {
 		struct provider_found *v;
@@ -278,80 +294,83 @@ struct provider_inventory {
  * reported are NULL or 0. */
 struct provider_drive {
 	const char *serial, *model;
-	/* Permanent identifier as reported: EUI, NAA or UUID. */
+	/* Permanent identifier (EUI, NAA or UUID) as the BMC reports it */
 	const char *durable;
-	/* Human-readable location. */
+	/* Human-readable location of the drive */
 	const char *slot;
 	int64_t bytes;
-	/* Volume of a RAID controller that contains the drive; NULL: none. */
+	/* Name and permanent identifier of the RAID volume that contains the drive; NULL: none */
 	const char *volume, *volume_durable;
 	int64_t volume_bytes;
 };
 
 /* One observation of a machine. */
 struct provider_observation {
-	/* loop_now() when the read was sent; decides how fresh the observation is. */
+	/* loop_now() when the read was sent; the machine's state is at least as recent */
 	int64_t read_at;
 	enum provider_power power;
-	/* As reported by the BMC; NULL: not reported. */
+	/* System UUID and serial number as the BMC reports them; NULL: not reported */
 	const char *system_uuid, *serial;
 	enum provider_override boot_override;
-	/* False: the media could not be read this time. True also if the machine has no media
-	 * slot. */
+	/* True: the state of the virtual media was read, or the machine has no media slot. False:
+	 * it could not be read this time. */
 	bool media_known;
 	bool media_inserted;
-	/* NULL: none or unknown. */
+	/* URL of the inserted medium; NULL: none or unknown */
 	const char *media_url;
-	/* True if the slot supports HTTPS for fetching media. */
+	/* True if the media slot can fetch media by HTTPS */
 	bool media_https;
-	/* True if the slot checks the certificate of the HTTPS server. */
+	/* True if the media slot checks the certificate of the HTTPS server */
 	bool media_verified;
-	/* URL for HTTP boot, of the next or of the last boot; NULL: none or unknown. */
+	/* URL for HTTP boot, set for the next boot or used by the last one; NULL: none or
+	 * unknown */
 	const char *http_url;
-	/* Address from which the BMC answers; NULL: unknown. */
+	/* Network address from which the BMC answers; NULL: unknown */
 	const char *address;
-	/* Session to record in the journal; NULL: none. */
+	/* URI of the open BMC session, which the caller must record in the journal; NULL: none */
 	const char *session_uri;
-	/* Certificate fingerprint accepted on first use, to be stored; NULL: none. */
+	/* Fingerprint of the BMC's certificate that was accepted at first contact and must be
+	 * stored; NULL: none */
 	const char *learned_pin;
 	/* Human-readable list of sensors in a critical state; "": none. NULL: the sensors were not
 	 * read this time. */
 	const char *fault;
-	/* Why the last attempt to read the sensors failed; NULL: it succeeded. */
+	/* Why the last attempt to read the sensors failed; NULL: it did not fail */
 	const char *unsensed;
-	/* Managed machines: progress for the handle in provider_call. */
+	/* Machines of a manager only: progress of the installation named by provider_call.handle */
 	enum provider_progress progress;
-	/* State as the manager words it; NULL: none. */
+	/* State of the installation in the manager's words; NULL: none */
 	const char *handle_state;
-	/* Result of drives(). drives_more: the list is not complete yet; call drives() again. */
+	/* Result of the call drives(). drives_more: true if the list is not complete yet and
+	 * drives() has to be called again. */
 	const struct provider_drive *drives;
 	size_t ndrives;
 	bool drives_more;
-	/* Answer of the BMC to the part of the drive list that it does not serve, with the HTTP
-	 * status as code; code 0 means that the BMC was not asked (unless_firmware). NULL: drives
-	 * is the complete list. */
+	/* Why `drives` is incomplete: the BMC's answer to the part of the drive list that it does
+	 * not serve, with the HTTP status as code. Code 0: the BMC was not asked
+	 * (provider_call.unless_firmware). NULL: `drives` is the complete list. */
 	const struct err *drives_lack;
-	/* True if the BMC does not serve the full list at all, and drives comes from a list with
-	 * less detail (SimpleStorage). */
+	/* True: the BMC does not serve the full list at all, and `drives` comes from a list with
+	 * less detail (SimpleStorage) */
 	bool drives_simple;
 };
 
-/* Human-readable facts about the BMC of a machine. Texts belong to the provider and are valid until
- * its next call. */
+/* Human-readable facts about the BMC of a machine. The texts belong to the provider and are valid
+ * until its next call. */
 #define PROVIDER_QUIRKS 16
 struct provider_bmc {
-	/* NULL: not reported, or not read yet. */
+	/* Vendor, product and firmware version of the BMC; NULL: not reported, or not read yet */
 	const char *vendor, *product, *firmware;
-	/* Version of the management protocol. */
+	/* Version of the management protocol, such as Redfish 1.15.0 */
 	const char *service_version;
-	/* IDs of the quirks in force. */
+	/* IDs of the quirks (deviations from the standard, redfish/quirks.def) that apply */
 	const char *quirks[PROVIDER_QUIRKS];
 	size_t nquirks;
-	/* How boot media are inserted: HTTP, HTTPS, Disabled or None; NULL: not known yet. */
+	/* How the BMC gets boot media: HTTP, HTTPS, Disabled or None; NULL: not known yet */
 	const char *media;
 	/* Slot used for boot media; NULL: none, or not known yet. */
 	const char *slot;
-	/* Session or Basic; NULL: no login is open. */
+	/* Kind of the open login, Session or Basic; NULL: no login is open */
 	const char *login;
 	/* Smoothed latency of an answer, in ms; -1: no answer yet. */
 	int64_t latency_ms;
@@ -360,52 +379,58 @@ struct provider_bmc {
 };
 
 struct provider_call {
-	/* Operation id from the journal; idempotency key if the backend supports one. */
+	/* ID of the operation, from the journal; sent as idempotency key if the backend supports
+	 * one */
 	const char *op_id;
 	int64_t fence;
-	/* observe(): handle that an earlier call returned; NULL: none. */
+	/* For observe(): handle that an earlier call returned; NULL: none */
 	const char *handle;
-	/* media() with an https URL: CA of the server in PEM, for a slot that checks certificates;
-	 * read inside the call. NULL: unknown. */
+	/* For media() with an https URL: CA certificate of the HTTPS server in PEM, for a media
+	 * slot that checks certificates. Read inside the call. NULL: unknown. */
 	const char *media_ca;
-	/* drives(): firmware version that is known not to serve the drive list. A BMC of this
-	 * version is not asked for that list; ERR_UNSUPPORTED with code 0 if the BMC has no list
-	 * with less detail either. Read inside the call. NULL: always ask. */
+	/* For drives(): BMC firmware version that is known not to serve the full drive list. A BMC
+	 * with this version is not asked for that list. If it has no list with less detail either,
+	 * the call ends with ERR_UNSUPPORTED and code 0. Read inside the call. NULL: always ask. */
 	const char *unless_firmware;
-	/* Called just before each request that changes the machine, because waiting for rate limit
-	 * and login takes time. Returns true while lease, fence and the caller's data are still
-	 * valid. False: nothing is sent, ERR_CONFLICT. NULL: always true. */
+	/* Called just before each request that changes the machine, because waiting for rate
+	 * limit and login takes time. Must return true while lease, fence and the caller's data
+	 * are still valid. False: no request is sent, and the call ends with ERR_CONFLICT. NULL:
+	 * always true. */
 	bool (*may_act)(void *arg);
-	/* Called before the first change with the state that this call has just read (media
-	 * excluded). Returns 0 if this is the intended machine in an acceptable state. -1: nothing
-	 * is sent, and the call ends with *e. NULL: always 0. */
+	/* Called before the first change with the state that this call has just read (without
+	 * media). Must return 0 if this is the intended machine in an acceptable state. -1 with *e
+	 * set: nothing is sent, and the call ends with *e. NULL: always 0. */
 	int (*fits)(const struct provider_observation *seen, void *arg, struct err *e);
-	/* Session recorded in the journal, so that a later leader can end it; "" if none is
-	 * recorded. If the open session is a different one, no change is sent: ERR_UNAVAILABLE, and
-	 * the next observation reports the new session. NULL: any session. */
+	/* URI of the BMC session that is recorded in the journal, so that a later leader can end
+	 * it; "": none is recorded. If the open session is a different one, no change is sent and
+	 * the call ends with ERR_UNAVAILABLE; the next observation then reports the new session.
+	 * NULL: any session will do. */
 	const char *session;
-	/* Called when the turn of this call came and the machine is asked. waited_ms: time in the
-	 * queue of drover, which does not count as silence of the machine. Not called if the call
-	 * is refused before. NULL: not wanted. */
+	/* Called when the turn of this call has come and the machine is about to be asked.
+	 * waited_ms: time spent in drover's own queue, during which a missing answer is not the
+	 * machine's fault. Not called if the call is refused before its turn. NULL: not wanted. */
 	void (*begun)(int64_t waited_ms, void *arg);
-	/* o: result of a successful observe() or drives(), valid during done(); NULL otherwise. */
+	/* Called once when the call has ended. o: result of a successful observe() or drives(),
+	 * valid during done(), else NULL. handle: names the started installation for later
+	 * observe() calls; NULL: none. e: the error; NULL: success. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
 };
 
-/* Machine created from a template: type libvirt. */
+/* Kind of drive interface of a machine that drover creates from a template (type libvirt). */
 enum provider_bus { PROVIDER_BUS_SATA, PROVIDER_BUS_NVME };
 /* Names of enum provider_bus, by value: sata, nvme. */
 extern const char *const provider_bus_names[];
 #define PROVIDER_DRIVES 8
 struct provider_template {
-	/* UID of the Provider that defines the machine; never changes. */
+	/* UID of the Provider that defines the machine; never changes */
 	const char *owner;
 	/* System UUID; never changes. */
 	const char *uuid;
 	int64_t cpus, memory_bytes;
-	/* Both NULL: a user network. */
+	/* Name of the libvirt network, or of the bridge of the host; both NULL: a user network (NAT
+	 * by QEMU) */
 	const char *network, *bridge;
 	/* Domain type: kvm or qemu; NULL: kvm if the host supports it. */
 	const char *type;
@@ -422,7 +447,7 @@ struct provider_ops {
 	void (*close)(struct provider *p);
 	struct provider_machine *(*attach)(struct provider *p,
 					   const struct provider_machine_spec *s, struct err *e);
-	/* Drops the calls of m without done(). */
+	/* Frees m. Its pending calls end without done(). */
 	void (*detach)(struct provider *p, struct provider_machine *m);
 	void (*observe)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -430,73 +455,76 @@ struct provider_ops {
 		      const struct provider_call *c);
 	void (*boot)(struct provider *p, struct provider_machine *m, enum provider_boot how,
 		     const char *url, const struct provider_call *c);
-	/* url NULL: eject */
+	/* Inserts the boot medium at url; url NULL: ejects the medium */
 	void (*media)(struct provider *p, struct provider_machine *m, const char *url,
 		      const struct provider_call *c);
-	/* define(): afterwards the machine exists with its drives and is off. undefine():
-	 * afterwards machine and drives are deleted; a machine that is on is not undefined.
-	 * ERR_CONFLICT: a machine of that name exists that drover does not own. t is read inside
-	 * the call. */
+	/* define() creates the machine with its drives; afterwards it is off. undefine() deletes
+	 * the machine and its drives; it refuses while the machine is on. ERR_CONFLICT: a machine
+	 * of that name exists that drover does not own. t is read inside the call. */
 	void (*define)(struct provider *p, struct provider_machine *m,
 		       const struct provider_template *t, const struct provider_call *c);
 	void (*undefine)(struct provider *p, struct provider_machine *m,
 			 const struct provider_template *t, const struct provider_call *c);
-	/* Managed machines only. Afterwards the next network boot of the machine installs the
-	 * target; acquire() itself boots nothing. done() gets a handle for observe(). A repeated
-	 * call with the same op_id returns the same handle and starts nothing. */
+	/* For machines of a manager only. Sets up the manager so that the next network boot of the
+	 * machine installs the target; acquire() itself does not boot the machine. done() gets a
+	 * handle for observe(). A repeated call with the same op_id returns the same handle and
+	 * starts nothing. */
 	void (*acquire)(struct provider *p, struct provider_machine *m,
 			const struct provider_target *t, const struct provider_call *c);
-	/* Undoes the changes of acquire() and clears the ownership of the machine at the manager.
-	 * Success if there is nothing to undo. */
+	/* For machines of a manager only. Undoes the changes of acquire() and removes the mark at
+	 * the manager that drover owns the machine. Success if there is nothing to undo. */
 	void (*release)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* Managed machines only: reads the inventory of the manager. inventory: valid during
-	 * done(). No done() after close(). */
+	/* For types with a manager only: reads the inventory of the manager. done() gets the
+	 * inventory, valid during the call, or NULL and an error. It is not called after
+	 * close(). */
 	void (*discover)(struct provider *p,
 			 void (*done)(const struct provider_inventory *i, const struct err *e,
 				      void *arg),
 			 void *arg);
-	/* Reads the drives that the BMC lists; needs several calls if the BMC must be asked for
-	 * each drive (drives_more). Reads neither power nor media. */
+	/* Reads the list of drives from the BMC, but neither power nor media. If the BMC must be
+	 * asked for each drive, several calls are needed (drives_more). */
 	void (*drives)(struct provider *p, struct provider_machine *m,
 		       const struct provider_call *c);
 	/* Ends the open login, if any; the next call logs in again. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* Returns the session that is accepted and open, even while the call that opened it still
-	 * runs or after it failed; NULL: none. *only: true if no older session of drover is known
-	 * to be open. */
+	/* Returns the URI of the session that is accepted and open, even while the call that opened
+	 * it still runs or after that call failed; NULL: none. *only: true if no older session of
+	 * drover is known to be open. */
 	const char *(*session)(const struct provider_machine *m, bool *only);
-	/* Fills in the known facts about the BMC. Returns false if no facts are known yet; calls
-	 * and latency_ms are filled in even then. */
+	/* Writes the known facts about the BMC to *out. False: no facts are known yet, but calls
+	 * and latency_ms are set. */
 	bool (*bmc)(const struct provider_machine *m, struct provider_bmc *out);
-	/* Passes a session that is still open but recorded in no journal; the next login ends
-	 * it. */
+	/* Passes the URI of a session that is still open but recorded in no journal, so that the
+	 * next login ends it. */
 	void (*inherit)(struct provider_machine *m, const char *session);
-	/* Calls that launch paid instances (elastic.h); NULL: this type uses only machines that an
-	 * operator installed. */
+	/* Calls that launch paid instances (elastic.h); NULL: this type launches none and uses only
+	 * machines that an operator installed */
 	const struct provider_elastic_ops *elastic;
 };
 
 struct provider {
 	const struct provider_ops *ops;
 	char *name;
-	/* Owned by the implementation. */
+	/* Private data of the implementation, which frees it in close() */
 	void *state;
 	struct loop_group *group;
-	/* Pending answers of provider_refuse(). */
+	/* Pending answers of provider_refuse() */
 	struct list refusals;
 };
 
-/* NULL with e on error; ERR_UNSUPPORTED names the type if it is unknown. */
+/* Creates the provider. Returns NULL with *e set on error; an unknown type gives
+ * ERR_UNSUPPORTED. */
 struct provider *provider_new(const struct provider_spec *s, struct err *e);
-/* All machines must be detached before. */
+/* Closes and frees the provider. The caller must have detached all machines. */
 void provider_free(struct provider *p);
 
-/* Answers c with ERR_UNSUPPORTED and "no WHAT", in a later loop turn. For the wrappers and the
- * implementations. */
+/* Ends the call c with ERR_UNSUPPORTED and the text "no WHAT", in a later loop turn. Used by the
+ * functions below and by implementations. */
 void provider_refuse(struct provider *p, const struct provider_call *c, const char *what);
-/* Drops pending refusals without done(). For provider_free(). */
+/* Drops the pending answers of provider_refuse() without calling done(). Used by
+ * provider_free(). */
 void provider_refusals_drop(struct provider *p);
 
 struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
@@ -518,12 +546,13 @@ void provider_acquire(struct provider *p, struct provider_machine *m,
 		      const struct provider_target *t, const struct provider_call *c);
 void provider_release(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
-/* Only one call at a time. False: this type has no inventory, and done() is not called. */
+/* Calls discover(). The caller must not start another one before done() was called. False: this
+ * type has no inventory, and done() is not called. */
 bool provider_discover(struct provider *p,
 		       void (*done)(const struct provider_inventory *i, const struct err *e,
 				    void *arg),
 		       void *arg);
-/* True if the type implements acquire(). */
+/* True if machines are installed by a manager, that is, if the type implements acquire(). */
 bool provider_is_managed(const struct provider *p);
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 const char *provider_session(const struct provider *p, const struct provider_machine *m,
@@ -534,7 +563,8 @@ void provider_inherit(const struct provider *p, struct provider_machine *m, cons
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 
-/* See elastic.h. False: this type launches no instances, and done() is not called. */
+/* provider_offers() to provider_terminate() make the calls of elastic.h. False: this type launches
+ * no instances, and done() is not called. */
 bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
 bool provider_launch(struct provider *p, const struct elastic_launch *l,
 		     elastic_instances_done *done, void *arg);

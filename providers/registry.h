@@ -4,8 +4,8 @@
 #include "providers/fabric.h"
 #include "providers/provider.h"
 
-/* registry: every implementation of provider_ops and fabric_ops, for the arrays in provider.c and
- * fabric.c. */
+/* registry: declares every implementation of provider_ops and fabric_ops, for the lists of types in
+ * provider.c and fabric.c. */
 extern const struct provider_ops redfish_provider_ops;
 extern const struct provider_ops ipmi_provider_ops;
 extern const struct provider_ops libvirt_provider_ops;
