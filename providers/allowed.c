@@ -1,4 +1,4 @@
-/* allowed: compares entries with commands word by word, without copying. */
+/* allowed: compares the entries with the command word by word, without copying them. */
 #include "providers/allowed.h"
 
 #include <string.h>

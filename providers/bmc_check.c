@@ -7,17 +7,19 @@
 #include "redfish/redfish.h"
 
 /*
- * 	System -> abilities -> media -> drives, in rounds -> facts -> log out -> done
- * 	   \---- failed, or stopped -------------------------------------^
+ * bmc_check: goes through these steps, one Redfish read after the other.
  *
- * A transient failure is repeated. A failure of media or drives becomes a finding, and the check
- * continues.
+ *   System -> abilities -> media -> drives, in rounds -> facts -> log out -> done
+ *      \---- failed, or stopped -------------------------------------^
+ *
+ * A request that fails with a transient error is repeated. A failed read of media or drives becomes
+ * a finding, and the check continues.
  */
 #define TRIES 4
-#define WAIT_MS 2000 /* Delay before a repeated request if the BMC names none. */
-/* Latency from which a note is added: every operation then takes minutes longer. */
+#define WAIT_MS 2000 /* Delay before a request is repeated, unless the BMC names a delay */
+/* Latency from which a note is added, because every operation then takes minutes longer */
 #define SLOW_MS 1500
-#define ROUNDS 120 /* Most reads of the list of drives. */
+#define ROUNDS 120 /* Most reads of the list of drives */
 #define SYSTEMS 16
 
 enum step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };
@@ -30,12 +32,13 @@ struct bmc_check {
 	enum step step;
 	unsigned tries, rounds, wrong;
 	bool stopped;
-	/* First error of the present step. */
+	/* First error of the present step */
 	struct err first;
 	json_t *told, *findings, *bmc;
-	/* able.tpm is not valid after on_abilities() returned. */
+	/* What the BMC supports. able.tpm must not be read after on_abilities() returned. */
 	struct redfish_abilities able;
-	/* verifies: copied from struct redfish_media. */
+	/* able_known, media_known: true after a successful read. verifies: media slot checks
+	 * certificates, copied from struct redfish_media. */
 	bool able_known, media_known, verifies;
 };
 
@@ -130,7 +133,7 @@ static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 	}
 }
 
-/* Reports the boot methods for the agent. */
+/* Reports how the BMC can boot drover's agent. */
 static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 {
 	bool slot = c->media_known && k->way != REDFISH_WAY_NONE && k->way != REDFISH_WAY_UNKNOWN,
@@ -216,7 +219,7 @@ static void tell_known(struct bmc_check *c)
 	      (unsigned long long)k.calls);
 }
 
-/* Ends the reads, complete or not: adds the facts and logs out. */
+/* Ends the reads, whether complete or not: adds the facts to the report and logs out. */
 static void conclude(struct bmc_check *c)
 {
 	const char *pin = redfish_learned_pin(c->r);
@@ -237,8 +240,8 @@ static void conclude(struct bmc_check *c)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Returns true if the caller must not use the answer: the request will be repeated, or the check
- * was stopped. */
+/* True if the caller must not use the answer, because the request will be repeated or the check was
+ * stopped. */
 static bool is_put_off(struct bmc_check *c, const struct err *e)
 {
 	if (c->stopped) {
@@ -255,8 +258,8 @@ static bool is_put_off(struct bmc_check *c, const struct err *e)
 	return true;
 }
 
-/* Returns the text of the first error of this step, because the last one may only be that the
- * client refuses to ask again so soon. */
+/* Returns the text of the first error of this step. A later error may only be that the client
+ * refuses to ask again so soon. */
 static const char *why(const struct bmc_check *c, const struct err *e)
 {
 	return c->tries > 0 ? c->first.text : e->text;
@@ -446,8 +449,8 @@ static bool never(void *arg)
 	return false;
 }
 
-/* Ends a wait at once. A request in flight is answered first, because its answer shows which
- * session is open. */
+/* Ends a delay before a repeated request at once. If a request is in flight, waits for its answer
+ * instead, because the answer shows which session is open. */
 static void on_stop(void *arg)
 {
 	struct bmc_check *c = arg;

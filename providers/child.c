@@ -13,24 +13,24 @@ struct child {
 	struct loop_group *group;
 	char **argv, **env;
 	json_t *hello;
-	/* NULL: not running. */
+	/* The running process; NULL: none runs */
 	struct loop_child *process;
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
-	/* Lines written to and read from the current process. */
+	/* asked: lines written to the current process; answered: lines read from it */
 	uint64_t asked, answered;
-	/* ID of the pending ping; 0 means none. */
+	/* ID of the ping that has no answer yet; 0: none */
 	uint64_t ping_id;
 	struct loop_timer ping_limit, hello_limit;
 	/* IDs of requests that timed out and are still unanswered. */
 	uint64_t stuck[CHILD_STUCK];
 	unsigned nstuck;
 	struct backoff backoff;
-	/* loop_now() before which no new process is started. */
+	/* loop_now() before which no new process may be started */
 	int64_t not_before;
-	/* List of child_call.link, in order of child_ask(). */
+	/* Pending calls, linked by child_call.link, in the order of child_ask() */
 	struct list calls;
-	/* Last output on standard error, for error texts. */
+	/* Latest output of the process on standard error, for error texts */
 	char last_words[200];
 };
 
@@ -43,7 +43,7 @@ struct child_call {
 	uint64_t id;
 	int64_t sent_at, limit_ms;
 	struct loop_timer limit;
-	/* Ends the call with err in a later loop turn. */
+	/* Ends the call with `err` in a later loop turn */
 	struct loop_defer end;
 	struct err err;
 };
@@ -88,8 +88,8 @@ static void call_fail(struct child_call *call, const struct err *e)
 
 /* --- the process ------------------------------------------------------------------------------ */
 
-/* Call after the process ended or became unusable: every request that was sent fails with e, and a
- * new process starts only after a back-off. */
+/* Fails every request that was sent with e, and lets a new process start only after a back-off.
+ * Call after the process ended or became unusable. */
 static void process_lost(struct child *c, const struct err *e)
 {
 	struct loop *l = loop_of(c->group);
@@ -106,8 +106,8 @@ static void process_lost(struct child *c, const struct err *e)
 			call_fail(call, e);
 }
 
-/* Kills the process instead of closing its input, because its unfinished work must not run beside
- * its successor. */
+/* Ends an unusable process and fails its requests with e. The process is killed, because with only
+ * its input closed, its unfinished work could run beside the next process. */
 static void process_unfit(struct child *c, const struct err *e)
 {
 	loop_child_kill(c->process, SIGKILL);
@@ -125,8 +125,8 @@ static void write_line(struct child *c, json_t *j)
 	c->asked++;
 }
 
-/* Kills a process that does not answer. what: for the error of the pending calls; words: for the
- * error of later calls. */
+/* Kills a process that does not answer. what: text for the error of the pending calls; words: text
+ * for the error of later calls. */
 static void silent(struct child *c, const char *what, const char *words)
 {
 	struct err e;
@@ -151,8 +151,8 @@ static void on_no_pong(void *arg)
 	silent(arg, "hangs (no answer to a ping)", "it hung");
 }
 
-/* Records a timed-out request, and sends a ping to learn whether the process answers anything at
- * all. */
+/* Records the timed-out request id as unanswered. Sends a ping to find out whether the process
+ * answers anything at all, or kills the process if too many requests are unanswered. */
 static void owes(struct child *c, uint64_t id)
 {
 	if (c->nstuck == CHILD_STUCK) {
@@ -239,7 +239,7 @@ static void on_reply(struct child *c, const json_t *j, uint64_t id)
 		c->ping_id = 0;
 		loop_timer_stop(&c->ping_limit);
 	}
-	if (!call) /* arrived after the call's time limit */
+	if (!call) /* the answer came after the call's time limit */
 		return;
 	backoff_reset(&c->backoff);
 	if (json_at(j, "error")) {
@@ -277,7 +277,8 @@ static void on_line(const char *line, size_t len, void *arg)
 	}
 }
 
-/* Keeps only the beginning of the latest piece. err_set() removes control characters. */
+/* Keeps the beginning of the latest output for error texts. err_set() removes control characters
+ * later. */
 static void on_stderr(const char *data, size_t len, void *arg)
 {
 	struct child *c = arg;

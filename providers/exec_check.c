@@ -9,15 +9,16 @@
 #include "providers/provider.h"
 
 /*
- * exec_check: a table of steps with one request each. A step that waits for an effect repeats its
- * request each second.
+ * exec_check: a table of steps with one request each. A step that waits for an effect (such as
+ * power off) repeats its request each second.
  */
 #define LIMIT_MS 20000
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 #define AGAIN_MS 1000
 #define EFFECT_MS 60000
 #define NOBODY "drover-no-such-machine"
-#define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso" /* RFC 5737: not routed. */
+/* RFC 5737: an address that is never routed */
+#define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso"
 #define FOREIGN "6a1f5b1e-0000-4000-8000-000000000000"
 
 struct exec_check;
@@ -26,19 +27,19 @@ enum verdict { FINE, NOTE, WRONG, AGAIN };
 struct step {
 	const char *of, *mend;
 	bool changes;
-	/* JSON without the members machine, operation and fence. */
+	/* Request as JSON, without the members machine, operation and fence */
 	const char *request;
-	/* Name of the machine; NULL: exec_check_spec.machine. */
+	/* Name of the machine to send; NULL: exec_check_spec.machine */
 	const char *machine;
-	/* Added to exec_check_spec.fence; 0: send no fence. */
+	/* Number added to exec_check_spec.fence; 0: send no fence */
 	int64_t fence;
-	/* Send the UUID that was observed. */
+	/* True: send the UUID that was observed */
 	bool as_seen;
-	/* Start a second process, which answers this step and the following ones. */
+	/* True: start a second process, which answers this step and the following ones */
 	bool restarts;
-	/* Send token, tags and the first offer of the type. */
+	/* True: send a token, tags and the first offer of the type */
 	bool launches;
-	/* Send the name of the launched instance. */
+	/* True: send the name of the launched instance */
 	bool ends;
 	enum verdict (*judge)(struct exec_check *c, const json_t *reply, const struct err *e,
 			      char says[static ERR_TEXT]);
@@ -51,11 +52,11 @@ struct exec_check {
 	struct loop_timer timer;
 	const struct step *step;
 	json_t *findings;
-	/* UUID that observe reported; "": none. */
+	/* UUID that the program reported for the machine; "": none */
 	char uuid[UUID_TEXT];
-	/* loop_now() when the step began. */
+	/* loop_now() at which the step began */
 	int64_t since;
-	/* Clouds: first offer of the checked type; NULL: none. */
+	/* Clouds only: first offer of the checked type; NULL: none */
 	json_t *offer;
 	char instance[256], region[128], token[40];
 	unsigned wrong;
@@ -271,7 +272,7 @@ static enum verdict the_offers(struct exec_check *c, const json_t *reply, const 
 		      : say(says, NOTE, "no price: drover launches only offers with a price");
 }
 
-/* Returns the launched instance in a list; NULL: not listed. */
+/* Returns the instance that this check launched, from a list in the reply; NULL: not listed. */
 static const json_t *ours(const struct exec_check *c, const json_t *reply)
 {
 	size_t i;
@@ -588,8 +589,8 @@ static void found(struct exec_check *c, enum verdict v, const char *says)
 					"says", says, "mend", v >= WRONG ? s->mend : NULL));
 }
 
-/* Returns the next step. After an unsupported change, skips the step of the same name that would
- * observe its effect. */
+/* Returns the step after s. If s was a change that the program does not support, skips the next
+ * step of the same name, which would observe the change. */
 static const struct step *after(const struct step *s, enum verdict v)
 {
 	const struct step *next = s + 1;
@@ -598,8 +599,8 @@ static const struct step *after(const struct step *s, enum verdict v)
 										       : next;
 }
 
-/* Starts a step by the timer, because the child's present call must return first. Before a restart
- * the old process gets AGAIN_MS to end. */
+/* Begins the present step by a timer, because the child's present call must return first. Before a
+ * restart the old process gets AGAIN_MS to end. */
 static void begin(struct exec_check *c)
 {
 	c->since = loop_now(loop_of(c->s.group));

@@ -14,7 +14,7 @@
 #define PAGES_MAX 1000
 #define TEXT_MAX 2048
 
-/* One call, over all pages of its answer. */
+/* One call of struct provider_elastic_ops; its answer may consist of several pages. */
 struct call {
 	struct list link;
 	struct helper *helper;
@@ -22,7 +22,7 @@ struct call {
 	struct loop_defer refused;
 	struct err err;
 	struct arena *strings;
-	/* list-owned only; otherwise NULL. */
+	/* Value of the cluster tag, for list-owned only; otherwise NULL */
 	const char *cluster;
 	struct elastic_offer *offers;
 	struct elastic_instance *instances;
@@ -85,8 +85,8 @@ static int64_t int_at(const json_t *j, const char *name, int64_t absent)
 	return json_is_integer(v) ? json_integer_value(v) : absent;
 }
 
-/* Returns the index of the word at name, or of absent if there is none. -1: unknown word, or no
- * word and no default. */
+/* Returns the index in `names` of the word at `name`; if the member is missing, the index of
+ * `absent`. -1: unknown word, or the member is missing and absent is NULL. */
 static int word_at(const json_t *j, const char *name, const char *const *names, size_t n,
 		   const char *absent)
 {

@@ -12,7 +12,7 @@
  * Fabric type exec: a child process (child.h) moves the ports; docs/exec-fabric.md has the
  * protocol.
  *
- * Each call has CALL_MS from the time its request is written. A later place() of the same machine
+ * Each call ends at most CALL_MS after its request was written. A later place() of the same machine
  * is sent after the earlier one has ended.
  * Tests: tests/contract/test_fabric.c
  */
@@ -21,7 +21,7 @@
 
 struct exec {
 	struct child *child;
-	/* List of call.link, in order of the calls. */
+	/* Pending calls, linked by call.link, in the order in which they were made */
 	struct list calls;
 };
 
@@ -31,7 +31,7 @@ struct call {
 	struct fabric_call call;
 	bool place;
 	char *machine, *mac, *segment, *op_id;
-	/* NULL: not sent yet, or answered. */
+	/* Request in flight; NULL: not sent yet, or answered */
 	struct child_call *request;
 };
 
@@ -53,7 +53,7 @@ static void send_next(struct exec *x, const char *machine);
 static void call_end(struct call *c, const struct fabric_place *p, const struct err *e)
 {
 	list_remove(&c->link);
-	c->request = NULL; /* child.c frees the request. */
+	c->request = NULL; /* child.c frees the request itself */
 	if (c->place)
 		send_next(c->x, c->machine);
 	c->call.done(p, e, c->call.arg);
@@ -70,7 +70,8 @@ static bool text_ok(const char *s)
 	return true;
 }
 
-/* Reads {"segment": "q-1" or null, "proof": "None" | "Weak" | "Strong"}. */
+/* Reads the reply {"segment": "q-1" or null, "proof": "None" | "Weak" | "Strong"} into *p. -1:
+ * invalid, with *e set. */
 static int read_place(const json_t *j, struct fabric_place *p, struct err *e)
 {
 	const json_t *segment = json_object_get(j, "segment");
@@ -127,7 +128,7 @@ static bool place_under_way(const struct exec *x, const char *machine)
 	return false;
 }
 
-/* Sends the next place() of this machine, unless one is already in flight. */
+/* Sends the next place() of this machine, unless a place() of the machine is in flight. */
 static void send_next(struct exec *x, const char *machine)
 {
 	list_for_each (c, &x->calls, struct call, link) {

@@ -17,8 +17,8 @@
 static const struct helper_words words = {
 	.type = "exec", .self = "the program", .thing = "machine", .http = true};
 
-/* Checks the command against --allow-exec: users who may write Providers must not choose what runs
- * with drover's rights; the user who starts drover does. */
+/* Opens the provider if --allow-exec allows its command. The user who starts drover chooses which
+ * programs run with drover's rights; users who may only write Providers must not. */
 static int exec_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
 	const struct provider_exec *x = s->exec;

@@ -7,7 +7,8 @@
 #include "providers/helper.h"
 
 #define OBSERVE_MS 20000
-#define SPARE_MS 1000 /* The request to the process times out this long before the call. */
+/* Time before the end of the call at which the request to the process times out */
+#define SPARE_MS 1000
 #define TEXT_MAX 2048
 
 static struct provider_machine *machine_of(const struct job *j)
@@ -38,7 +39,8 @@ static void request(struct job *j, json_t *request_, int64_t limit_ms,
 
 /* --- observing -------------------------------------------------------------------------------- */
 
-/* Sets *out to the text; NULL if absent or null. False: not a text, or too long. */
+/* Sets *out to the text of the member `name`; NULL if it is missing or null. False: it is not a
+ * text, or too long. */
 static bool text_at(const json_t *j, const char *name, const char **out)
 {
 	const json_t *v = json_object_get(j, name);
@@ -183,7 +185,8 @@ static void run(struct job *j)
 	case JOB_LOG_OUT:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		break; /* never queued: the slots are NULL */
+		/* Such jobs are never queued, because these members of provider_ops are NULL. */
+		break;
 	}
 }
 
@@ -212,8 +215,9 @@ void helper_close(struct provider *p)
 	free(g);
 }
 
-/* Returns the NAME of TYPE://PROVIDER/NAME; NULL if the address is different or the name has other
- * characters than these. libvirt allows more, but drover does not. */
+/* Returns the part NAME of an address TYPE://PROVIDER/NAME; NULL if the address has a different
+ * form or the name has characters other than `letters`. libvirt allows more characters, but drover
+ * does not. */
 static const char *name_of(const struct helper *g, const char *address)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -7,7 +7,7 @@
 #include "providers/provider.h"
 
 #define SCHEME "ipmi://"
-#define NAMED 3 /* Number of critical sensors that are named. */
+#define NAMED 3 /* Most critical sensors that are named */
 
 int ipmi_place(const char *address, char **host, char **port, struct err *e)
 {
@@ -63,7 +63,7 @@ static struct cell trimmed(const char *at, size_t len)
 	return (struct cell){at, len};
 }
 
-/* True for a sensor number such as "43h". */
+/* True if the cell is a sensor number such as "43h". */
 static bool is_number(struct cell c)
 {
 	return c.len == 3 && isxdigit((unsigned char)c.at[0]) && isxdigit((unsigned char)c.at[1]) &&
@@ -81,22 +81,22 @@ static bool cut(const char *line, size_t len, struct cell cells[CELLS])
 	return n == READING && is_number(cells[NUMBER]);
 }
 
-/* Returns the first listed state of a discrete sensor that means that a part does not work; empty:
- * none. */
+/* Returns the first state in `reading` that means that a part does not work (discrete states of
+ * IPMI 2.0, tables 42-2 and 42-3); empty: none. */
 static struct cell broken_state(struct cell reading)
 {
 	static const char *const states[] = {
-		"Failure detected", /* 08h, power supply */
+		"Failure detected", /* sensor type 08h, power supply */
 		"Power Supply AC lost",
 		"AC lost or out-of-range",
-		"Drive Fault", /* 0Dh, drive slot */
+		"Drive Fault", /* sensor type 0Dh, drive slot */
 		"In Failed Array",
-		"Uncorrectable ECC", /* 0Ch, memory */
-		"IERR",		     /* 07h, processor */
+		"Uncorrectable ECC", /* sensor type 0Ch, memory */
+		"IERR",		     /* sensor type 07h, processor */
 		"Thermal Trip",
-		"Redundancy Lost", /* generic 0Bh */
+		"Redundancy Lost", /* generic event type 0Bh */
 		"Non-Redundant: Insufficient Resources",
-		"Transition to Critical from less severe", /* generic 07h */
+		"Transition to Critical from less severe", /* generic event type 07h */
 		"Transition to Critical from Non-recoverable",
 		"Transition to Non-recoverable",
 		"Transition to Non-recoverable from less severe",
@@ -115,8 +115,8 @@ static struct cell broken_state(struct cell reading)
 	return (struct cell){0};
 }
 
-/* Returns the severity of a threshold state; NULL: not critical. A verbose ipmitool also names the
- * threshold: lcr, ucr. */
+/* Returns the severity that a threshold state means; NULL: not critical. A verbose ipmitool also
+ * names the threshold: lcr, ucr. */
 static const char *severity(struct cell state)
 {
 	if (cell_is(state, "cr") || cell_is(state, "lcr") || cell_is(state, "ucr"))

@@ -16,25 +16,26 @@
  * Provider type ipmi: machines whose BMCs speak IPMI 2.0 (lanplus), through ipmitool. Supports
  * power, identity, and the removal of a boot override.
  *
- * One process at a time runs for a BMC, and PAUSE_MS lie between two processes, because some BMCs
- * crash with shorter pauses. An observation is one process with all its questions ("shell"), so one
- * session. A change is a second process, after an observation in the same call. A process that has
- * not ended after PROCESS_MS is killed. The password is in an unnamed file in memory that only
- * ipmitool inherits (LOOP_SECRET_FILE): it is not in arguments or environment, and nothing remains
- * when drover dies.
+ * Only one process at a time runs for a BMC. PAUSE_MS lie between two processes, because some BMCs
+ * crash with shorter pauses. An observation is one process that asks everything in one session
+ * ("shell"). A change is a second process, after an observation in the same call. A process that
+ * has not ended after PROCESS_MS is killed. The password is in an unnamed file in memory that only
+ * ipmitool inherits (LOOP_SECRET_FILE). So it is not in arguments or environment, and nothing
+ * remains when drover dies.
  *
- * Sensors are read from time to time after an observation, by a separate process that belongs to no
- * call; the next observation reports the result:
+ * Sensors are read from time to time after an observation. A separate process that belongs to no
+ * call reads them, and the next observation reports the result:
  *
  *   observation with "sdr info" last: records exist --> done
  *     --PAUSE_MS--> "sdr elist" --> reported by the next observation
  *
- * Sensors are read only if the repository has records, because ipmitool (1.8.19, ipmi_sdr_start())
- * erases a repository that reports itself empty and fills it from the sensors, which a read must
- * not do. ipmitool writes to a pipe only when it ends, so a killed process yields no output.
+ * Sensors are read only if the BMC's sensor repository has records. ipmitool (1.8.19,
+ * ipmi_sdr_start()) would erase a repository that reports itself empty and fill it from the
+ * sensors, which a read must not do. ipmitool writes to a pipe only when it ends, so a killed
+ * process yields no output.
  *
- * There is no virtual media, and firmware cannot be given a boot address: docs/providers/ipmi.md
- * describes what remains.
+ * There is no virtual media, and the firmware cannot be given a boot address.
+ * docs/providers/ipmi.md describes what drover can still do.
  * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c,
  * tests/real/ipmi.py
  */
@@ -42,21 +43,24 @@
 #define CONCURRENT 64
 #define PAUSE_MS 5000
 #define SENSORS_MS (10 * 60 * 1000)
-/* Retry interval for a BMC that lists no sensors, or not in time. */
+/* Retry interval for sensors if the BMC lists none, or not in time */
 #define SENSORS_RETRY_MS (60 * 60 * 1000)
-/* Most sensor processes of all machines together, because they are in no queue. */
+/* Most sensor processes of all machines together; needed because they are in no queue */
 #define SENSORS_TOGETHER 16
-/* ipmitool's own limit is 2 s per request, two tries; a login takes several requests. */
+/* Time after which an ipmitool process is killed. ipmitool's own limit is 2 s per request, with two
+ * tries; a login takes several requests. */
 #define PROCESS_MS 20000
 #define LOOK "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\n"
 #define OUTPUT_MAX (64u << 10)
-#define DENIED_CODE 401 /* See provider.h: this attachment does not try the login again. */
+/* Error code 401 of provider.h: this attachment does not try the login again */
+#define DENIED_CODE 401
 
 struct ipmi_provider {
 	struct job_line line;
-	/* Number of running sensor processes. */
+	/* Number of running sensor processes */
 	unsigned sensing;
-	/* Host -> struct pause of detached machines, which may be attached again. */
+	/* Pauses of detached machines, which may be attached again. Key: host; value: struct
+	 * pause */
 	struct map *paused;
 };
 
@@ -65,36 +69,37 @@ struct pause {
 };
 
 struct provider_machine {
-	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
+	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
+	 * the machine. */
 	struct job_seat seat;
 	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
 	struct secret *password;
-	/* True after the BMC refused the login. */
+	/* True: the BMC refused the login */
 	bool refused;
-	/* loop_now() before which no process is started. */
+	/* loop_now() before which no process may be started */
 	int64_t not_before;
 	struct loop_timer pause, limit;
 	/* Running job; NULL: none. */
 	struct job *job;
-	/* True if the observation of the running job is done and its change is next. */
+	/* True: the observation of the running job is done, and its change is next */
 	bool acting;
 	struct loop_timer sense;
-	/* True if the running process reads sensors. */
+	/* True: the running process reads sensors */
 	bool sensing;
-	/* loop_now() before which no sensors are read. */
+	/* loop_now() before which sensors are not read again */
 	int64_t sensors_at;
-	/* True if the output exceeded OUTPUT_MAX. */
+	/* True: the output of the process exceeded OUTPUT_MAX */
 	bool overflown;
-	/* Result of the last sensor read; "": nothing is critical. */
+	/* Critical sensors in the last sensor list; "": none is critical */
 	char fault[256];
-	/* True if fault is valid; unsensed is then "". */
+	/* True: `fault` is valid, and `unsensed` is "" */
 	bool sensed;
-	/* Why fault is not valid; "": no read was tried yet. */
+	/* Why `fault` is not valid; "": no read was tried yet, or it is valid */
 	char unsensed[200];
 	struct loop_child *process;
-	/* Standard output; standard error. */
+	/* out: standard output of the process; words: its standard error */
 	struct buf out, words;
 	int64_t asked_at;
 };
@@ -132,7 +137,8 @@ static void fail(struct provider_machine *m, struct err *e)
 
 /* --- output of ipmitool ----------------------------------------------------------------------- */
 
-/* Copies the value of the first line "Name : value" or "Name is value". False: no such line. */
+/* Copies the value of the first line "Name : value" or "Name is value" to out. False: there is no
+ * such line. */
 static bool line_of(const char *text, const char *name, char *out, size_t size)
 {
 	size_t n = strlen(name);
@@ -160,7 +166,8 @@ static bool line_of(const char *text, const char *name, char *out, size_t size)
 	return false;
 }
 
-/* Returns the last line of standard error. Earlier lines did not stop ipmitool. */
+/* Returns the last line of standard error. Earlier lines are about errors after which ipmitool
+ * continued. */
 static const char *last_line(struct buf *words)
 {
 	char *at;
@@ -171,15 +178,15 @@ static const char *last_line(struct buf *words)
 	return at ? at + 1 : words->data;
 }
 
-/* Reads data bytes 1 and 2 of the boot flags (IPMI 2.0 table 28-14): bit 7 of the first is "valid";
- * bits 5:2 of the second are the device. */
+/* Returns the boot override, from data bytes 1 and 2 of the boot flags (IPMI 2.0 table 28-14). Bit
+ * 7 of the first byte is "valid"; bits 5:2 of the second byte are the device. */
 static enum provider_override override_of(const char *text)
 {
 	char hex[32];
 	uint8_t data[2];
 
 	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
-		/* not reported: absence of an override is not proved */
+		/* not reported, so it is not proved that there is no override */
 		return PROVIDER_OVERRIDE_OTHER;
 	hex[4] = '\0';
 	for (char *c = hex; *c; c++)
@@ -215,7 +222,7 @@ static int see(struct provider_machine *m, struct err *e)
 		.read_at = m->asked_at,
 		.power = str_eq(power, "on") ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF,
 		.boot_override = override_of(m->out.data),
-		.media_known = true, /* there is no media slot */
+		.media_known = true, /* true, because there is no media slot */
 		.address = m->host,
 	};
 	if (line_of(m->out.data, "System GUID", text, sizeof(text)) &&
@@ -232,7 +239,7 @@ static int see(struct provider_machine *m, struct err *e)
 	return 0;
 }
 
-/* Sets *e from the output of a failed ipmitool. Returns -1. */
+/* Sets *e to the reason why ipmitool failed, from its output. Returns -1. */
 static int why(struct provider_machine *m, struct err *e)
 {
 	static const struct {
@@ -271,7 +278,7 @@ static int why(struct provider_machine *m, struct err *e)
 
 static void after_pause(struct provider_machine *m);
 
-/* Output beyond OUTPUT_MAX is dropped. */
+/* Appends a line of output to m->out. Drops output beyond OUTPUT_MAX. */
 static void on_line(const char *line, size_t len, void *arg)
 {
 	struct provider_machine *m = arg;
@@ -296,8 +303,8 @@ static void unsensed(struct provider_machine *m, const char *why)
 	str_clean(m->unsensed);
 }
 
-/* Evaluates the sensor list. An incomplete list could hide a critical sensor, so it counts only if
- * it shows a critical one. */
+/* Evaluates the sensor list in m->out. If the list is incomplete, it could hide a critical sensor,
+ * so it is used only if it shows a critical one. */
 static void see_sensors(struct provider_machine *m, int status)
 {
 	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
@@ -316,7 +323,7 @@ static void see_sensors(struct provider_machine *m, int status)
 	m->sensors_at = m->asked_at + SENSORS_MS;
 }
 
-/* Ends the sensor process, and starts a call that came meanwhile. */
+/* Ends the sensor process, and starts the job that came meanwhile, if any. */
 static void sensing_over(struct provider_machine *m)
 {
 	process_over(m);
@@ -346,7 +353,7 @@ static void looked(struct provider_machine *m)
 	struct job *j = m->job;
 	struct err e;
 
-	/* Only the output counts, because the exit status of the shell is that of no single
+	/* Use only the output: the exit status of the shell is not the status of any single
 	 * question. */
 	if (!strstr(m->out.data, "Chassis Power is")) {
 		(void)why(m, &e);
@@ -361,7 +368,8 @@ static void looked(struct provider_machine *m)
 		end(m, NULL, &e);
 	} else if (j->kind == JOB_POWER &&
 		   j->seen.power == (j->on ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF)) {
-		/* already as wanted; some BMCs answer such a request with an error */
+		/* Send nothing, because the power is as wanted already; some BMCs answer such a
+		 * request with an error. */
 		end(m, NULL, NULL);
 	} else if (j->kind == JOB_BOOT && j->seen.boot_override == PROVIDER_OVERRIDE_NONE) {
 		end(m, NULL, NULL);
@@ -453,7 +461,7 @@ static bool spawn(struct provider_machine *m, const char *const *command, const 
 	return true;
 }
 
-/* Starts the next process of the running job, after the pause. */
+/* Starts the next process of the running job, after the pause between processes. */
 static void go(void *arg)
 {
 	static const char *const look[] = {"shell", NULL};
@@ -480,9 +488,9 @@ static void go(void *arg)
 		fail(m, &e);
 }
 
-/* Starts the sensor process. It may precede a waiting observation, because observations without a
- * gap would leave no time for it; a waiting change goes first. "verbose 0": one row per sensor,
- * without paging. */
+/* Starts the sensor process. It is started even if an observation waits, because observations
+ * without a gap would otherwise leave no time for it; but a waiting change goes first. "verbose 0":
+ * one row per sensor, without paging. */
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
@@ -491,7 +499,7 @@ static void sense(void *arg)
 
 	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
 	    m->ip->sensing == SENSORS_TOGETHER) {
-		m->sensors_at = 0; /* the next observation schedules it again */
+		m->sensors_at = 0; /* let the next observation schedule it again */
 	} else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &e)) {
 		loop_timer_stop(&m->pause);
 		m->sensing = true;
@@ -523,7 +531,7 @@ static void run(struct job *j)
 		fail(m, &e);
 		return;
 	}
-	if (!m->process) /* otherwise the sensor process runs */
+	if (!m->process) /* otherwise the sensor process runs, and starts the job when it ends */
 		after_pause(m);
 }
 
@@ -588,7 +596,9 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 	struct ipmi_provider *ip = p->state;
 	struct pause *last;
 
-	if (m->process) { /* ipmitool does not read its input, so end of file would not stop it */
+	if (m->process) {
+		/* killed, because ipmitool does not read its input, so end of file would not stop
+		 * it */
 		loop_child_kill(m->process, SIGKILL);
 		process_over(m);
 	}

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include "base/mem.h"
 
-#define OVER_RATE 100000 /* Per second; in effect no limit. */
-#define AGAIN_MS 1000	 /* Retry interval while `concurrent` slow calls already run. */
+#define OVER_RATE 100000 /* Calls started per second; high enough to mean no limit */
+/* Retry interval of a running job that became slow while `concurrent` slow jobs already run */
+#define AGAIN_MS 1000
 
 static void wake(struct job_line *line)
 {
@@ -33,7 +34,7 @@ static int64_t now(const struct job_line *line)
 	return loop_now(loop_of(line->group));
 }
 
-/* Starts the time limit of j, because its machine is being asked from now on. */
+/* Starts or continues the time limit of job j, because its machine is being asked from now on. */
 static void clock_starts(struct job *j)
 {
 	if (loop_timer_active(&j->limit))

@@ -20,8 +20,8 @@
 static const struct helper_words words = {
 	.type = "libvirt", .self = "drover-libvirt", .thing = "domain"};
 
-/* Checks the URI against --allow-libvirt: users who may write Providers must not choose what drover
- * opens with its own rights; the user who starts drover does. */
+/* True if --allow-libvirt allows the URI. The user who starts drover chooses what drover opens with
+ * its own rights; users who may only write Providers must not. */
 static bool is_allowed(const struct provider_libvirt *l)
 {
 	for (size_t i = 0; l->allowed && l->allowed[i]; i++)
@@ -30,7 +30,7 @@ static bool is_allowed(const struct provider_libvirt *l)
 	return false;
 }
 
-/* True for URIs whose connection libvirt encrypts and verifies, and for local sockets. */
+/* True for a URI whose connection is a local socket, or is encrypted and verified by libvirt. */
 static bool is_safe(const char *uri)
 {
 	static const char *const schemes[] = {"qemu:///", "qemu+unix://", "qemu+tls://",
@@ -46,7 +46,8 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 {
 	const struct provider_libvirt *l = s->libvirt;
 	const char *argv[] = {l ? l->helper : NULL, NULL};
-	/* libvirt finds the socket of qemu:///session and ssh finds its keys through these. */
+	/* Pass these variables to the helper: libvirt finds the socket of qemu:///session, and ssh
+	 * finds its keys, through them. */
 	const char *home = getenv("HOME"), *run_dir = getenv("XDG_RUNTIME_DIR");
 	char *env[5] = {mem_strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"),
 			mem_strdup("LANG=C.UTF-8")};

@@ -13,7 +13,9 @@
 #include "providers/netris_way.h"
 
 /*
- * 	all lists at once --> judged --> switches, every 2 s --> done
+ * netris_check: reads all lists, judges them, and then waits for the switches.
+ *
+ *   all lists at once --> judged --> switches, every 2 s --> done
  */
 #define LOOK_MS 2000
 #define NICS_MAX 64
@@ -26,7 +28,7 @@ static const enum netris_kind looked_at[] = {
 
 /* A switch to which a machine is linked. */
 struct used {
-	/* lastSeen in the first read. */
+	/* lastSeen of the switch in the first read */
 	int64_t first;
 	bool heard;
 };
@@ -40,9 +42,9 @@ struct netris_check {
 		enum netris_kind kind;
 	} reads[LISTS];
 	struct netris_objects o[NETRIS_KINDS];
-	/* Switch name -> struct used. */
+	/* Switches that serve a machine. Key: name; value: struct used */
 	struct map *used;
-	/* Request for the release of the controller. */
+	/* Request for the release of the controller; NULL: not in flight */
 	struct netris_request *asked;
 	json_t *findings;
 	unsigned wrong;
@@ -258,9 +260,9 @@ static void check_segment(struct netris_check *c, const char *field, const char 
 		good(c, of, "server cluster %.60s is Active", name);
 }
 
-/* Reports a release that does not return the `shared` flag of servers, because drover would not
- * write such a list back. A cluster whose servers are missing from the list is not checked here:
- * drover reads it singly. */
+/* Reports a release that does not return the `shared` flag of servers, because drover would never
+ * write back a list without that flag. Clusters whose members are missing from the list are not
+ * checked, because drover reads the members of such a cluster by itself later. */
 static void check_members(struct netris_check *c)
 {
 	const struct netris_objects *o = &c->o[NETRIS_CLUSTER];
@@ -315,7 +317,8 @@ static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t i
 	return NULL;
 }
 
-/* Sets s->prefixes to the networks of the V-nets of its cluster, as far as Netris shows them. */
+/* Sets s->prefixes to the networks of the V-nets of the segment's cluster, as far as the lists
+ * contain them. */
 static void find_prefixes(const struct netris_check *c, struct probe_check_segment *s,
 			  struct arena *a)
 {
@@ -408,7 +411,8 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 		note(c, of, "load balancer %.120s does not exist yet; drover creates it", name);
 }
 
-/* Judges a VIP from the tenant's cluster, as far as the lists contain its members. */
+/* Judges a VIP from the tenant's cluster and its V-nets, as far as the lists contain its
+ * members. */
 static void check_vip(struct netris_check *c, const char *of, const char *cluster,
 		      const struct netris_check_way *w)
 {
@@ -455,7 +459,7 @@ static void check_ways(struct netris_check *c)
 struct nics {
 	char names[NICS_MAX][32];
 	size_t n;
-	/* True if a link has no switch port at its far end. */
+	/* True: a link of the server has no switch port at its far end */
 	bool dark;
 };
 
@@ -490,7 +494,8 @@ static bool has_nic(const struct nics *nics, const char *name)
 	return false;
 }
 
-/* Returns the first NIC that the template names and the server does not have; NULL: none. */
+/* Returns the first network interface that the template names and the server does not have; NULL:
+ * none. */
 static const char *missing_nic(const struct netris_check *c, const struct nics *nics)
 {
 	const struct netris_template *t = template_of(c, c->s.netris->template_);
@@ -673,7 +678,8 @@ static const char *mend_of(const struct err *e)
 	return "check that spec.network.netris.endpoint is reachable from this computer";
 }
 
-/* Last of the reads: judges even if the controller does not report its release. */
+/* Handles the answer to the last read. Judges even if the controller does not report its
+ * release. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_check *c = arg;
@@ -696,7 +702,7 @@ static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 	judge(c);
 }
 
-/* Requests the release once all lists are read. */
+/* Requests the controller's release when all lists have been read. */
 static void on_all_read(struct netris_check *c)
 {
 	for (size_t i = 0; i < LISTS; i++)
@@ -712,7 +718,9 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 	struct netris_check *c = r->c;
 
 	r->q = NULL;
-	if (e && r->kind == NETRIS_SUBNET) { /* The right for subnets is needed by nothing else. */
+	if (e && r->kind == NETRIS_SUBNET) {
+		/* Ignore an error of the list of subnets: the account may lack the right to read
+		 * subnets, which is needed for nothing else. */
 		on_all_read(c);
 		return;
 	}

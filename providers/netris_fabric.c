@@ -30,36 +30,37 @@
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-/* Time after which a call sends no more edits. */
+/* Time after the start of a call from which it sends no more edits */
 #define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS)
 #define CLUSTERS_MAX 8 /* Most clusters from which one machine is removed at once. */
 #define ROUNDS 3       /* Most snapshots of one place() before it gives up on a new cluster. */
 
-/* One drop() of a tenant's segment. */
+/* One fabric_drop() call, for a tenant's segment */
 struct drop {
 	struct list link;
 	struct fabric_state *f;
 	struct fabric_call call;
 	char *name;
 	struct netris_unmake *unmake;
-	/* Ends the call if there is nothing to remove. */
+	/* Ends the call in a later loop turn if there is nothing to remove */
 	struct loop_defer end;
 	struct loop_timer limit;
 };
 
 struct machine {
-	/* ID of its server in the last snapshot; 0 means not seen yet. */
+	/* ID of the machine's server in the last snapshot; 0: not seen yet */
 	int64_t id;
 	int64_t fence;
 	struct netris_seen seen;
 };
 
 struct job {
-	/* waits: link in maker.jobs. */
+	/* waits: link in maker.jobs, for a job that waits for a cluster to be created */
 	struct list link, waits;
 	struct fabric_state *f;
 	struct fabric_call call;
-	/* fenced: refused because of a higher fence. */
+	/* fenced: true if the call was refused because a leader with a higher fence has moved the
+	 * machine */
 	bool place, begun, fenced;
 	char *name, *segment;
 	int64_t begun_at;
@@ -68,12 +69,13 @@ struct job {
 	struct netris_wait look;
 	unsigned rounds;
 	struct netris_edit out[CLUSTERS_MAX], in;
-	/* left: edits that are not done yet. */
+	/* nout: number of edits in `out`; left: number of edits of this job that have not ended
+	 * yet */
 	unsigned nout, left;
 	struct netris_lane *into;
-	/* First error of an edit. */
+	/* First error of an edit of this job */
 	struct err err;
-	/* Error with which the creation of the cluster ended; the cluster may still exist. */
+	/* Error with which the creation of the cluster ended; even then the cluster may exist */
 	struct err made;
 };
 
@@ -82,7 +84,7 @@ struct maker {
 	struct fabric_state *f;
 	struct netris_make *make;
 	char *name;
-	/* List of job.waits. */
+	/* Jobs that wait for the cluster, linked by job.waits */
 	struct list jobs;
 };
 
@@ -124,9 +126,9 @@ static void job_end(struct job *j, const struct fabric_place *p, const struct er
 	struct err why;
 
 	if (e)
-		why = *e; /* e may point into the job */
-	/* ERR_CONFLICT of place() must mean a higher fence only. All other conflicts are temporary,
-	 * or need an operator. */
+		why = *e; /* e may point into the job, which is freed below */
+	/* Change any other conflict to ERR_UNAVAILABLE, because ERR_CONFLICT of place() must always
+	 * mean a higher fence. Other conflicts are temporary, or an operator has to solve them. */
 	if (e && why.kind == ERR_CONFLICT && !j->fenced)
 		why.kind = ERR_UNAVAILABLE;
 	job_stop(j);
@@ -163,9 +165,9 @@ static void on_limit(void *arg)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Returns the segment of a cluster, malloc'd. "tenant/..." only for names that
- * netris_state_cluster() forms, so that a cluster with "/" in its name is not taken for a
- * tenant's. */
+/* Returns the name of the segment that belongs to a cluster, malloc'd. The result is "tenant/..."
+ * only for cluster names that netris_state_cluster() forms, so that an operator's cluster with "/"
+ * in its name is not mistaken for a tenant's. */
 static char *segment_of(const struct fabric_state *f, const char *cluster)
 {
 	size_t n = strlen(f->prefix);
@@ -192,8 +194,8 @@ static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_c
 
 	if (l && netris_lane_id(l) == c->id)
 		return l;
-	/* The cluster was deleted and created again. Edits that wait for the old one end by their
-	 * time limit. */
+	/* Use a new lane, because the cluster was deleted and created again with a new id. Edits
+	 * that wait for the old cluster end by their time limit. */
 	if (l)
 		netris_lane_free(map_take(f->lanes, c->name));
 	l = netris_lane_new(f->group, f->n, c->id, c->name, is_ours, f);
@@ -214,8 +216,8 @@ static struct machine *machine_of(struct fabric_state *f, const char *name)
 
 /* --- observing -------------------------------------------------------------------------------- */
 
-/* Returns the cluster that contains the server, and the number of such clusters in *n. If there are
- * several, prefers a tenant's cluster. */
+/* Returns the cluster that contains the server, and sets *n to the number of such clusters. If
+ * there are several, prefers a tenant's cluster. */
 static const struct netris_cluster *in_which(const struct fabric_state *f,
 					     const struct netris_look *l, int64_t server,
 					     unsigned *n)
@@ -353,8 +355,8 @@ static bool maker_may_act(void *arg)
 	return false;
 }
 
-/* After the creation: if it was refused, ends the waiting jobs with the error; otherwise each job
- * takes a new snapshot to learn the result. */
+/* Called when a creation has ended. If it was refused, ends the waiting jobs with the error.
+ * Otherwise requests a new snapshot for each job, which shows whether the cluster exists. */
 static void on_made(const struct err *e, void *arg)
 {
 	struct maker *m = map_take(((struct maker *)arg)->f->makers, ((struct maker *)arg)->name);
@@ -374,7 +376,8 @@ static void on_made(const struct err *e, void *arg)
 			ask_look(j);
 	}
 	maker_free(m);
-	while ((j = list_first(&told, struct job, waits))) { /* done() may free the fabric */
+	while ((j = list_first(&told, struct job, waits))) {
+		/* checks the list anew each time, because done() may free the fabric */
 		list_remove(&j->waits);
 		job_end(j, NULL, &why);
 	}
@@ -544,7 +547,8 @@ static void drop_free(struct drop *d)
 	free(d);
 }
 
-/* Calls done() and frees d. The caller must return afterwards. */
+/* Calls done() and frees the drop. The caller must return afterwards, because done() may free the
+ * fabric. */
 static void on_dropped(const struct err *e, void *arg)
 {
 	struct drop *d = arg;
@@ -596,7 +600,7 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 	netris_state_ask_release(f);
 	if (str_starts(segment, NETRIS_STATE_TENANTS))
 		d->unmake = netris_unmake(f->n, &s);
-	else /* a segment that an operator created */
+	else /* nothing to remove: an operator created the cluster of this segment */
 		loop_defer(&d->end);
 }
 

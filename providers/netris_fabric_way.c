@@ -1,6 +1,6 @@
 /*
- * netris_fabric_way: implements way() and unway() of the fabric `netris`, with one netris_way and a
- * limit of 60 s each.
+ * netris_fabric_way: implements the calls way() and unway() of the fabric `netris` (path to a
+ * tenant's API server). Each call uses one struct netris_way and has a limit of 60 s.
  * Tests: tests/contract/test_netris_way.c
  */
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static void way_free(struct way *w)
 	free(w);
 }
 
-/* Calls done() and frees the call. The caller must return afterwards. */
+/* Calls done() and frees the call. The caller must return afterwards, because done() may free the
+ * fabric. */
 static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {
 	struct way *w = arg;
@@ -87,7 +88,8 @@ static void way_begin(struct fabric *fabric, const struct fabric_way *want,
 	w->address = mem_strdup(want->address);
 	w->backends = netris_state_copy_names(want->backends);
 	s.make.name = w->name;
-	/* way_may_act() gets this call as argument, for netris_make too. */
+	/* Set for both netris_way and netris_make, because way_may_act() gets this call as its
+	 * argument from either. */
 	s.make.arg = s.arg = w;
 	s.way.uid = w->uid;
 	s.way.address = w->address;

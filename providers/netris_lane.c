@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define READS 3 /* Reads of a list that does not show what is expected. */
+#define READS 3 /* Most reads in a row of a list that does not show the expected servers */
 #define AGAIN_MS 1000
 #define MISSING_MAX 16 /* Most servers named in an incident. */
 
@@ -26,18 +26,19 @@ struct netris_lane {
 	struct loop_defer begin;
 	struct loop_timer again;
 	struct netris_request *request;
-	/* True if the read in progress follows the PUT. */
+	/* True: the read in progress follows the PUT */
 	bool after;
 	unsigned reads;
-	/* Error of the PUT; kind ERR_NONE: success. */
+	/* Error of the last PUT; kind ERR_NONE: success */
 	struct err put;
-	/* Servers in the last list read after a change, less those that moved away since. */
+	/* IDs of the servers in the list that was last read after a change, without those that have
+	 * moved elsewhere since */
 	struct ids known;
-	/* Servers in the list of the PUT. */
+	/* IDs of the servers in the list of the PUT */
 	struct ids sent;
-	/* Servers that were ever in this cluster as shared. */
+	/* IDs of the servers that were ever in this cluster as shared servers */
 	struct ids shared;
-	/* Servers that vanished from the cluster; not empty means an open incident. */
+	/* IDs of the servers that vanished from the cluster; not empty: an incident is open */
 	struct ids missing;
 	char missing_names[160];
 };
@@ -77,8 +78,8 @@ static void begin_again(struct netris_lane *l)
 		loop_defer(&l->begin);
 }
 
-/* Ends all edits of the change in progress; with `all` also those that wait for the next one.
- * done() may drop other edits and free the lane. */
+/* Ends all edits of the change in progress with error e (NULL: success); with `all` also the edits
+ * that wait for the next change. done() may drop other edits and free the lane. */
 static void end_all(struct netris_lane *l, bool all, const struct err *e)
 {
 	struct err why = {0};
@@ -127,8 +128,9 @@ static void fail_incident(struct netris_lane *l)
 
 /* --- evaluating the list ---------------------------------------------------------------------- */
 
-/* Sets l->missing to the servers of `want` that are not in c and that no edit removes. Machines of
- * another drover installation do not count, because it moves them itself; shared servers do. */
+/* Sets l->missing to the servers of `want` that are not in cluster c, except those that an edit of
+ * the change in progress moves. A machine that only another drover installation moves does not
+ * count; a shared server does. */
 static void find_missing(struct netris_lane *l, const struct ids *want,
 			 const struct netris_cluster *c)
 {
@@ -169,7 +171,8 @@ static void on_again(void *arg)
 	read_list(arg);
 }
 
-/* Schedules one more read, because the last one may be stale. False: READS reached. */
+/* Schedules another read, because the last one may be stale. False: READS reads were made
+ * already. */
 static bool once_more(struct netris_lane *l)
 {
 	if (++l->reads >= READS)
@@ -204,7 +207,7 @@ static void on_put(struct netris_objects *o, const struct err *e, void *arg)
 	err_clear(&l->put);
 	if (e)
 		l->put = *e;
-	/* The request was not sent, or was refused: nothing changed. */
+	/* End the edits, because the request was not sent or was refused: nothing changed. */
 	if (e && netris_refused(e)) {
 		end_all(l, false, e);
 		return;
@@ -214,7 +217,7 @@ static void on_put(struct netris_objects *o, const struct err *e, void *arg)
 	read_list(l);
 }
 
-/* Returns the complete new list of servers; NULL: no change needed. */
+/* Returns the complete new list of servers for the PUT; NULL: no change is needed. */
 static json_t *new_list(struct netris_lane *l, const struct netris_cluster *c)
 {
 	json_t *all = json_array();
@@ -265,8 +268,8 @@ static void remember(struct netris_lane *l, const struct netris_cluster *c)
 		ids_add(&l->known, c->servers.v[i].id);
 }
 
-/* Marks the edits that belong to the next change. Edits that are too late or no longer allowed move
- * to `out`. */
+/* Marks the edits that belong to the next change as merged. Moves edits that are too late or no
+ * longer allowed to `out`. */
 static void merge(struct netris_lane *l, struct list *out)
 {
 	list_for_each (ed, &l->edits, struct netris_edit, link) {
@@ -278,7 +281,7 @@ static void merge(struct netris_lane *l, struct list *out)
 	}
 }
 
-/* Evaluates the list read before the change, and sends the PUT. */
+/* Checks the list that was read before the change for missing servers, and sends the PUT. */
 static void change(struct netris_lane *l, const struct netris_cluster *c)
 {
 	struct netris_call call = {.done = on_put, .may_act = may_send, .arg = l};
@@ -322,7 +325,7 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 			      json_pack("{s:o, s:o}", "tags", tags_of(c), "servers", list), &call);
 }
 
-/* Returns true if c shows the result of all edits in progress. */
+/* True if cluster c shows the result of all edits of the change in progress. */
 static bool shows(const struct netris_lane *l, const struct netris_cluster *c)
 {
 	list_for_each (ed, &l->edits, struct netris_edit, link)
@@ -374,7 +377,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		e = &why;
 	}
 	if (e) {
-		/* The effect of the PUT is unknown, so its own error is the better report. */
+		/* Read again, because the effect of the PUT is unknown. At the end report the error
+		 * of the PUT, which says more than that of the read. */
 		if (l->after && once_more(l))
 			return;
 		end_all(l, false, l->after && l->put.kind != ERR_NONE ? &l->put : e);
@@ -386,8 +390,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
-/* Returns true if the waiting edits add all missing servers to this cluster. `known` contains a
- * server until the list shows it again. */
+/* True if the waiting edits add all missing servers to this cluster again. A server stays in
+ * `known` until the list shows it again. */
 static bool mends(const struct netris_lane *l)
 {
 	for (size_t i = 0; i < l->missing.n; i++) {
@@ -425,7 +429,9 @@ static void on_begin(void *arg)
 	(void)!err_set(&e, ERR_UNAVAILABLE, 0,
 		       "not sent: the request came too late or is no longer wanted");
 	e.scope = ERR_MACHINE;
-	while ((ed = list_first(&out, struct netris_edit, link))) { /* done() may free the lane */
+	while ((ed = list_first(&out, struct netris_edit, link))) {
+		/* checks the list anew each time, because done() may drop edits and free the
+		 * lane */
 		list_remove(&ed->link);
 		ed->done(&e, ed->arg);
 	}
@@ -464,7 +470,8 @@ void netris_lane_saw(struct netris_lane *l, const struct netris_look *look)
 		ids_drop(&l->missing, id);
 		ids_drop(&l->known, id);
 	}
-	/* A server that is now in a different cluster was moved by another writer: no loss. */
+	/* Forget a server that is now in a different cluster: another writer moved it, so it is not
+	 * lost. */
 	for (size_t i = l->known.n; i-- > 0;)
 		for (size_t k = 0; k < look->nclusters; k++)
 			if (look->clusters[k].id != l->id &&

@@ -7,6 +7,8 @@
 #include "base/str.h"
 
 /*
+ * netris_look: reads a snapshot in this order.
+ *
  *   request --- next loop turn, or after the gap --->
  *     clusters, V-nets, switches (servers, links, templates) --->
  *     single elements whose members the lists omit ---> done()
@@ -19,33 +21,35 @@ struct netris_looks {
 	struct loop_group *group;
 	struct netris *n;
 	char *site;
-	/* served: callers of the snapshot in progress. */
+	/* waiting: callers of the next snapshot; served: callers of the snapshot in progress */
 	struct list waiting, served;
 	struct loop_timer begin;
-	/* loop_now() when the last snapshot ended. */
+	/* loop_now() at which the last snapshot ended */
 	int64_t ended_at;
 	bool busy;
 	struct netris_look look;
-	/* Requests in flight. */
+	/* Number of requests in flight */
 	unsigned pending;
 	struct read {
 		struct netris_looks *ls;
-		/* NULL: this entry is free. */
+		/* Request in flight; NULL: this entry is free */
 		struct netris_request *q;
 		enum netris_kind kind;
-		/* Element to complete; NULL: the request reads a list. */
+		/* Cluster or V-net to which the answer adds the members; NULL: the request reads a
+		 * list */
 		void *into;
 	} reads[6 + DETAILS];
 	struct arena **arenas;
 	size_t narenas, arenas_cap;
-	/* Index of the next element whose details may be missing. */
+	/* Index of the next cluster and of the next V-net to be checked for missing members */
 	size_t next_cluster, next_vnet;
 	bool with_inventory;
-	/* loop_now() when the inventory was read; INT64_MIN: none. */
+	/* loop_now() at which servers, links and templates were read; INT64_MIN: never */
 	int64_t inventory_at;
 	struct arena *servers_arena, *links_arena, *templates_arena;
 	struct netris_objects servers, links;
-	/* closed: netris_looks_free() was called inside a done(). */
+	/* telling: done() functions are being called. closed: netris_looks_free() was called
+	 * meanwhile. */
 	bool telling, closed;
 };
 
@@ -73,7 +77,8 @@ const struct netris_template *netris_look_template(const struct netris_look *l, 
 	return NULL;
 }
 
-/* Non-Ethernet V-nets: an empty list of ports does not show which servers are in it. */
+/* True if V-net v reports its members. For other types than Ethernet an empty list of ports does
+ * not count, because it does not show which servers are members. */
 bool netris_says_members(const struct netris_vnet *v)
 {
 	if (netris_fabric_of(v->type) == NETRIS_ETHERNET)
@@ -117,7 +122,8 @@ static void forget(struct netris_looks *ls)
 
 /* --- servers and their ports ------------------------------------------------------------------ */
 
-/* Returns the part after '@' of a port name such as "eth1@gpu-1"; NULL: none. */
+/* Returns the part after '@' of a port name such as "eth1@gpu-1", the name of its server; NULL:
+ * none. */
 static const char *owner_of(const struct netris_ref *port)
 {
 	const char *at = strrchr(port->name, '@');
@@ -183,7 +189,8 @@ static void start(struct netris_looks *ls, enum netris_kind kind, int64_t id, vo
 	r->q = into ? netris_get(ls->n, kind, id, &c) : netris_list(ls->n, kind, &c);
 }
 
-/* Reads elements singly whose members the lists omit: members of clusters, ports of V-nets. */
+/* Reads those elements singly whose members the lists omit: members of clusters, ports of
+ * V-nets. */
 static void read_details(struct netris_looks *ls)
 {
 	struct netris_cluster *clusters = (struct netris_cluster *)ls->look.clusters;
@@ -257,12 +264,13 @@ static void on_read(struct netris_objects *o, const struct err *e, void *arg)
 	if (e) {
 		struct err why = *e;
 
-		/* The element was deleted after the list was read. Treated as temporary: the next
-		 * snapshot no longer contains it. */
+		/* Report a temporary error: the element was deleted after the list was read, and
+		 * the next snapshot no longer contains it. */
 		if (!lists && why.kind == ERR_NOT_FOUND)
 			why.kind = ERR_UNAVAILABLE;
 		stop_reads(ls);
-		if (ls->with_inventory) { /* the lists may be from different moments */
+		if (ls->with_inventory) {
+			/* forget the inventory, because its lists may be from different moments */
 			map_clear(ls->look.machines);
 			ls->inventory_at = INT64_MIN;
 		}

@@ -5,7 +5,9 @@
 #include "base/str.h"
 
 /*
- * 	all lists at once --> POST VPC (--> list) --> POST cluster --> done
+ * netris_make: creates what is missing, in this order.
+ *
+ *   all lists at once --> POST VPC (--> list) --> POST cluster --> done
  */
 static const enum netris_kind looked_at[] = {NETRIS_SITE,   NETRIS_TEMPLATE, NETRIS_TENANT,
 					     NETRIS_SERVER, NETRIS_VPC,	     NETRIS_CLUSTER};
@@ -18,15 +20,15 @@ struct netris_make {
 	struct read {
 		struct netris_make *m;
 		enum netris_kind kind;
-		/* NULL: not in flight. */
+		/* Request in flight; NULL: none */
 		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_request *post;
-	/* True if a VPC was requested, whether or not an answer came. */
+	/* True: the creation of a VPC was requested, whether or not an answer came */
 	bool vpc_asked;
 	int64_t site, template_, admin, vpc, cluster;
 	json_t *servers;
-	/* First name of host_servers that does not exist; NULL: none. */
+	/* First name in host_servers that does not exist at the controller; NULL: none */
 	const char *no_host;
 };
 
@@ -114,7 +116,7 @@ static void post_cluster(struct netris_make *m)
 		       ref(m->template_, m->s.template_), "servers", servers));
 }
 
-/* Returns the id of the object named name; 0: none. */
+/* Returns the ID of the object named `name`; 0: there is none. */
 static int64_t find(enum netris_kind kind, const struct netris_objects *o, const char *name)
 {
 	for (size_t i = 0; i < o->n; i++) {
@@ -187,7 +189,7 @@ static void find_hosts(struct netris_make *m, const struct netris_objects *o)
 	}
 }
 
-/* Takes the next step: ends, reports a missing object, or creates the next one. */
+/* Makes the next step: creates the next object, reports a missing one, or ends. */
 static void go_on(struct netris_make *m)
 {
 	struct err lost;
@@ -213,8 +215,8 @@ static void go_on(struct netris_make *m)
 	}
 }
 
-/* The id of the new VPC is in the answer only in some releases, and an answer may be lost: then
- * reads the list of VPCs. */
+/* Handles the answer to a POST. Reads the list of VPCs if the answer does not contain the ID of the
+ * new VPC: some releases omit it, and an answer may be lost. */
 static void on_posted(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_make *m = arg;

@@ -10,7 +10,7 @@ static bool has_port(const struct netris_vnet *v, int64_t port)
 	return false;
 }
 
-/* Returns the first port of m that is in v; 0: none. */
+/* Returns the ID of the first port of machine m that is in V-net v; 0: none. */
 static int64_t port_in(const struct netris_vnet *v, const struct netris_machine *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -19,7 +19,8 @@ static int64_t port_in(const struct netris_vnet *v, const struct netris_machine 
 	return 0;
 }
 
-/* Returns the entry of the machine in a non-Ethernet V-net; NULL: the machine is not in it. */
+/* Returns the entry of machine m in the non-Ethernet V-net v; NULL: the machine is not in the
+ * V-net. */
 static const struct netris_vnet_server *server_in(const struct netris_vnet *v,
 						  const struct netris_machine *m)
 {
@@ -72,8 +73,8 @@ static void says_not(const struct netris_vnet *v, char *why, size_t size)
 		   netris_fabric_names[netris_fabric_of(v->type)], v->name);
 }
 
-/* Returns false if the manager of a non-Ethernet fabric reports a status other than Active for this
- * server. True if it reports none. */
+/* False if the manager of a non-Ethernet fabric reports a status other than Active for the
+ * machine's server. True if it reports none. */
 static bool is_applied(const struct netris_vnet *v, const struct netris_machine *m, char *why,
 		       size_t size)
 {
@@ -87,8 +88,8 @@ static bool is_applied(const struct netris_vnet *v, const struct netris_machine 
 	return false;
 }
 
-/* Returns false if the cluster shows fewer V-nets of a fabric than its template has, because
- * nothing is known about the missing ones. */
+/* False if cluster c shows fewer V-nets of a fabric (such as Ethernet or InfiniBand) than its
+ * template has: nothing is known about the missing V-nets. */
 static bool has_all_fabrics(const struct netris_look *l, const struct netris_cluster *c, char *why,
 			    size_t size)
 {
@@ -179,7 +180,7 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 	return true;
 }
 
-/* Returns true if every port's switch has reported since the first snapshot that showed the present
+/* True if the switch of every port has reported since the first snapshot that showed the present
  * state. */
 static bool heard_since(const struct netris_look *l, const struct netris_machine *m,
 			struct netris_seen *seen, char *why, size_t size)
@@ -221,8 +222,8 @@ enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_
 		*seen = (struct netris_seen){.cluster = in};
 	if (!links_known(m, why, size) || (c && !cluster_active(l, m, c, why, size)) ||
 	    !nowhere_else(l, m, c, common, why, size)) {
-		/* Reports before this state is complete do not count, so the comparison starts
-		 * again. */
+		/* Start the comparison again: reports from before this state is complete do not
+		 * count. */
 		seen->based = seen->proved = false;
 		return FABRIC_PROOF_NONE;
 	}

@@ -7,12 +7,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define RELEASE_MS (6 * 3600 * 1000) /* Interval between two requests for the release. */
+/* Age of the last answer from which the release is requested again */
+#define RELEASE_MS (6 * 3600 * 1000)
 
 /* --- release ---------------------------------------------------------------------------------- */
 
-/* Stores the release. No answer counts as an unknown release, because drover checks the content of
- * each reply anyway. */
+/* Stores the release of the controller. If the controller reports none, it counts as unknown, which
+ * is allowed, because drover checks the content of each reply anyway. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct fabric_state *f = arg;

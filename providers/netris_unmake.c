@@ -4,9 +4,11 @@
 #include "providers/netris_make.h"
 
 /*
- * 	clusters --> DELETE --> clusters --> VPCs --> DELETE --> VPCs --> done
+ * netris_unmake: removes a cluster and its VPC, in this order.
  *
- * The answer to a DELETE does not count: only the list read afterwards does.
+ *   clusters --> DELETE --> clusters --> VPCs --> DELETE --> VPCs --> done
+ *
+ * The answer to a DELETE does not count, only the list that is read afterwards does.
  * Tests: tests/contract/test_netris_fabric.c
  */
 #define TRIES 2
@@ -15,10 +17,10 @@ struct netris_unmake {
 	struct netris *n;
 	struct netris_make_spec s;
 	struct netris_request *request;
-	/* Cluster first, then VPC. */
+	/* Kind of the object that is being removed: first the cluster, then the VPC */
 	enum netris_kind kind;
 	unsigned tries;
-	/* Error of the last DELETE. */
+	/* Error of the last DELETE; kind ERR_NONE: success */
 	struct err err;
 };
 
@@ -94,7 +96,7 @@ static bool is_ours(const struct netris_unmake *m, const struct netris_texts *ta
 	return false;
 }
 
-/* Returns true unless all servers of the cluster are known to be shared. */
+/* False if all servers of the cluster are known to be shared, so that it may be removed. */
 static bool is_used(const struct netris_cluster *c)
 {
 	bool used = !c->servers.said;
@@ -104,7 +106,8 @@ static bool is_used(const struct netris_cluster *c)
 	return used;
 }
 
-/* Reads the cluster singly, because lists may omit members. */
+/* Handles the answer to the read of the cluster, which was read singly because lists may omit
+ * members. Deletes the cluster if drover created it and it contains only shared servers. */
 static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_unmake *m = arg;

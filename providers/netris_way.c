@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define CHANGES 4 /* Most changes of one call. */
+#define CHANGES 4 /* Most changes (POST, PUT, DELETE) of one call */
 #define VNETS 8	  /* Most V-nets of a cluster that are judged. */
 #define PORT 6443
 #define CHECK_MS "2000"
@@ -19,19 +19,21 @@ static const enum netris_kind looked_at[] = {NETRIS_SITE, NETRIS_TENANT, NETRIS_
 struct netris_ways {
 	struct loop_group *group;
 	struct netris *n;
-	/* Lists of netris_way.link. served: ways that wait for the read in progress. */
+	/* Lists of netris_way.link. waiting: calls that wait for the next read of the lists;
+	 * served: calls that wait for the read in progress. */
 	struct list waiting, served;
 	struct loop_timer begin;
-	/* loop_now() when the last read ended. */
+	/* loop_now() at which the last read ended */
 	int64_t ended_at;
 	bool busy;
 	struct read {
 		struct netris_ways *ws;
-		/* NULL: not in flight. */
+		/* Request in flight; NULL: none */
 		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_objects o[LISTS];
-	/* closed: netris_ways_free() was called inside a done(). */
+	/* telling: waiting calls are being continued. closed: netris_ways_free() was called
+	 * meanwhile. */
 	bool telling, closed;
 };
 
@@ -43,12 +45,12 @@ struct netris_way {
 	struct netris_way_spec s;
 	bool remove, made, posted;
 	unsigned changes;
-	/* Name of the load balancer. */
+	/* Name of the call's load balancer */
 	char name[NETRIS_WAY_NAME];
 	struct netris_make *make;
-	/* Request for one change or one element. */
+	/* Request in flight for one change or one element; NULL: none */
 	struct netris_request *request;
-	/* Error of the last change. */
+	/* Error of the last change; kind ERR_NONE: success */
 	struct err err;
 	struct arena *arenas[VNETS + 1];
 	size_t narenas;
@@ -77,7 +79,7 @@ void netris_way_free(struct netris_way *w)
 	free(w);
 }
 
-/* Calls done(). The caller must return afterwards, because done() may free w. */
+/* Calls done() with s or e. The caller must return afterwards, because done() may free w. */
 static void end(struct netris_way *w, const struct fabric_way_seen *s, const struct err *e)
 {
 	struct err why;
@@ -125,8 +127,8 @@ static void look_again(struct netris_way *w)
 		begin_soon(ws);
 }
 
-/* Continues or ends all ways that wait. If one of them frees ws, ws is released at the end of this
- * function. */
+/* Continues or ends all calls that wait for the lists. If a done() frees ws, ws is released at the
+ * end of this function. */
 static void tell(struct netris_ways *ws, const struct err *e)
 {
 	struct netris_way *w;
@@ -261,7 +263,7 @@ static void find_ids(struct netris_way *w)
 	for (size_t i = 0; i < w->ws->o[3].n; i++)
 		if (str_eq(w->ws->o[3].cluster[i].name, w->s.make.name)) {
 			w->cluster_id = w->ws->o[3].cluster[i].id;
-			/* The VPC of the cluster, whatever its name. */
+			/* Use the cluster's own VPC, whatever the VPC's name is. */
 			if (w->ws->o[3].cluster[i].vpc.id)
 				w->vpc = w->ws->o[3].cluster[i].vpc.id;
 		}
@@ -323,7 +325,8 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 
 /* --- load balancer ---------------------------------------------------------------------------- */
 
-/* The answer to a change does not count: only the list read afterwards does. */
+/* Handles the answer to a change. Ends the call if the change was refused; otherwise reads the
+ * lists again, because only the list that is read afterwards counts. */
 static void on_changed(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_way *w = arg;
@@ -348,7 +351,8 @@ static void change(struct netris_way *w, const char *method, int64_t id, json_t 
 	w->request = netris_change(w->n, method, NETRIS_L4LB, id, body, &c);
 }
 
-/* was: present load balancer; NULL: none. */
+/* True if the present load balancer has this backend in maintenance. was: the present load
+ * balancer; NULL: none. */
 static bool in_maintenance(const struct netris_l4lb *was, const char *ip, int64_t port)
 {
 	for (size_t i = 0; was && i < was->backends.n; i++)
@@ -371,7 +375,7 @@ static json_t *body_of(const struct netris_way *w, const struct netris_l4lb *was
 			json_array_append_new(backends, json_pack("{s:s, s:i, s:b}", "ip", to,
 								  "port", at, "maintenance",
 								  in_maintenance(was, to, at)));
-	/* Keep the address that was assigned. */
+	/* Keep the address that the controller has assigned. */
 	if (!want->address && was) {
 		str_copy(ip, sizeof(ip), was->ip);
 		port = was->port > 0 && was->port <= UINT16_MAX ? (uint16_t)was->port : PORT;
@@ -427,7 +431,7 @@ static void look_at_balancers(struct netris_way *w)
 		end_failed(w, ERR_UNAVAILABLE, "deleted, but still listed: load balancer", w->name);
 	} else if (w->remove || first != last) {
 		change(w, "DELETE", last->id, NULL);
-	} else if (first && !w->posted) { /* one correction per call */
+	} else if (first && !w->posted) { /* correct the load balancer only once per call */
 		w->posted = true;
 		change(w, "PUT", first->id, body_of(w, first));
 	} else if (first) {

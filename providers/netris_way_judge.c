@@ -7,7 +7,8 @@
 #include "base/address.h"
 #include "base/str.h"
 
-/* Tests: tests/unit/providers/test_netris_way_judge.c */
+/* netris_way_judge: compares objects and words, without requests.
+ * Tests: tests/unit/providers/test_netris_way_judge.c */
 
 static void say(struct fabric_way_seen *out, char *why, bool up, const char *reason,
 		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
@@ -62,7 +63,8 @@ bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w)
 	       strcasecmp(b->status, "enable") != 0;
 }
 
-/* Describes the first backend that is not healthy, and counts the others; "": none. */
+/* Writes a description of the first backend that is not healthy to out, with the number of others;
+ * "": all are healthy. */
 static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 {
 	const struct netris_backend *first = NULL;
@@ -93,9 +95,9 @@ static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 		str_format(out + strlen(out), size - strlen(out), ", and %zu more", n - 1);
 }
 
-/* One healthy backend is enough: the load balancer sends traffic only to healthy backends, and a
- * machine serves only after its own packets reached the API server through it. Asking for more
- * would keep machines from a tenant whose API server answers. */
+/* Requires only one healthy backend. The load balancer sends traffic only to healthy backends, and
+ * a machine serves only after its own packets reached the API server through the load balancer. A
+ * stricter rule would keep machines from a tenant whose API server answers. */
 void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
 		     struct fabric_way_seen *out, char *why)
 {
@@ -160,8 +162,8 @@ bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char
 
 /* --- VIPs ------------------------------------------------------------------------------------- */
 
-/* Returns 1 if vip is in a subnet of v (*in), 0 if it is in none, -1 if the V-net reports no
- * subnet. */
+/* Returns 1 if vip is in a subnet of V-net v (then *in is that subnet's gateway), 0 if it is in
+ * none, -1 if the V-net reports no subnet. */
 static int subnet_of(const struct netris_vnet *v, const char *vip, const struct netris_gateway **in)
 {
 	bool said = false;
@@ -186,8 +188,8 @@ static bool is_gateway(const struct netris_gateway *g, const char *vip)
 	return address_same(host, vip);
 }
 
-/* Returns "" if DHCP cannot assign vip, "in" if the DHCP range contains vip, NULL if DHCP may
- * assign every address of the subnet. */
+/* Returns what DHCP of this subnet can do: "" if it cannot assign vip, "in" if its range contains
+ * vip, NULL if it may assign every address of the subnet. */
 static const char *dhcp_says(const struct netris_gateway *g, const char *vip)
 {
 	if (g->dhcp == NETRIS_NO)

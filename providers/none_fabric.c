@@ -4,12 +4,13 @@
 #include "base/mem.h"
 #include "providers/registry.h"
 
-/* Tests: tests/contract/test_fabric.c */
+/* none_fabric: stores the last place() of each machine and returns it.
+ * Tests: tests/contract/test_fabric.c */
 
-/* Fabric type none: no isolation. Remembers the requested segment and proves nothing. */
+/* State of the fabric type none: there is no isolation, and nothing is proved. */
 struct none {
 	struct loop_group *group;
-	/* Machine name -> segment name. */
+	/* Requested segments. Key: name of a machine; value: name of the segment */
 	struct map *segments;
 	struct list answers;
 };

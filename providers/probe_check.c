@@ -3,7 +3,7 @@
 #include "base/address.h"
 #include "base/str.h"
 
-/* Returns the first network of s that contains address; NULL: none. */
+/* Returns the first network of segment s that contains the address; NULL: none. */
 static const char *network_with(const struct probe_check_segment *s, const char *address)
 {
 	for (size_t i = 0; i < s->nprefixes; i++)

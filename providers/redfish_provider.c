@@ -6,7 +6,8 @@
 #include "providers/registry.h"
 #include "redfish/redfish.h"
 
-/* Each BMC is its own host and gets one request at a time, so these limits protect only drover. */
+/* Limits for all BMCs together. Each BMC gets only one request at a time anyway, so the limits are
+ * high and only protect drover itself. */
 #define RATE 1000
 #define CONCURRENT 1024
 
@@ -21,12 +22,13 @@ struct redfish_provider {
 	struct job_line line;
 };
 
-/* The provider returns errors of the Redfish client unchanged. */
+/* The codes must be equal, because the provider returns errors of the Redfish client unchanged. */
 _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
 struct provider_machine {
-	/* Must be first: a pointer to the seat is cast to a pointer to the machine. */
+	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
+	 * the machine. */
 	struct job_seat seat;
 	struct redfish *bmc;
 };
@@ -36,8 +38,8 @@ static struct redfish *bmc_of(const struct job *j)
 	return ((struct provider_machine *)j->seat)->bmc;
 }
 
-/* may_act() of the Redfish client; arg is the job. Not called for observations. Refuses changes in
- * a session that the journal does not contain yet. */
+/* may_act() for the Redfish client; arg is the job. True if the job may send a change now. False
+ * also if the open session is not recorded in the journal yet. Not called for observations. */
 static bool may_act(void *arg)
 {
 	struct job *j = arg;
@@ -65,8 +67,8 @@ static enum provider_power power_of(enum redfish_power p)
 	return PROVIDER_POWER_UNKNOWN;
 }
 
-/* Without an override the machine boots its disk, and some BMCs offer only "Hdd" instead of
- * "None". */
+/* Returns the provider's word for the boot override of *s. "Hdd" counts as no override: the machine
+ * then boots its disk as well, and some BMCs offer only "Hdd" instead of "None". */
 static enum provider_override override_of(const struct redfish_system *s)
 {
 	static const struct {
@@ -86,7 +88,7 @@ static enum provider_override override_of(const struct redfish_system *s)
 	return PROVIDER_OVERRIDE_OTHER;
 }
 
-/* Copies pointers; the strings still belong to the client. */
+/* Copies the state in *s to *o. The strings are not copied and still belong to the client. */
 static void see(const struct redfish_system *s, struct provider_observation *o)
 {
 	o->read_at = s->read_at;
@@ -129,7 +131,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 	struct job *j = arg;
 	struct redfish *bmc = bmc_of(j);
 
-	/* A failed read of the media does not invalidate the power state. */
+	/* If the media cannot be read, still report the power state that was read before. */
 	j->seen.media_known = m || e->kind == ERR_UNSUPPORTED;
 	if (m) {
 		j->seen.media_inserted = m->inserted;
@@ -242,7 +244,8 @@ static void run(struct job *j)
 	case JOB_UNDEFINE:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		break; /* never queued: the slots are NULL */
+		/* Such jobs are never queued, because these members of provider_ops are NULL. */
+		break;
 	}
 }
 

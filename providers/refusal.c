@@ -1,6 +1,6 @@
 /*
- * refusal: answers calls that a provider does not support. In a separate file because
- * implementations use it too, and provider.c depends on all implementations.
+ * refusal: answers calls that a provider does not support. It is a separate file because
+ * implementations use it too: they cannot use provider.c, which depends on all implementations.
  * Tests: tests/unit/providers/test_provider.c
  */
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
 const char *const provider_bus_names[] = {"sata", "nvme"};
 
-/* An answer to be given in a later loop turn, because done() must not be called inside the starting
- * function. */
+/* One pending answer. It is given in a later loop turn, because done() must not be called inside
+ * the starting function. */
 struct refusal {
 	struct list link;
 	struct loop_defer defer;
