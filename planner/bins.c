@@ -7,26 +7,29 @@
 struct bins {
 	struct planning *p;
 	struct arena *a;
-	/* True if a pod of the tenant has topology constraints. */
+	/* True if a pod of the tenant has topology constraints. bins_add() then records the domains
+	 * of each bin. */
 	bool topology;
 	struct plan_tenant *of;
 	struct bin *v;
 	struct rooms *rooms;
 	size_t n, cap;
-	/* True if a node or claim has, or a new one may have, a PreferNoSchedule taint. */
+	/* True if a PreferNoSchedule taint exists on any node or claim, or in a pool whose claims
+	 * may be added. */
 	bool soft;
 };
 
-/* Search position of a cell, among the bins of one preference score. */
+/* Search position of a cell (set of interchangeable pods) among the bins of one preference
+ * score. */
 struct cursor {
 	int64_t score;
-	/* All bins before are excluded for good. */
+	/* Index: all bins before it are excluded for good. */
 	size_t never;
-	/* All bins before are excluded in this epoch. */
+	/* Index: all bins before it are excluded while topology_epoch() equals `epoch`. */
 	size_t now;
 	uint64_t epoch;
-	/* By domain, if a spread has few: the bins of the domain before this one are excluded for
-	 * good. */
+	/* By domain, if a spread has few domains: index of the bin before which all bins of the
+	 * domain are excluded for good. */
 	uint32_t *few;
 };
 
@@ -81,7 +84,8 @@ static void make_room(const struct bins *b, struct plan_fit *f)
 	f->words = words;
 }
 
-/* Returns the level with that score, created if missing; levels are sorted, highest first. */
+/* Returns the level of f with that score, created if missing. Levels are sorted, highest score
+ * first. */
 static struct fit_level *level_of(const struct bins *b, struct plan_fit *f, int64_t score)
 {
 	struct fit_level *v;
@@ -140,8 +144,8 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return rest ? word * 64 + (size_t)__builtin_ctzll(rest) : n;
 }
 
-/* Returns the first bin from index `from` on that suits and has room, without regard to topology;
- * b->n: none. */
+/* Returns the index of the first bin, from index `from` on, that is in bit set `bits` and has room
+ * for one pod of the cell; b->n if there is none. Ignores topology. */
 static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bits, size_t from)
 {
 	uint64_t steps = 1;
@@ -181,8 +185,8 @@ static bool find_anywhere(struct bins *b, const struct plan_cell *c, const uint6
 	return *at < b->n;
 }
 
-/* Searches with topology constraints, but does not check again what is excluded for good or in this
- * epoch. */
+/* Finds the first admissible bin, with topology constraints. Skips the bins that cursor *cur
+ * records as excluded for good or in this epoch, and advances *cur. */
 static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			  struct cursor *cur, size_t *at)
 {
@@ -208,12 +212,14 @@ static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint6
 	}
 }
 
-/* Searches with one position per domain: the search begins at the first bin that may fit in any
- * admitted domain. */
+/* Finds the first admissible bin, with one search position per domain (cur->few) of a spread with
+ * few domains. The search begins at the lowest of the positions of the admitted domains. */
 static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			struct cursor *cur, int key, uint64_t admitted, size_t *at)
 {
-	uint64_t kept = 0; /* Domains with a bin that is excluded now, but not for good. */
+	/* Bit set of domains with a bin that is excluded now, but not for good: their positions
+	 * stay at that bin. */
+	uint64_t kept = 0;
 	size_t i = b->n;
 
 	if (!cur->few)
@@ -314,7 +320,7 @@ void bins_close(struct bins *b, size_t at)
 	rooms_close(b->rooms, at);
 }
 
-/* --- rollback --------------------------------------------------------------------------------- */
+/* --- gangs and rollback ----------------------------------------------------------------------- */
 
 size_t bins_count(const struct bins *b)
 {

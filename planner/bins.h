@@ -8,60 +8,68 @@
  * progress, then claims that this plan proposes.
  *
  * Room only shrinks while a plan is made. So a bin that did not fit a pod will not fit an equal pod
- * later, and each cell continues its search where its last pod found a bin.
+ * later. Each cell (a set of interchangeable pods, planning.h) therefore continues its search at
+ * the bin in which its last pod was placed.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
  */
 struct bin {
-	/* PLAN_NOTHING: a node that accepts no pods, but whose pods count for topology
-	 * constraints. */
+	/* PLAN_ON_NODE, PLAN_ON_CLAIM or PLAN_ON_NEW. PLAN_NOTHING: a node that accepts no pods,
+	 * but whose pods count for topology constraints. */
 	enum plan_outcome kind;
 	const char *target;
-	/* PLAN_ON_NEW: index into plan.claims. */
+	/* PLAN_ON_NEW: index into plan.claims of the claim that the plan opens. */
 	size_t claim;
 	const struct labels *labels;
 	const struct world_taints *taints;
-	/* NULL: no pool. */
+	/* Pool of the node or claim; NULL: a node without a pool. */
 	const struct world_pool *pool;
-	/* PLAN_ON_NEW: permit of its machine (world.h). */
+	/* PLAN_ON_NEW: permit of the claimed machine (world_machine.permit); NULL: none. */
 	const char *permit;
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of);
-/* Adds a bin with a copy of room, by column. Returns its index. */
+/* Adds a bin with a copy of room, the free amounts by column (planning.h). Returns the bin's
+ * index. */
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
 const struct bin *bins_at(const struct bins *b, size_t at);
-/* Checks which bins added since the last call suit the fit. Call before topology_begin() and before
- * the functions below. */
+/* Records in *f which bins suit its pods by labels, taints, RuntimeClass and permit. Checks only
+ * the bins added since the last call. Call before topology_begin() and before the functions
+ * below. */
 void bins_look(struct bins *b, struct plan_fit *f);
-/* Finds the first bin that fits, in order of preference score. False: none fits. Call only after
- * topology_begin() returned true. */
+/* Finds the first bin that fits a pod of the cell; bins with a higher preference score come first.
+ * *at: the bin's index. False: no bin fits. If the cell has topology constraints, topology_begin()
+ * must have returned true before. */
 bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
-/* True if the pod fits into that bin, with regard to labels, room and topology. */
+/* True if a pod of the cell fits into bin `at`, with regard to labels, room and topology. */
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
-/* Subtracts the requests of one pod from the bin's room. */
+/* Subtracts the requests of one pod of class c from the room of bin `at`. */
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
-/* Leaves no room in the bin. */
+/* Sets the room of bin `at` to none, so that no further pod fits. */
 void bins_close(struct bins *b, size_t at);
-/* True if the bin suits the fit, whatever room it has. Call after bins_look(). */
+/* True if bin `at` suits the pods of the fit (by labels, taints and so on), whatever room it has.
+ * Call after bins_look(). */
 bool bins_suits(const struct plan_fit *f, size_t at);
 
 /*
- * The following functions are for gangs, whose pods are placed without search positions and may be
- * taken out again. To roll back: bins_mark() for each fit beforehand; afterwards bins_give() for
- * each pod placed, then bins_cut() to the previous number of bins.
+ * The following functions are for gangs, whose placement may be rolled back. Gangs do not use the
+ * search positions of cells.
+ *
+ * To roll back: call bins_mark() for each fit before the attempt. Afterwards call bins_give() for
+ * each pod that was placed into an older bin, then bins_cut() with the number of bins before the
+ * attempt.
  */
 
 size_t bins_count(const struct bins *b);
-/* Returns the first bin from index `from` on that suits the class and has room for one pod;
- * bins_count(): none. */
+/* Returns the index of the first bin, from index `from` on, that suits the cell's class and has
+ * room for one pod; bins_count() if there is none. Ignores topology. */
 size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from);
-/* Returns how many pods of the class fit into one bin; 0 if the bin does not suit. Call after
+/* Returns how many pods of class c fit into bin `at`; 0 if the bin does not suit. Call after
  * bins_look(). */
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
-/* Writes the index of the bin's preference level in the fit, 0 the best. False: the bin does not
- * suit or has no room. */
+/* Writes to *level the rank of the bin's preference score for class c; 0 is the best. False: the
+ * bin does not suit or has no room. */
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level);
-/* Reverts one bins_take(). */
+/* Reverts one bins_take() of a pod of class c. */
 void bins_give(struct bins *b, size_t at, const struct plan_class *c);
 struct bins_mark {
 	struct plan_fit *fit;

@@ -43,7 +43,7 @@ static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 	x->bins[x->nbins++] = at;
 }
 
-/* Adds the bins that have room for at least one pod. */
+/* Adds to the blocks each bin that has room for at least one pod of some kind. */
 static void add_bins(struct blocks *b, struct map *by_text)
 {
 	const size_t n = bins_count(b->tenant->bins);
@@ -114,7 +114,8 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
 
-/* Adds machines. All fits of a tenant have the same pools. */
+/* Adds the free machines to the blocks. Reads the pools of the first kind, because all fits of a
+ * tenant have the same pools. */
 static void add_stock(struct blocks *b, struct map *by_text)
 {
 	const struct plan_fit *f = b->kinds[0].cell->class_->fit;
@@ -227,7 +228,8 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
 	return spans;
 }
 
-/* True if span a is to be filled before b by the remaining pods. */
+/* True if span a is to be filled before span b when `pods` pods remain: first spans with room for
+ * all of them, the smallest first; then the others, the largest first. */
 static bool is_before(const struct span *a, const struct span *b, size_t pods)
 {
 	const bool whole = a->all >= pods, other = b->all >= pods;

@@ -5,32 +5,34 @@
 #include "planner/supply.h"
 
 /*
- * blocks: candidate locations for a gang's pods, by topology. Bins and free machines with equal
- * values of all level labels (world_put_levels()) form one block; blocks with the same value of one
- * level form a span, for example a rack.
+ * blocks: candidate locations for a gang's pods, by topology. Bins (candidate nodes, bins.h) and
+ * free machines with equal values of all level labels (world_put_levels()) form one block. Blocks
+ * with the same value of one level form a span, for example a rack.
  *
  * The room of a block is counted separately for each kind of pod and ignores other constraints. The
  * count is never too low, so a span whose count is too small needs no attempt.
  * Tests: tests/unit/planner/test_gangs.c
  */
-#define BLOCK_KINDS 8 /* Number of kinds that are counted; further kinds are assumed to fit. */
+/* Number of kinds of pods for which room is counted. All pods of further kinds are assumed to
+ * fit. */
+#define BLOCK_KINDS 8
 
-/* Pods of a gang that belong to one cell. */
+/* Pods of a gang that are interchangeable, because they belong to one cell (planning.h). */
 struct gang_kind {
 	struct plan_cell *cell;
-	/* Number of pods not yet placed. */
+	/* Number of these pods that are not yet placed. */
 	size_t left;
 };
 struct block_machines {
-	/* Index into the tenant's pools, the same in each of its fits. */
+	/* Index into plan_fit.pools; all fits of a tenant have the same pools in the same order. */
 	size_t pool;
 	struct supply_line *line;
 	struct supply_option *option;
-	/* Index of the next machine of the group to consider in this attempt. */
+	/* Index into option->group of the next machine to consider in this attempt. */
 	size_t next;
 };
 struct block {
-	/* Value of each level's label; NULL: none. */
+	/* By level: value of the level's label; NULL: the nodes lack the label. */
 	const char *value[WORLD_LEVELS];
 	uint32_t *bins;
 	size_t nbins, bins_cap;
@@ -40,39 +42,46 @@ struct block {
 };
 struct blocks {
 	struct planning *p;
-	/* Arena of all results. */
+	/* Arena in which all results are allocated. */
 	struct arena *a;
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
-	/* Machines that become free by that time count as free; 0: only machines that are free
-	 * now. */
+	/* Machines that become free by this time count as free, Unix ms. 0: only machines that are
+	 * free now. */
 	int64_t until;
-	/* Sorted by their values. */
+	/* All blocks, sorted by their label values. */
 	struct block **v;
 	size_t n;
 };
 struct span {
-	/* NULL: blocks without that label. */
+	/* Value of the level's label that all blocks of the span have; NULL: the blocks lack the
+	 * label, or the span contains all blocks. */
 	const char *value;
 	struct block **v;
 	size_t n;
-	/* Number of the gang's pods that fit: in bins, and in bins and new machines. */
+	/* Number of the gang's pods that fit. room: into bins. all: into bins and onto new
+	 * machines. */
 	size_t room, all;
-	/* Number of pods that would fit if the gang were unlimited. */
+	/* Number of pods that would fit into bins and onto new machines if the gang had any number
+	 * of pods. */
 	size_t size;
 };
 
-/* Collects the blocks. stock: include machines that are free by `until`. Call after supply_ask()
- * for each kind. */
+/* Collects the blocks of the tenant. stock: includes machines that are free by `until`. a: arena of
+ * the result. Call after supply_ask() for each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
 			  size_t nkinds, bool stock, int64_t until, struct arena *a);
 struct span blocks_all(const struct blocks *b);
-/* Returns the spans of that level, sorted by value. */
+/* Divides span *of by the label of that level. Returns the resulting spans, sorted by value; *n is
+ * their number. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);
-/* Sorts the blocks of a span into the order in which `pods` pods should fill them. For each level
- * below: first the smallest domain with room for all, otherwise the largest one, and so on. So few
- * domains are used, and large ones stay free as a whole. */
+/* Sorts the blocks of span *s into the order in which the gang's `pods` remaining pods should fill
+ * them. `levels`: number of topology levels that are narrower than the span.
+ *
+ * At each of these levels, the smallest domain with room for all remaining pods comes first, or
+ * else the largest domain; then the next one for the pods that are still left. So few domains are
+ * used, and large ones stay free as a whole. */
 void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
 
 #endif

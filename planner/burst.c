@@ -1,10 +1,10 @@
 /*
- * burst: the order of the work, the policy that applies to each, its triggers, and the choice of an
- * offer.
+ * burst: the order of the work, the policy that applies to each piece of work, its triggers, and
+ * the choice of an offer.
  *
  * Offers are evaluated in three steps (planner/burst_offers.c): once per policy, once for all work
- * of one shape, and for each piece of work with regard to what is left. So 10,000 equal pods cost
- * little more than one.
+ * of one shape (equal requirements), and for each piece of work with regard to what is left. So
+ * 10,000 equal pods cost little more than one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,14 @@ struct decide {
 	struct arena *a;
 	struct burst_side *sides;
 	struct burst_stock *stock;
-	/* In the order of decisions. */
+	/* Work in the order in which it is decided on. */
 	const struct burst_work **work;
 	struct burst_purses *purses;
-	/* Names of tenants, work and Providers -> index + 1. */
+	/* Three maps: name of a tenant, of work or of a Provider -> its number + 1. */
 	struct map *index[3];
 	const char **names[3];
 	size_t nnames[3];
-	/* Names of work that has instances. */
+	/* Names of work that has instances, or for which instances are being launched. */
 	struct map *running;
 	struct map *shapes;
 };
@@ -177,11 +177,12 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 	char today[STR_TIME_SIZE];
 
 	(void)str_time(today, now);
-	today[10] = '\0'; /* Only the date. */
+	today[10] = '\0'; /* Keep only the date of the text. */
 	return p->windows.freeze.n && burst_named(&p->windows.freeze, today);
 }
 
-/* Returns whether windows forbid launches now. A window that cannot be parsed allows nothing. */
+/* Returns whether the policy's windows allow launches now: BURST_CHOSEN if they do, otherwise the
+ * code of the window or date that forbids them. A window that cannot be parsed allows nothing. */
 static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
 {
 	bool open = !p->windows.nallow;
@@ -232,7 +233,7 @@ static enum burst_code set(struct burst_decision *x, enum burst_code code, int64
 	return code;
 }
 
-/* Returns the ratio in millionths, rounded down. */
+/* Returns the ratio is / of in millionths, rounded down; 0 if `of` is 0. */
 static int64_t part(int64_t is, int64_t of)
 {
 	return of > 0 ? (int64_t)((__int128)is * MONEY_UNIT / of) : 0;
@@ -248,7 +249,7 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (!triggered(s, w, in->now))
 		return set(x, wait == BURST_NEVER ? BURST_NEVER_WAITS : BURST_WAITS,
 			   in->now - w->since, wait);
-	/* Without owned GPUs, all of them count as used. */
+	/* Without owned GPUs the condition holds, as if all of them were in use. */
 	if (p->trigger.utilisation >= 0 && in->gpus_owned > 0 &&
 	    (__int128)in->gpus_used * MONEY_UNIT <=
 		    (__int128)in->gpus_owned * p->trigger.utilisation)
@@ -310,7 +311,8 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-/* Returns the work's shape. The key contains all that burst_shape_new() reads of the work. */
+/* Returns the verdicts for work of this shape, computed once. The key contains everything that
+ * burst_shape_new() reads of the work. */
 static struct burst_shape *shape_of(struct decide *d, const struct burst_side *s,
 				    const struct burst_work *w)
 {
@@ -362,8 +364,8 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	d->out->chosen++;
 }
 
-/* True if a limit or budget excludes even the cheapest and smallest offer, so not each one has to
- * be evaluated. */
+/* True if a limit or budget excludes even the cheapest and smallest offer. Then the offers need not
+ * be evaluated one by one. */
 static bool hopeless(const struct burst_decision *x)
 {
 	return x->bound.mixed || x->shape->least_cost > x->bound.left ||
@@ -397,8 +399,9 @@ static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst
 		if (y.code != BURST_CHOSEN)
 			return set(x, y.code, y.is, y.limit);
 	}
-	/* An offer with too few instances left has too few for all later work of the shape: it is
-	 * removed from the shape's order. */
+	/* An offer with too few instances for this work has too few for all later work of the
+	 * shape. So it is removed from the shape's order, and later work does not evaluate it
+	 * again. */
 	for (i = 0; i < h->n && !found; i++) {
 		const size_t o = h->order[i];
 		const struct burst_why y = burst_judge(x, o, d->stock[o].left);

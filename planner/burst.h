@@ -11,7 +11,7 @@
  * burst: decides which waiting work is launched in a cloud now, under which policy, with which
  * offer and at what cost; and why other work is not.
  *
- * burst_decide() is a pure, deterministic function of its input, in whatever order that is given:
+ * burst_decide() is a pure, deterministic function of its input, whatever the order of its arrays:
  * no clock, no I/O. Production, `drover burst plan` and the tests call the same code. Work is
  * decided on by rank, then by waiting time, then by tenant and name. Tiers of a policy are tried in
  * strict order; within a tier, the offer with the lowest total cost for its throughput is chosen.
@@ -38,11 +38,13 @@ enum burst_scope {
 enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_QUARTER, BURST_TOTAL };
 enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
 
-/* Names of the enum values: "Shadow" ...; "Reserved" ...; "Policy" ...; "Hour" ... */
+/* Names by enum value, NULL-terminated: "Shadow" ... of enum burst_mode, "Reserved" ... of enum
+ * burst_market, "Policy" ... of enum burst_scope, "Hour" ... of enum burst_period. */
 extern const char *const burst_mode_names[],
 	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
 
-#define BURST_NEVER INT64_C(-1) /* Value of a wait: waiting never triggers a launch. */
+/* Waiting time that is never reached: waiting does not trigger a launch. */
+#define BURST_NEVER INT64_C(-1)
 
 /* --- policies --------------------------------------------------------------------------------- */
 
@@ -55,23 +57,24 @@ struct burst_wait {
 };
 struct burst_tier {
 	enum burst_market market;
-	/* Names of entries of spec.offers; empty: all. */
+	/* Names of the entries of spec.offers that belong to the tier; empty: all entries. */
 	struct burst_names entries;
 };
 struct burst_factor {
 	const char *product;
 	int64_t micro;
 };
-/* An entry of spec.offers: a selection of a Provider's offers. */
+/* An entry of spec.offers in a policy: it selects offers of one Provider. */
 struct burst_entry {
 	const char *name, *provider, *jurisdiction;
-	/* Empty zones: all zones. */
+	/* Names of the regions, zones and instance types that the entry selects; an empty list
+	 * selects all. */
 	struct burst_names regions, zones, types;
 	struct burst_factor *factors;
 	size_t nfactors;
 	enum burst_link link;
 };
-/* A price that the operator wrote in the policy. */
+/* A price per instance hour that the operator wrote in the policy. */
 struct burst_price {
 	const char *entry, *type, *region;
 	enum burst_market market;
@@ -82,7 +85,7 @@ struct burst_budget {
 	enum burst_period per;
 	int64_t amount;
 	bool soft, reserve;
-	/* Alert thresholds, in millionths of the amount. */
+	/* Alert thresholds: parts of the amount, in millionths. */
 	int64_t *alerts;
 	size_t nalerts;
 };
@@ -93,15 +96,18 @@ struct burst_window {
 struct burst_policy_in {
 	const char *name;
 	enum burst_mode mode;
-	/* The work to which the policy applies. */
+	/* Conditions on the work to which the policy applies. */
 	struct {
 		struct burst_names tenants, products;
-		/* 0: no bound. */
+		/* Least and greatest number of pods of the work; 0: no bound. */
 		int64_t gang_min, gang_max;
 		bool priorities;
 		int64_t priority_min, priority_max;
 	} match;
-	/* Triggers. 0 (by_wait, impossible: false): this trigger is not used. */
+	/* When work is launched. At least one of the triggers by_wait, predicted_ms, slack_ms,
+	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. All
+	 * conditions in utilisation, frees_ms and approval must hold as well; frees_ms 0 and
+	 * approval false mean no condition. */
 	struct {
 		bool by_wait;
 		int64_t wait_ms;
@@ -109,8 +115,8 @@ struct burst_policy_in {
 		size_t nwaits;
 		int64_t predicted_ms, slack_ms, queued_gpus;
 		bool impossible;
-		/* Condition besides the triggers: launch only if more than this part of the owned
-		 * GPUs is used, in millionths; -1: no condition. */
+		/* Launch only if more than this part of the owned GPUs is in use, in millionths;
+		 * -1: no condition. */
 		int64_t utilisation;
 		int64_t frees_ms;
 		bool approval;
@@ -119,7 +125,8 @@ struct burst_policy_in {
 	size_t ntiers;
 	struct burst_entry *entries;
 	size_t nentries;
-	/* max_gpu_hour, max_node_hour -1: no bound. */
+	/* max_gpu_hour, max_node_hour: highest accepted price per hour of one GPU and of one
+	 * instance, in millionths; -1: no bound. */
 	struct {
 		const char *currency;
 		struct burst_price *prices;
@@ -136,12 +143,16 @@ struct burst_policy_in {
 	struct {
 		struct burst_names allowed, denied, classes;
 	} compliance;
-	/* 0: no bound; overhead and restarts: -1 means no bound. */
+	/* Bounds of the work's run time. min_ms, max_ms 0: no bound. overhead: most that boot and
+	 * staging may take, as a part of the run time in millionths; -1: no bound. restarts: number
+	 * of restarts after which the work no longer gets spot instances; -1: no bound. */
 	struct {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
 	} runtime;
-	/* 0: no bound; share in millionths, -1: no bound. */
+	/* Limits of what the policy's launches have at one time (nodes, gpus), start per minute and
+	 * start at once; 0: no limit. share: part of `nodes` that one tenant may have, in
+	 * millionths; -1: no limit. */
 	struct {
 		int64_t nodes, gpus, per_minute, at_once, share;
 	} limits;
@@ -152,88 +163,93 @@ struct burst_policy_in {
 
 /* --- state ------------------------------------------------------------------------------------ */
 
-/* An offer: instances that a cloud has available. */
+/* An offer: instances of one type, in one zone and market, that a cloud has available. */
 struct burst_offer {
 	const char *provider, *region, *zone, *type;
-	/* NULL: no reservation. */
+	/* Name of the reservation that contains the instances; NULL: none. */
 	const char *reservation;
 	enum burst_market market;
-	/* Price per hour, in millionths; -1: not known. */
+	/* Price of one instance per hour, in millionths; -1: not known. */
 	int64_t micros_per_hour;
 	/* Currency of the price; NULL: not known. */
 	const char *currency;
-	/* Time of the price, Unix ms; 0: not known. */
+	/* Unix ms at which the price was read; 0: not known. */
 	int64_t priced_at;
 	/* Number of instances available; -1: the cloud does not report it. */
 	int64_t available;
-	/* Unix ms at which the cloud ends its instances; 0: never. */
+	/* Unix ms at which the cloud ends the offer's instances; 0: never. */
 	int64_t ends_at;
 	/* GPUs of one instance. */
 	int64_t gpus;
-	/* Product of its GPUs. */
+	/* GPU product of the instances. */
 	const char *product;
 	enum burst_link link;
 };
 
-/* A launch that a cloud refused. */
+/* A launch that a cloud refused. The offers concerned are not used during the policy's cooldown. */
 struct burst_failure {
-	/* region or zone NULL: all of them. */
+	/* Offers that the refusal concerns. A NULL region, zone or type stands for all of them. */
 	const char *provider, *region, *zone, *type;
 	/* True: the account's quota is used up; false: no capacity. */
 	bool quota;
 	int64_t at;
 };
 
-/* A launch that was made; charged to the period of its time. */
+/* A launch that was made. Its cost is charged to the budget period that contains the time `at`. */
 struct burst_launch {
 	const char *policy, *tenant, *workload, *provider, *currency;
-	/* Workload for budgets of scope Workload; NULL: same as workload. */
+	/* Workload to which budgets of scope Workload charge the launch; NULL: the member
+	 * workload. */
 	const char *owner;
 	int64_t at;
-	/* Cost so far, in millionths. */
+	/* Cost of the launch so far, in millionths. */
 	int64_t spent;
-	/* Most that the launch may cost beyond spent, in millionths; 0: ended. */
+	/* Most that the launch may cost in addition to `spent`, in millionths; 0: the launch has
+	 * ended. */
 	int64_t committed;
-	/* Overrun after `committed` was used up: Unix ms, and millionths per hour. until 0: no
-	 * overrun. */
+	/* Overrun: cost that arises after `committed` was used up. from, until: Unix ms; until 0:
+	 * no overrun. per_hour: millionths per hour. */
 	struct {
 		int64_t from, until, per_hour;
 	} over;
 	/* Instances and GPUs that the launch has now. */
 	int64_t nodes, gpus;
 	bool starting;
-	/* True if another launch represents this one: that of the same gang. */
+	/* True: another launch of the same gang stands for this one in limits on the number of
+	 * launches. */
 	bool part;
 };
 
 struct burst_work {
 	const char *tenant, *name;
-	/* Workload for budgets of scope Workload; NULL: same as name. */
+	/* Workload to which budgets of scope Workload charge the work; NULL: the member name. */
 	const char *owner;
-	/* 1: a single pod; more: a gang. */
+	/* Number of pods; 1: a single pod, more: a gang. */
 	int64_t pods;
 	/* GPUs of one pod. */
 	int64_t gpus;
 	/* GPU product that the work requests; NULL: any. */
 	const char *product;
-	/* Highest priority of its pods; policies match it. */
+	/* Highest priority of the work's pods, compared with the priorities in policies. */
 	int64_t priority;
-	/* Priority limited to the tenant's; higher ranks are decided on first. */
+	/* The priority, but at most the tenant's. Work with a higher rank is decided on first. */
 	int64_t rank;
 	/* Unix ms at which the work began to wait. */
 	int64_t since;
-	/* When its owned machine is expected (planner/timeline.h), Unix ms; 0: not known. */
+	/* Expected time of an owned machine for the work (planner/timeline.h), Unix ms: median and
+	 * 90th percentile; 0: not known. */
 	int64_t p50, p90;
-	/* True if no owned machine is of a type that suits the work. */
+	/* True if no owned machine has a type that suits the work. */
 	bool impossible;
-	/* True if the work saves checkpoints. */
+	/* True if the work saves checkpoints, so that it can continue after an interruption. */
 	bool saves;
 	bool approved;
-	/* Expected run time in ms; 0: not known. */
+	/* Expected run time of the work in ms; 0: not known. */
 	int64_t runs_ms;
-	/* Latest start, Unix ms; 0: no deadline. */
+	/* Latest time at which the work must start, Unix ms; 0: no deadline. */
 	int64_t start_by;
-	/* Class of the data that the work processes; NULL: not specified. */
+	/* Class of the data that the work processes, compared with compliance.classes; NULL: not
+	 * specified. */
 	const char *data_class;
 	int64_t restarts;
 };
@@ -263,60 +279,60 @@ enum burst_code {
 };
 extern const char *const burst_code_names[];
 
-/* Verdict on one offer for one piece of work: a code and its numbers. burst_why_text() gives the
- * text. */
+/* Verdict on one offer for one piece of work: a code and the numbers of its text
+ * (burst_why_text()). */
 struct burst_why {
 	enum burst_code code;
-	/* The two numbers that the code compares. */
+	/* Numbers that the code compares: the present value and the limit. */
 	int64_t is, limit;
 	/* Cost to commit if this offer were launched, in millionths; -1: not known. */
 	int64_t cost;
 };
 
-/* The tightest hard budget that binds a decision. */
+/* The hard budget that leaves the least, among those that apply to a decision. */
 struct burst_bound {
-	/* What the budget leaves, in millionths; INT64_MAX: no budget binds. */
+	/* Amount that the budget leaves, in millionths; INT64_MAX: no budget applies. */
 	int64_t left;
-	/* True if a budget that binds is in a different currency. */
+	/* True if amounts cannot be compared, because a budget that applies has a different
+	 * currency. */
 	bool mixed;
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
 };
 
-/* Verdicts on all offers for work that is alike. */
+/* Verdicts on all offers for work with equal requirements; defined in burst_impl.h. */
 struct burst_shape;
 struct burst_decision {
 	const struct burst_work *work;
-	/* NULL: no policy matches, or several do. */
+	/* The policy that matches the work; NULL: no policy matches, or several do. */
 	const struct burst_policy_in *policy;
-	/* BURST_CHOSEN, or why nothing is launched. */
+	/* BURST_CHOSEN: the work is launched. Other codes: why it is not. */
 	enum burst_code code;
 	int64_t is, limit;
-	/* Replaces "?" in the text of the code; NULL: nothing. */
+	/* Text that replaces "?" in the text of the code; NULL: nothing. */
 	const char *about;
 	/* The chosen offer; NULL: none. */
 	const struct burst_offer *offer;
-	/* Index of the chosen offer's tier, from 0. */
+	/* Index of the tier that contains the chosen offer, from 0. */
 	size_t tier;
 	int64_t nodes, cost;
-	/* Price of one instance per hour, in millionths. */
+	/* Price of one instance of the chosen offer per hour, in millionths. */
 	int64_t per_hour;
-	/* The following members record what was left at the time of the decision, for
-	 * burst_why(). */
-	/* NULL: no offer was evaluated. */
+	/* State at the time of the decision, for burst_why(): the members from here on. */
+	/* Verdicts on all offers; NULL: no offer was evaluated. */
 	const struct burst_shape *shape;
 	size_t seq;
 	int64_t nodes_left, gpus_left, share_left;
-	/* bound: of budgets that bind whatever the Provider. of_provider: of each Provider's
-	 * budgets. */
+	/* bound: tightest budget that applies to every Provider. of_provider: by Provider, the
+	 * tightest of the budgets that apply only to this Provider. */
 	struct burst_bound bound, *of_provider;
 };
 
-/* Balance of a budget after all decisions. */
+/* Balance of one budget (for one tenant, workload or Provider) before and after all decisions. */
 struct burst_account {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	/* Name of the tenant, workload or Provider; "" for other scopes. */
+	/* Name of the tenant, workload or Provider whose balance this is; "" for other scopes. */
 	const char *of;
 	int64_t before, after;
 	/* The highest of the budget's alert thresholds that is reached; -1: none. */
@@ -325,30 +341,32 @@ struct burst_account {
 
 struct burst {
 	const struct burst_input *in;
-	/* In the order in which the decisions were made. */
+	/* Decisions, in the order in which they were made. chosen: number of decisions to
+	 * launch. */
 	struct burst_decision *v;
 	size_t n, chosen;
-	/* Sorted; burst_why() indexes them. */
+	/* All offers, sorted by place and type; burst_why() takes an index into this array. */
 	const struct burst_offer **offers;
 	struct burst_account *accounts;
 	size_t naccounts;
-	/* Sorted by name; in->npolicies of them. */
+	/* All policies (in->npolicies of them), sorted by name. */
 	const struct burst_policy_in **policies;
-	/* Error of each of these policies; NULL: none. */
+	/* Error by index into policies; NULL: no error. */
 	const char **errors;
 };
 
-/* Returns when the period that contains now began, Unix ms; INT64_MIN for BURST_TOTAL. */
+/* Returns the Unix ms at which the period that contains `now` began; INT64_MIN for BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, int64_t now);
-/* Decides on all work. The input must live as long as the result, which is in the arena. */
+/* Decides on all work of the input. The result is allocated in arena a; the input must live as long
+ * as the result. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 
-/* Returns the verdict on offer i of burst.offers for one decision: BURST_CHOSEN for the offer that
- * was taken, BURST_DEARER for offers that are suitable but were not chosen. */
+/* Returns the verdict on burst.offers[i] for decision d. BURST_CHOSEN: the offer that was chosen.
+ * BURST_DEARER: a suitable offer that was not chosen. BURST_NOT_LOOKED: no offer was evaluated. */
 struct burst_why burst_why(const struct burst_decision *d, size_t i);
-/* Returns one sentence with numbers about one offer. */
+/* Returns one sentence, with numbers, that explains the verdict on an offer. */
 const char *burst_why_text(const struct burst_why *y, struct arena *a);
-/* Returns one sentence with numbers about the decision. */
+/* Returns one sentence, with numbers, that explains the decision. */
 const char *burst_text(const struct burst_decision *d, struct arena *a);
 
 #endif

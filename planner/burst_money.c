@@ -1,7 +1,8 @@
 /*
  * burst_money: budgets. A launch is charged to the period in which it was made, with the most that
- * it may cost. In a budget with `reserve`, what it may still cost counts in every period until it
- * has ended. The cost of an overrun is charged to the periods in which it occurs.
+ * it may cost. In a budget with `reserve`, the part that the launch has not spent yet counts in
+ * every period until the launch has ended. The cost of an overrun is charged to the periods in
+ * which it occurs.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
@@ -32,7 +33,8 @@ int64_t burst_period_start(enum burst_period per, int64_t now)
 		return floor_to(s, HOUR_S, 0) * 1000;
 	case BURST_DAY:
 		return floor_to(s, DAY_S, 0) * 1000;
-	case BURST_WEEK: /* 1970-01-05 was a Monday. */
+	/* Weeks begin on Monday: 1970-01-05, 4 days after the epoch, was a Monday. */
+	case BURST_WEEK:
 		return floor_to(s, 7 * DAY_S, 4 * DAY_S) * 1000;
 	case BURST_MONTH:
 	case BURST_QUARTER:
@@ -70,14 +72,15 @@ static size_t key_of(const struct burst_budget *b, const struct burst_key *k)
 	return 0;
 }
 
-/* True if launches by that policy count against the budget. */
+/* True if launches under the named policy count against the budget. */
 static bool counts(const struct burst_purse *u, const char *policy)
 {
 	return (u->budget->scope != BURST_OF_POLICY && u->budget->scope != BURST_OF_WORKLOAD) ||
 	       str_eq(u->policy->name, policy);
 }
 
-/* Returns the cost of the overrun since start, in millionths. */
+/* Returns the cost of the launch's overrun since `start`, in millionths; INT64_MAX: too large to
+ * compute. */
 static int64_t over_since(const struct burst_launch *l, int64_t start)
 {
 	const int64_t from = l->over.from > start ? l->over.from : start;
@@ -146,7 +149,8 @@ struct burst_purses *burst_purses_new(const struct burst_input *in, const struct
 	return l;
 }
 
-/* True if the budget binds the work. A tenant budget binds only tenants that its policy matches. */
+/* True if the budget applies to the tenant's work under policy p. A budget of scope Tenant applies
+ * only to tenants that its policy matches. */
 static bool binds(const struct burst_purse *u, const struct burst_policy_in *p, const char *tenant)
 {
 	return counts(u, p->name) && (u->budget->scope != BURST_OF_TENANT ||

@@ -1,7 +1,8 @@
 /*
- * burst_offers: whether an offer is suitable. First by the policy alone, then for work of one
- * shape, both computed once; finally with regard to what is left, which burst_why() evaluates again
- * later from data that the decision recorded.
+ * burst_offers: decides whether an offer is suitable, in three steps: by the policy alone, for work
+ * of one shape (equal requirements), and with regard to what is left. The first two results are
+ * computed once and reused. The third is evaluated again by burst_why(), from data that the
+ * decision recorded.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <stdlib.h>
@@ -51,8 +52,8 @@ static bool jurisdiction_allowed(const struct burst_policy_in *p, const char *j)
 	return burst_named(&p->compliance.allowed, j) && (!denied->n || !burst_named(denied, j));
 }
 
-/* Returns the price that the operator wrote in the policy, preferably one that names the region;
- * NULL: none. */
+/* Returns the price of the offer that the operator wrote in the policy; a price that names the
+ * region is preferred. NULL: none. */
 static const struct burst_price *written_price(const struct burst_policy_in *p,
 					       const struct burst_verdict *v,
 					       const struct burst_offer *o)
@@ -101,7 +102,8 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 	return BURST_CHOSEN;
 }
 
-/* Returns until when this failure excludes the offer; 0: it concerns other offers. */
+/* Returns the Unix ms until which failure *f excludes the offer; 0: the failure concerns other
+ * offers. */
 static int64_t cools_until(const struct burst_policy_in *p, const struct burst_failure *f,
 			   const struct burst_offer *o)
 {
@@ -164,7 +166,8 @@ void burst_side_offers(struct burst_side *s, const struct burst_input *in,
 
 /* --- by the shape of the work ----------------------------------------------------------------- */
 
-/* Returns the billed time, including boot and staging; -1: too large to compute. */
+/* Returns the time for which an instance is billed, including boot and staging; -1: too large to
+ * compute. */
 static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
 {
 	const int64_t runs = w->runs_ms ? w->runs_ms : p->runtime.max_ms;

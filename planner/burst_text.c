@@ -1,5 +1,5 @@
 /*
- * burst_text: renders a code and its numbers as text, by the table of planner/burst_codes.def.
+ * burst_text: renders a code and its two numbers as text, by the table planner/burst_codes.def.
  * Tests: tests/unit/planner/test_burst.c
  */
 #include "base/buf.h"

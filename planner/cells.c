@@ -1,9 +1,9 @@
 #include "planner/cells.h"
 
 struct cells {
-	/* Hash table by class and topology profile. */
+	/* Hash table of cells, by class and topology profile. */
 	struct plan_cell **v;
-	/* cap: a power of two. */
+	/* cap: length of v, a power of two. n: number of cells in it. */
 	size_t cap, n;
 };
 
@@ -82,8 +82,8 @@ struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan
 	return x;
 }
 
-/* Limits an amount so that the sum over a million pods does not saturate: what is added can then be
- * subtracted again. */
+/* Returns the requested amount, limited so that the sum over a million pods does not saturate. So
+ * an amount that was added can be subtracted again without error. */
 static int64_t counted(const struct ask *x)
 {
 	const int64_t most = INT64_MAX >> 20;

@@ -4,17 +4,18 @@
 #include "planner/topology.h"
 
 /*
- * cells: lookup of cells (pods that a plan treats alike) and of the parties that they belong to;
- * terms as in planning.h.
+ * cells: lookup of cells (sets of interchangeable waiting pods), and of the parties (sets of pods
+ * that could share a new machine) to which cells belong. See planning.h for both terms.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
  */
 struct cells;
 struct cells *cells_new(struct planning *p);
-/* Returns the cell of a class and a topology profile (NULL: no pod has topology constraints). */
+/* Returns the cell of class c and topology profile s, created if missing. s NULL: no pod has
+ * topology constraints. */
 struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_side *s);
-/* Counts one more waiting pod of the cell. */
+/* Counts one more waiting pod of the cell in its party. */
 void cells_join(const struct plan_cell *c);
-/* Counts one waiting pod less. */
+/* Counts one waiting pod of the cell less in its party. */
 void cells_leave(const struct plan_cell *c);
 
 #endif

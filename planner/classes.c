@@ -3,9 +3,10 @@
 #include <string.h>
 #include "planner/fit.h"
 
-/* A resource that a pod requests; it gets a column once something is found that offers it. */
+/* A resource that a pod requests. It gets a column once a node, claim or instance type is found
+ * that offers it. */
 struct column {
-	/* Column number + 1; 0: no offer found yet. */
+	/* 1 + column number; 0: no column, because no offer of the resource was found yet. */
 	size_t at;
 };
 

@@ -4,20 +4,23 @@
 #include "planner/planning.h"
 
 /*
- * classes: the plan's view of the shapes of waiting pods: requests by column, and the work units
- * that a search costs.
+ * classes: groups waiting pods into classes (pods with equal constraints and requests), and
+ * computes each class's requests by column (planning.h) and the work units that one check of its
+ * pods costs.
  *
  * Call order: classes_of() for each shape, classes_columns(), classes_requests() for each class.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_fit.c
  */
 
-/* Returns the class of a pending pod's shape. */
+/* Returns the class of shape s, created if missing. A shape is the data that equal pods share
+ * (world_impl.h). */
 struct plan_class *classes_of(struct planning *p, struct world_shape *s);
 
-/* Requests a column for the resource; it gets one if anything offers it. */
+/* Adds the resource to those that need a column. classes_columns() assigns the column if something
+ * offers the resource. */
 void classes_want(struct planning *p, const char *name);
 
-/* Assigns columns to the requested resources that nodes, claims or instance types offer. */
+/* Assigns columns to those requested resources that nodes, claims or instance types offer. */
 void classes_columns(struct planning *p, const struct world_list *nodes,
 		     const struct world_list *claims);
 
@@ -25,7 +28,8 @@ void classes_columns(struct planning *p, const struct world_list *nodes,
 void classes_soft(struct planning *p, const struct world_list *nodes,
 		  const struct world_list *claims);
 
-/* Computes the class's requests by column. Call after classes_columns(). */
+/* Computes c->asks, the class's requests by column. Sets c->impossible if nothing offers a
+ * requested resource. Call after classes_columns(). */
 void classes_requests(struct planning *p, struct plan_class *c);
 
 #endif

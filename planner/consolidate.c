@@ -1,6 +1,6 @@
 /*
- * consolidate: one free capacity table for all tenants; each Node is tried in a short transaction
- * on it, which is kept or rolled back.
+ * consolidate: places pods in one table of free capacity per tenant. Each Node is tried in a short
+ * transaction on the table, which is kept or rolled back.
  */
 #include "planner/consolidate.h"
 
@@ -17,26 +17,27 @@
 #define POD_WORK 20
 #define HOST_WORK 50
 
-/* Eviction cost of one pod, in thousandths; and the bound within which its deletion cost and
- * priority may change it. */
+/* TROUBLE: eviction cost of one pod, in thousandths. TROUBLE_MOST: largest cost, positive or
+ * negative, to which the pod's deletion cost and priority may change it. */
 #define TROUBLE 1000
 #define TROUBLE_MOST 10000
 
-/* A pod that waits, or may have to be moved. */
+/* A pod that waits for a node, or may have to be moved. */
 struct mover {
 	const struct world_one *pod;
 	struct plan_class *class_;
 	struct plan_cell *cell;
-	/* NULL: the pod waits. */
+	/* Node on which the pod is; NULL: the pod waits. */
 	struct host *host;
-	/* Bin index. */
+	/* Index of the bin (candidate node) into which the pod is placed. */
 	size_t to;
 };
 struct host {
 	struct world_host *it;
 	struct plan_tenant *tenant;
 	const struct world_claim *claim;
-	/* is_going: accepts no pods, and its pods are to be moved. */
+	/* is_candidate: the Node may be given back. is_going: the Node accepts no pods, and its
+	 * pods are to be moved. */
 	bool is_candidate, is_going;
 	bool gone, receives;
 	bool has_bin;
@@ -44,7 +45,7 @@ struct host {
 	struct mover **pods;
 	int64_t trouble, gpus, cpus;
 };
-/* Nodes by bin. */
+/* Nodes of one tenant, by index of their bins. */
 struct tenant_hosts {
 	struct host **v;
 	size_t cap;
@@ -61,15 +62,16 @@ struct consolidate_run {
 	bool more;
 	struct sides_run sides;
 	size_t at;
-	/* first: pods that get room before any Node is tried. */
+	/* first: waiting pods and pods of Nodes that accept none; they get room before any Node is
+	 * tried. */
 	struct mover *movers, **first;
 	size_t nmovers, nfirst;
 	struct host *hosts;
-	/* The order in which the Nodes get bins, see by_trouble(). */
+	/* Nodes in the order in which they get bins, see by_trouble(). */
 	struct host **order;
 	size_t nhosts, ncandidates;
 	struct map *by_load, *by_claim;
-	/* By tenant number. */
+	/* By plan_tenant.number. */
 	struct tenant_hosts *tenants;
 	struct consolidate *out;
 };
@@ -151,8 +153,8 @@ static void do_hosts(struct consolidate_run *r)
 		enter(r, JOIN, NULL);
 }
 
-/* Returns the pod's eviction cost. 2^27 of deletion cost, or 2^25 of priority, count as much as one
- * more pod. */
+/* Returns the pod's eviction cost in thousandths. A deletion cost of 2^27, or a priority of 2^25,
+ * adds as much as one more pod. */
 static int64_t trouble_of(const struct world_one *x)
 {
 	const int64_t priority = x->priority > INT32_MAX   ? INT32_MAX
@@ -171,7 +173,7 @@ static int64_t asked_of(const struct mover *m, const char *resource)
 	return q ? planning_request(resource, *q) : 0;
 }
 
-/* Largest first: small pods find room in what is left. */
+/* Compares pods: the largest first, because small pods still find room in what large ones leave. */
 static int by_size(const void *x, const void *y)
 {
 	static const char *const of[] = {PLANNING_GPU, "cpu", "memory"};
@@ -189,8 +191,8 @@ static int by_size(const void *x, const void *y)
 	return c ? c : strcmp(a->pod->name, b->pod->name);
 }
 
-/* Nodes that stay anyway, then candidates with the most trouble first. The candidates are tried
- * from the end on. */
+/* Compares Nodes: those that stay anyway first, then candidates, the highest trouble first. Pods
+ * are placed in this order, and candidates are tried from the end of the array on. */
 static int by_trouble(const void *x, const void *y)
 {
 	const struct host *a = *(struct host *const *)x, *b = *(struct host *const *)y;
@@ -235,8 +237,8 @@ static void put_in_order(struct consolidate_run *r)
 	p->work += POD_WORK * r->nmovers;
 }
 
-/* Keeps the Node for which a waiting pod is nominated, because kube-scheduler makes room for the
- * pod there. */
+/* Excludes from the candidates the Node for which waiting pod x is nominated, because
+ * kube-scheduler makes room for the pod there. */
 static void keep_nominated(struct consolidate_run *r, const struct world_one *x)
 {
 	const char *key =
@@ -336,13 +338,14 @@ static void leave(struct consolidate_run *r, const struct mover *m)
 		groups_leave(r->p.groups, m->cell->side, m->host->bin);
 }
 
-/* Finds the first Node that fits and stays. */
+/* Finds the first Node that has room for the pod and is not given back; writes its bin to m->to.
+ * False: none. */
 static bool find(struct consolidate_run *r, struct mover *m)
 {
 	struct plan_tenant *t = m->class_->tenant;
 	struct bins *b = room_of(&r->p, t);
-	/* A copy without the cell's search position and topology state: these are valid only while
-	 * counts grow, but here pods also leave. */
+	/* Use a copy of the cell, without its search position and topology state. These are valid
+	 * only while counts grow, but in a consolidation pods also leave Nodes. */
 	struct plan_cell cell = *m->cell;
 	const struct tenant_hosts *of = &r->tenants[t->number];
 
@@ -373,7 +376,8 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 
 /* --- pods that get room first ----------------------------------------------------------------- */
 
-/* Places pods that wait, and pods of Nodes that are to be emptied. */
+/* Places waiting pods and pods of Nodes that are to be emptied. Afterwards marks Nodes that have
+ * and receive no pods as gone, so that no pod is placed on them. */
 static void do_first(struct consolidate_run *r)
 {
 	for (; r->at < r->nfirst && !slice_is_over(r); r->at++) {
@@ -422,7 +426,8 @@ static void keep(struct consolidate_run *r, struct host *h, struct consolidate_n
 	}
 }
 
-/* True if the pod keeps the Node, whatever room other Nodes have. */
+/* True if the pod keeps its Node from being given back, whatever room other Nodes have; the verdict
+ * and the pod are then in *out. */
 static bool is_kept(const struct consolidate_run *r, const struct mover *m,
 		    struct consolidate_node *out)
 {

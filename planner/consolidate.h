@@ -11,64 +11,66 @@
  * only if no machine has to be claimed for its pods.
  *
  * Algorithm: first, waiting pods and the pods of Nodes that accept no more pods get room. Then one
- * Node after the other is tried, in order of least trouble: smallest sum of the eviction costs of
- * its pods (1 each, modified by pod-deletion-cost and priority as in Karpenter), then more GPUs,
- * then more CPUs, then name. Either all its pods get room on other Nodes, or the attempt is rolled
- * back. The pods of a Node that is given back occupy their new room from then on. So all results
- * can be carried out at once, and also any part of them: a Node that receives pods is not given
- * back. Receiving Nodes are chosen in this order: Nodes that stay anyway, then Nodes with the most
- * trouble. So pods fill few Nodes rather than half of many.
+ * Node after the other is tried, in order of increasing trouble. The trouble of a Node is the sum
+ * of the eviction costs of its pods (1 each, modified by pod-deletion-cost and priority as in
+ * Karpenter). Of equal Nodes comes first the one with more GPUs, then with more CPUs, then by name.
+ * Either all pods of the Node get room on other Nodes, or the attempt is rolled back. The pods of a
+ * Node that is given back occupy their new room from then on. So all results can be carried out at
+ * once, and also any part of them: a Node that receives pods is not given back. Receiving Nodes are
+ * chosen in this order: Nodes that stay anyway, then Nodes with the most trouble. So pods fill few
+ * Nodes rather than half of many.
  *
  * All constraints that kube-scheduler requires are kept (planner/fit.h, planner/topology.h);
  * preferences are ignored. A Node that is alone in its domain counts for spread until it is gone.
  * Tests: tests/unit/planner/test_consolidate.c, tests/bench/bench_consolidate.c
  */
 enum consolidate_verdict {
-	/* All its pods have room on other Nodes. */
+	/* The Node can be given back: all its pods have room on other Nodes. */
 	CONSOLIDATE_GIVE,
-	/* No pods on it. */
+	/* The Node has no pods that would have to move. */
 	CONSOLIDATE_EMPTY,
-	/* One of its pods may not be moved: keep is the reason. */
+	/* A pod of the Node may not be moved, for the reason in consolidate_node.keep. */
 	CONSOLIDATE_KEPT,
-	/* One of its pods belongs to a gang, which would not stay whole. */
+	/* A pod of the Node belongs to a gang, which moving the pod would break up. */
 	CONSOLIDATE_GANG,
-	/* One of its pods fits on no other Node. */
+	/* A pod of the Node fits on no other Node. */
 	CONSOLIDATE_NO_ROOM,
-	/* Pods of other Nodes, or waiting pods, are to be placed here. */
+	/* The Node stays, because pods of other Nodes or waiting pods are to be placed on it. */
 	CONSOLIDATE_RECEIVES,
-	/* The tenant's work units are used up (PLAN_WORK). */
+	/* The Node was not examined to the end, because the tenant's work units are used up
+	 * (PLAN_WORK). */
 	CONSOLIDATE_OVER
 };
 struct consolidate_move {
-	/* to: a Node of the same tenant. */
+	/* The pod to be moved, and the Node of the same tenant that receives it. */
 	const char *ns, *pod, *to;
 };
 struct consolidate_node {
 	const char *tenant, *node, *claim;
 	enum consolidate_verdict verdict;
-	/* KEPT, GANG, NO_ROOM: the first pod with that reason. */
+	/* For verdicts KEPT, GANG and NO_ROOM: the first pod to which the verdict applies. */
 	const char *ns, *pod;
-	/* KEPT: the reason. */
+	/* For verdict KEPT: why the pod may not be moved. */
 	enum world_keep keep;
-	/* KEPT: until when, Unix ms; 0: no end. */
+	/* For verdict KEPT: Unix ms until which keep applies; 0: no end. */
 	int64_t keep_until;
-	/* Sum of its pods' eviction costs, in thousandths of a pod. */
+	/* Sum of the eviction costs of the Node's pods, in thousandths of a pod. */
 	int64_t trouble;
 	struct consolidate_move *moves;
-	/* GIVE: number of moves. */
+	/* For verdict GIVE: number of moves, one for each pod of the Node. */
 	size_t nmoves;
 };
-/* Serving Nodes of claims of pools with world_pool.underused, in the order in which they were
- * tried. given: how many of them can be given back. */
+/* Result for each serving Node whose pool has world_pool.underused, in the order in which the Nodes
+ * were tried. given: number of Nodes that can be given back. */
 struct consolidate {
 	struct consolidate_node *v;
 	size_t n, given;
 };
-/* Runs in slices, like plan_begin() and plan_step() (planner/plan.h); meanwhile no plan may be made
- * of the world. */
+/* State of a consolidation in slices, like plan_begin() and plan_step() (planner/plan.h). From
+ * consolidate_begin() to consolidate_end() no plan may be made of the world. */
 struct consolidate_run;
 struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* Returns the result once it is complete; NULL: call again. */
+/* Does about `units` work units. Returns the result once it is complete; NULL: call again. */
 struct consolidate *consolidate_step(struct consolidate_run *r, uint64_t units);
 void consolidate_end(struct consolidate_run *r);
 

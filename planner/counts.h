@@ -8,16 +8,16 @@
 #include "base/arena.h"
 
 /*
- * counts: a sparse table of counters: number -> count, where few of many numbers have a count. Its
- * size depends on the entries, not on the range of numbers.
+ * counts: a hash table of counters: number -> count, for few numbers out of a large range. Its size
+ * depends on the entries, not on the range of numbers.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct counts {
 	struct count {
-		/* n 0: free slot. */
+		/* at: the number. n: its count; 0 marks a free slot. */
 		uint32_t at, n;
 	} * v;
-	/* cap: a power of two. n: numbers with a count. */
+	/* cap: length of v, a power of two. n: number of used slots. */
 	size_t cap, n;
 };
 
@@ -56,8 +56,8 @@ static inline void counts_add(struct counts *c, uint32_t at, uint32_t n, struct 
 	it->n += n;
 }
 
-/* Subtracts n, but not below 0. A number whose count becomes 0 is removed from the table; the
- * entries after it are inserted again. */
+/* Subtracts n from the count of number `at`, but not below 0. If the count becomes 0, removes the
+ * number and inserts the entries after it again, so that counts_find() still reaches them. */
 static inline void counts_take(struct counts *c, uint32_t at, uint32_t n)
 {
 	struct count *it = c->cap ? counts_find(c, at) : NULL;

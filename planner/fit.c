@@ -1,7 +1,7 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
-/* True if one of the terms matches; an empty term matches nothing. */
+/* True if a node with these labels matches one of the n terms; an empty term matches nothing. */
 static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
 {
 	for (size_t i = 0; i < n; i++)
@@ -29,7 +29,8 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
 
-/* Lengths to which tenants' text is truncated in reasons. */
+/* Lengths to which names and values chosen by tenants are truncated in reasons, and number of
+ * values shown. */
 #define KEY_SHOWN 100
 #define VALUE_SHOWN 63
 #define VALUES_SHOWN 3
@@ -64,7 +65,9 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 	return NULL;
 }
 
-/* Returns what the first term with requirements lacks, as text. */
+/* Returns, as text for a reason, which requirement of the first term that has requirements the node
+ * does not meet; "WHAT, which matches nothing" if no term has requirements. *key: label key of the
+ * requirement. */
 static const char *terms_miss(const char *what, const struct selector *v, size_t n,
 			      const struct labels *node, const char **key, struct arena *a)
 {
@@ -117,8 +120,9 @@ bool fit_proof(const struct world_tenant *t, const struct world_provider *p)
 	return p->proof >= t->proof || (p->probed && /* mutant: proof-never-shown */ t->probed);
 }
 
-/* Compares the values if both are integers: *out is negative, 0 or positive if the taint's value is
- * less than, equal to or greater than the toleration's. False: one of them is no integer. */
+/* Compares the values of taint and toleration as integers: *out is negative, 0 or positive if the
+ * taint's value is less than, equal to or greater than the toleration's value. False: one of the
+ * values is not an integer. */
 static bool compare_values(const struct world_toleration *t, const struct world_taint *taint,
 			   int *out)
 {

@@ -5,37 +5,44 @@
 
 /*
  * fit: whether a pod fits on a node with given labels, taints and free resources, by the rules of
- * kube-scheduler (NodeAffinity, TaintToleration, NodeResourcesFit, VolumeBinding).
+ * kube-scheduler (NodeAffinity, TaintToleration, NodeResourcesFit, VolumeBinding). fit_labels()
+ * checks the pod's node selector, required node affinity, volumes, resource claims and excluded
+ * nodes.
  */
 bool fit_labels(const struct world_pod *p, const struct labels *node);
-/* True if one of the terms matches: the volume is on the node, or may be provisioned for it. */
+/* True if one of the volume's terms matches a node with these labels: the volume is on the node, or
+ * may be provisioned for it. */
 bool fit_volume(const struct world_volume *v, const struct labels *node);
-/* Returns the first constraint that excludes a node with these labels, as text for a reason:
- * "nodeSelector gpu=b200". *key: the label's key, NULL if none. Call only if fit_labels() returned
- * false. */
+/* Returns the first constraint of the pod that excludes a node with these labels, as text for a
+ * reason: "nodeSelector gpu=b200". *key: the label key of that constraint, NULL if none. Call only
+ * if fit_labels() returned false. */
 const char *fit_labels_miss(const struct world_pod *p, const struct labels *node, const char **key,
 			    struct arena *a);
-/* Returns the first requirement that is not met, "gpu In (h100, h200)"; NULL: all are met. */
+/* Returns the first requirement of s that the node's labels do not meet, as text: "gpu In (h100,
+ * h200)". *key: the label key of that requirement, NULL for a node name. Returns NULL if all are
+ * met. */
 const char *fit_selector_miss(const struct selector *s, const struct labels *node, const char **key,
 			      struct arena *a);
-/* True if the pool's nodes have a handler for the pod's RuntimeClass. pool NULL: true, since
- * handlers of such a node are not known. */
+/* True if nodes of the pool have a handler for the pod's RuntimeClass. Also true if the pod has no
+ * RuntimeClass, if the pool names no RuntimeClasses, or if pool is NULL (node without a pool:
+ * handlers not known). */
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
-/* True if the Provider's machines can give the network proof that the tenant requires: by the
- * network itself or by test packets. */
+/* True if the Provider's machines can give the proof of port location that the tenant requires,
+ * either by the network itself or by test packets. */
 bool fit_proof(const struct world_tenant *t, const struct world_provider *p);
 /* Returns the first NoSchedule or NoExecute taint that the pod does not tolerate; NULL: all are
  * tolerated. */
 const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints);
-/* True for a PreferNoSchedule taint: it excludes no pod, but is avoided. */
+/* True for a PreferNoSchedule taint: kube-scheduler avoids nodes with it, but does not exclude
+ * them. */
 bool fit_is_soft(const struct world_taint *taint);
 /* Returns the preference score of a node: the sum of the weights of the preferences that match;
  * FIT_LAST if a PreferNoSchedule taint is not tolerated; 0 for a pod without preferences. */
 #define FIT_LAST INT64_MIN
 int64_t fit_score(const struct world_pod *p, const struct labels *node,
 		  const struct world_taints *taints);
-/* Returns the first resource or host port that is short in room after `taken` is subtracted; NULL:
- * the requests fit. */
+/* Returns the name of the first requested resource or host port of which room, after subtraction of
+ * `taken`, has too little; NULL: the requests fit. */
 const char *fit_resources(const struct resources *requests, const struct resources *room,
 			  const struct resources *taken);
 

@@ -10,55 +10,57 @@
 #include "planner/opening.h"
 #include "planner/refusal.h"
 
-/* Number of domains tried per level: the counts are seldom wrong, and further attempts would delay
- * all others. */
+/* Number of domains tried per level. The counts of room are seldom too high, and further attempts
+ * would delay all other work. */
 #define DOMAINS_TRIED 4
 
 struct pod {
 	struct queued *q;
 	size_t kind;
-	/* Bin + 1; 0: not placed. */
+	/* 1 + index of the bin in which the pod is placed; 0: not placed. */
 	size_t bin;
 };
 struct kind {
-	/* Belongs to this attempt only; NULL: no topology restricts the pods. */
+	/* Topology state of this attempt only; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
-	/* Search position: no bin before has room. Used only without topology constraints and
-	 * preferences. */
+	/* Search position: no bin before it has room. Used only for pods without topology
+	 * constraints and preferences. */
 	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
 	struct planning *p;
-	/* Freed after all attempts, unlike the plan's arena. */
+	/* Arena of this search, freed at its end; the plan's arena lives longer. */
 	struct arena *a;
 	struct plan_gang *g;
 	struct plan_tenant *tenant;
-	/* Pods that are not placed yet. */
+	/* Pods of the gang that were not placed before the search; placed: number of them that the
+	 * present attempt has placed. */
 	struct pod *v;
 	size_t n, placed;
 	struct gang_kind *kinds;
 	struct kind *states;
 	size_t nkinds;
 	struct blocks *blocks;
-	/* Blocks of this attempt. */
+	/* Blocks (candidate locations) of the present attempt, in the order in which they are
+	 * filled. */
 	struct block **order;
 	size_t norder;
-	/* Bins of the claims that this attempt opened. */
+	/* Bins of the claims that the present attempt opened. */
 	struct block *fresh;
-	/* True if the attempt may open claims. */
+	/* True if the present attempt may open claims. */
 	bool stock;
-	/* NULL: no look-ahead. */
+	/* Parameters and result of a look-ahead; NULL: the search is none. */
 	struct gang_ahead *ahead;
-	/* State before the attempt. */
+	/* State before the present attempt, to which undo() returns. */
 	struct bins_mark *marks;
 	size_t nbins, nclaims;
 };
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Returns the first bin of a block, from *from on, with a better preference level than *level;
- * ROOMS_NONE: none. */
+/* Returns the best bin of block b, from index *from on, whose preference level is better than
+ * *level; ROOMS_NONE: none. Writes its level to *level and the search position to *from. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
@@ -110,8 +112,8 @@ struct choice {
 	size_t serves;
 };
 
-/* True if the machine serves the tenant now. Its room is then counted as a bin, so it does not
- * count again as a machine that becomes free. */
+/* True if the machine serves the gang's tenant now. Its room is then counted as a bin, so it must
+ * not count again as a machine that becomes free. */
 static bool serves_us(const struct gang_try *t, const struct world_stock *s)
 {
 	return !s->m.offered && s->used == t->p->w->plan && str_eq(s->serves, t->tenant->it->name);
@@ -124,15 +126,17 @@ static int64_t until_of(const struct gang_try *t, bool first)
 	return first && until == SUPPLY_SOMETIME ? SUPPLY_SOMETIME - 1 : until;
 }
 
-/* Returns the next free machine; NULL: none is left. */
+/* Returns the option's next machine that is free (in a look-ahead: free by the time looked at), and
+ * advances m->next to it; NULL: none is left. */
 static struct world_stock *free_machine(const struct gang_try *t, const struct supply_pool *pool,
 					struct block_machines *m)
 {
 	struct world_stock **v = t->ahead ? m->option->group->ahead : m->option->group->v;
 	const size_t n = t->ahead ? m->option->group->nahead : m->option->group->n;
 
-	/* A look-ahead passes over the list twice: a machine that another entry is to get counts as
-	 * free at an unknown time, but is still in the list by its own time. */
+	/* A look-ahead passes over the list twice. A machine that another entry is to get counts as
+	 * free at an unknown time, but is sorted into the list by its own time: the second pass
+	 * finds it. */
 	for (; m->next < (t->ahead ? 2 * n : n); m->next++) {
 		struct world_stock *s = v[m->next % n];
 
@@ -145,7 +149,7 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 	return NULL;
 }
 
-/* Returns when the machine is free, in a look-ahead; otherwise 0. */
+/* Returns, in a look-ahead, when the machine is free (supply_free_at()); otherwise 0. */
 static int64_t time_of(const struct gang_try *t, const struct choice *c)
 {
 	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
@@ -211,7 +215,8 @@ static void note(struct gang_try *t, const struct choice *c)
 	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }
 
-/* Opens a claim on the best machine of the first block that has one. */
+/* Opens a claim for pod x on the best machine of the first block that has one; *bin: its bin.
+ * False: no machine. */
 static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;
@@ -284,7 +289,8 @@ static void begin(struct gang_try *t)
 		groups_try(t->p->groups);
 }
 
-/* Rolls back. keeps: pods stay in the bins of claims. */
+/* Rolls back the attempt. keeps: pods that were placed in older bins of claims keep their room
+ * there. */
 static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
@@ -321,8 +327,8 @@ static void keep(struct gang_try *t)
 	}
 }
 
-/* Places the pods, in rounds, until a round places none: a pod may have to wait for another one
- * that it must be together with. */
+/* Places the pods, in rounds, until a round places none. Rounds are needed because a pod may have
+ * to wait until another pod is placed that its affinity requires. */
 static void place_all(struct gang_try *t)
 {
 	const size_t enough = t->ahead ? t->g->need : SIZE_MAX;
@@ -365,7 +371,9 @@ static void tell(struct gang_try *t, struct gang_miss *miss)
 	if (topology)
 		(void)topology_begin(topology);
 	(void)open_one(t, &t->v[i],
-		       &bin); /* Only to find out in which pools machines are free but excluded. */
+		       /* The result is not used: open_one() sets fit_pool.blocked where machines
+		        * are free but excluded. */
+		       &bin);
 	supply_tell_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
 }
 
@@ -393,7 +401,7 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 
 /* --- choice of a domain ----------------------------------------------------------------------- */
 
-/* Fewer new machines first, then smaller, then by value. */
+/* Compares spans: those that need fewer new machines first, then the smaller, then by value. */
 static int by_worth(const void *x, const void *y)
 {
 	const struct span *a = x, *b = y;
@@ -405,8 +413,8 @@ static int by_worth(const void *x, const void *y)
 	return strcmp(a->value, b->value);
 }
 
-/* Writes the value of a level's label that the nodes of all placed pods of the gang have; NULL:
- * they differ. False: no pod is placed. */
+/* Writes to *value the value of the level's label that the nodes of all placed pods of the gang
+ * have; NULL: the values differ. False: no pod of the gang is placed. */
 static bool stand(const struct gang_try *t, size_t level, const char **value)
 {
 	const char *key = t->p->w->levels[level];
@@ -490,8 +498,8 @@ static size_t kind_of(struct gang_try *t, struct plan_cell *c)
 	return i;
 }
 
-/* True if a gang of equal pods that needed no more was not placed before in this plan: room only
- * shrinks. */
+/* True if a gang of equal pods that needed as many or fewer could not be placed before in this
+ * plan; its result is then in *miss. Room only shrinks, so this gang cannot be placed either. */
 static bool is_known(const struct gang_try *t, struct gang_miss *miss)
 {
 	const struct plan_cell *c = t->kinds[0].cell;
@@ -554,8 +562,8 @@ bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 	       (try_all(&t, true, miss) || !remember(&t, miss));
 }
 
-/* True if a look-ahead for a gang of equal pods that needed no more failed before in this plan:
- * room and future machines only shrink. */
+/* True if a look-ahead for a gang of equal pods that needed as many or fewer failed before in this
+ * plan. Room and future machines only shrink, so this one would fail, too. */
 static bool is_hopeless(const struct gang_try *t)
 {
 	const struct plan_cell *c = t->kinds[0].cell;
@@ -571,7 +579,8 @@ static bool despair(const struct gang_try *t)
 	return false;
 }
 
-/* Computes the look-ahead lists of all options that the pods may use. */
+/* Computes the list of future machines (supply_group.ahead) of all options that the pods may
+ * use. */
 static void look_ahead(const struct gang_try *t)
 {
 	for (size_t k = 0; k < t->nkinds; k++) {

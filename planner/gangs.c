@@ -6,7 +6,7 @@
 #include "planner/refusal.h"
 #include "planner/room.h"
 
-#define KEY_SHOWN 200 /* Length to which the key is truncated in reasons, in bytes. */
+#define KEY_SHOWN 200 /* Number of bytes to which a gang's key is truncated in reasons. */
 
 struct plan_gang *gangs_of(struct planning *p, const struct world_one *pod, struct plan_tenant *t)
 {
@@ -38,8 +38,8 @@ void gangs_add(struct planning *p, struct queued *q)
 	g->seated += q->seat != 0;
 }
 
-/* Returns the gang's size: the largest that its pods specify. Pods that are terminating or
- * succeeded do not count, because they may belong to an older, larger job of the same name. */
+/* Returns the gang's size: the largest that its pods specify. Ignores pods that are terminating or
+ * have succeeded, because they may belong to an older, larger job of the same name. */
 static size_t size_of(const struct plan_gang *g)
 {
 	int64_t min = 1;

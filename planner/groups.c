@@ -2,16 +2,18 @@
 
 #include "base/str.h"
 
-/* Each topology key costs a check of each node of all tenants. A tenant with more keys than this
- * has exceeded its work. */
+/* Largest number of topology keys of one tenant. Each key costs a check of each node of all
+ * tenants, so a tenant with more keys is treated as if its work units were used up. */
 #define KEYS_MAX 16
-#define GROUP_COST 500 /* Work units of creating a group, including memory. */
+#define GROUP_COST 500 /* Work units charged for creating a group, including its memory. */
 #define LOOKUP_COST 10
-#define ANY_NAMESPACE "*" /* Not a valid namespace name. */
+/* Namespace in the index for constraints that name several or all namespaces; no valid namespace
+ * has this name. */
+#define ANY_NAMESPACE "*"
 
 struct key {
 	const char *name;
-	/* Value -> struct id. */
+	/* Label value -> struct id, the number of the domain. */
 	struct map *ids;
 	size_t n;
 };
@@ -19,18 +21,18 @@ struct id {
 	int id;
 };
 
-/* Groups that require one label in one namespace. */
+/* Groups whose constraint requires one label value in one namespace. */
 struct bucket {
 	struct topology_group **v;
 	size_t n, cap;
 };
 struct tenant_topology {
 	struct map *by_text;
-	/* Namespace, label key and value -> struct bucket. */
+	/* Namespace, label key and value (index_key()) -> struct bucket. */
 	struct map *index;
 	struct named {
 		const char *key;
-	} * indexed; /* Label keys that the index contains. */
+	} * indexed; /* Label keys that occur in the index. */
 	size_t nindexed, indexed_cap;
 	/* Bit set of the topology keys that the tenant's constraints name. */
 	uint64_t *named;
@@ -47,15 +49,15 @@ struct groups {
 	size_t keys_cap;
 	struct plan_side **sides;
 	size_t nsides, sides_cap;
-	/* Scratch. */
+	/* Scratch list of groups, used by meet(). */
 	struct topology_group **found;
 	size_t nfound, found_cap;
-	/* State of a group before the transaction changed it. */
+	/* State of each group before the current transaction changed the group. */
 	struct before {
 		struct topology_group *group, was;
 		struct before *next;
 	} * before;
-	/* Number of transactions so far. */
+	/* Number of transactions begun so far. */
 	uint64_t tries;
 	bool trying;
 };
@@ -109,7 +111,7 @@ static void name_key(struct groups *g, struct plan_tenant *of, int key)
 		planning_charge(g->p, of, PLAN_WORK + 1);
 }
 
-/* Returns the work units of one check of a pod. */
+/* Returns the work units of one check whether the constraint selects a pod. */
 static uint64_t cost_of(const struct world_topology *it)
 {
 	uint64_t cost = 2 + it->nnamespaces + 2 * it->pods.n;
@@ -127,8 +129,8 @@ static const struct requirement *one_value(const struct world_topology *it)
 	return NULL;
 }
 
-/* Writes to w->text the index key of groups that require this label in this namespace; key NULL:
- * groups that require no single label. */
+/* Writes to w->text the index key of groups whose constraint requires this label value in this
+ * namespace. key NULL: constraints that require no single label value. */
 static void index_key(struct world *w, const char *ns, const char *key, const char *value)
 {
 	world_text_clear(w);
@@ -200,8 +202,8 @@ static bool term_selects(const struct world_topology *it, const char *ns, const 
 	return in && selector_matches(&it->pods, &p->labels);
 }
 
-/* True if the group counts the pod. As in kube-scheduler's InterPodAffinity, affinity counts pods
- * that match all affinity terms. */
+/* True if the group's constraint selects the pod. A GROUP_ALL_TERMS group selects only pods that
+ * match all affinity terms, as in kube-scheduler's InterPodAffinity. */
 static bool selects(const struct topology_group *x, const struct world_pod *p)
 {
 	if (x->what != GROUP_ALL_TERMS)
@@ -213,8 +215,8 @@ static bool selects(const struct topology_group *x, const struct world_pod *p)
 	return true;
 }
 
-/* Creates the groups of the profile's own constraints. Of bound pods, only anti-affinity still
- * matters. */
+/* Creates the groups of the profile's own constraints, and the rules of a pending profile. For
+ * bound pods only anti-affinity is considered, because their other constraints no longer matter. */
 static void make_rules(struct groups *g, struct plan_side *s)
 {
 	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,
@@ -400,8 +402,8 @@ void groups_undo(struct groups *g)
 	g->trying = false;
 }
 
-/* Saves the group before its first change in the transaction, and gives it a copy of the table, so
- * that the saved table stays unchanged. */
+/* Saves group x before its first change in the current transaction. The group gets a copy of its
+ * table of counts, so that the saved table stays unchanged. */
 static void remember(struct groups *g, const struct plan_side *s, struct topology_group *x)
 {
 	struct before *b;

@@ -6,8 +6,8 @@
 
 /*
  * groups: counters for topology constraints: how many pods that a constraint selects are in each
- * domain of its key, updated as pods are placed. Equal constraints share a group. For
- * kubernetes.io/hostname each bin is a domain.
+ * domain of the constraint's key, updated as pods are placed. Equal constraints share a group. For
+ * kubernetes.io/hostname each bin (candidate node, bins.h) is a domain.
  *
  * Which groups count a pod is looked up by the pod's labels: most selectors require one value of a
  * label, and an index finds groups by that label.
@@ -16,53 +16,57 @@
 enum group_what {
 	/* Counts pods that the constraint selects. */
 	GROUP_SELECTED,
-	/* Counts pods that have the constraint: anti-affinity applies in both directions. */
+	/* Counts pods that have the anti-affinity term themselves, because anti-affinity also
+	 * excludes the pods that the term selects from the domains of these pods. */
 	GROUP_CARRIERS,
-	/* Counts selected pods without those that are terminating. */
+	/* Counts pods that the constraint selects, without those that are terminating. */
 	GROUP_SPREAD,
-	/* Counts pods that all affinity terms of a pod select together. */
+	/* Counts pods that all affinity terms of one pod select together. */
 	GROUP_ALL_TERMS
 };
 #define GROUP_HOST (-1)
 struct topology_group {
 	struct tenant_topology *of;
 	const struct world_topology *it;
-	/* A pod with the constraint: its namespace and other terms apply. */
+	/* Any pod with the constraint. Its namespace and its other terms belong to the
+	 * constraint. */
 	const struct world_pod *pod;
 	enum group_what what;
-	/* Index of the topology key; GROUP_HOST: hostname. */
+	/* Number of the topology key; GROUP_HOST: kubernetes.io/hostname. */
 	int key;
-	/* Nodes on which pods are counted; NULL: all. */
+	/* Nodes on which pods are counted; NULL: all nodes. */
 	struct inclusion *nodes;
-	/* By domain; by bin for GROUP_HOST. */
+	/* Number of counted pods by domain, or by bin if key is GROUP_HOST. */
 	struct counts count;
-	/* total: sum of count. cost: work units of one check of a pod. */
+	/* total: sum of count. cost: work units of one check whether the group counts a pod. */
 	uint64_t total, cost;
-	/* Number of the last transaction that changed the group. */
+	/* Number of the last transaction (groups_try()) that changed the group. */
 	uint64_t tried;
 };
 struct topology_rule {
 	struct topology_group *group;
 	const struct world_topology *it;
-	/* True if the constraint selects the pod itself. */
+	/* True if the constraint also selects the pod that has it. */
 	bool self;
 };
 
-/* Topology profile: what a pod is to other pods (see world_shape). */
+/* Topology profile: what other pods' constraints can see of a pod, and its own topology constraints
+ * (see world_shape). */
 struct plan_side {
 	const struct world_pod *pod;
 	struct plan_tenant *tenant;
 	/* True if a waiting pod has the profile. */
 	bool pending;
-	/* Number in this plan, from 0, in no order. */
+	/* Number of the profile in this plan, from 0, in no particular order. */
 	uint32_t number;
-	/* Its own constraints; only for a pending profile. */
+	/* The profile's own constraints; set only for a pending profile. */
 	struct topology_rule *rules;
 	size_t nrules;
 	/* Groups whose count grows when a pod of this profile is placed. */
 	struct topology_group **counted;
 	size_t ncounted;
-	/* Anti-affinity groups of other pods that exclude this profile. */
+	/* Anti-affinity groups of other pods: this profile is excluded from the domains in which
+	 * they count pods. */
 	struct topology_group **bans;
 	size_t nbans;
 	struct party *parties;
@@ -70,39 +74,42 @@ struct plan_side {
 
 struct groups;
 struct groups *groups_new(struct planning *p);
-/* Returns the plan's profile of a shape. Call first for the profiles of waiting pods (pending
- * true), then for all others, then groups_meet() for each number. Nothing more is recorded for a
- * tenant that has exceeded its work; its counts are then not valid. */
+/* Returns the plan's profile of a shape, created if missing.
+ *
+ * Call order: first for the profiles of waiting pods (pending true), then for all other profiles,
+ * then groups_meet() for each number. For a tenant whose work units are used up (PLAN_WORK),
+ * nothing more is recorded and the counts are not valid. */
 struct plan_side *groups_side(struct groups *g, struct world_shape *side, bool pending);
-/* Finds the groups that count the profile with that number. False: no such profile, all are
+/* Finds the groups that count profile number `side`. False: no such number, so all profiles are
  * done. */
 bool groups_meet(struct groups *g, size_t side);
 
-/* Returns the number of topology keys. Domains of a key are numbered equally for all tenants. */
+/* Returns the number of topology keys, which are the same for all tenants. */
 int groups_keys(const struct groups *g);
-/* Returns the number of domains of the key known so far. */
+/* Returns the number of domains of the key that are known so far. */
 size_t groups_domains(const struct groups *g, int key);
-/* Returns the domain by key of a node with these labels; -1: none. */
+/* Returns an array by topology key: the domain of a node with these labels; -1: the node lacks the
+ * label. */
 const int *groups_domains_of(struct groups *g, const struct labels *labels);
-/* Records the domains of the tenant's next bin. */
+/* Records the domains of the tenant's next bin, whose index is `bin`. */
 void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels,
 		const struct world_taints *taints);
 
-/* Adds n pods of the profile to the bin, `terminating` of them being deleted: these count for
+/* Adds n pods of the profile to the bin. `terminating` of them are being deleted: these count for
  * affinity, but not for spread (PodTopologySpread's countPodsMatchSelector). */
 void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
 		  size_t terminating);
 
-/* Removes one pod of the profile, which is not terminating, from the bin. */
+/* Removes one pod of the profile from the bin. The pod must not be terminating. */
 void groups_leave(struct groups *g, const struct plan_side *s, size_t bin);
 
 /* Begins a transaction, which groups_undo() or groups_keep() ends. */
 void groups_try(struct groups *g);
-/* Reverts all counts to their values at groups_try(). */
+/* Ends the transaction and restores all counts to their values at groups_try(). */
 void groups_undo(struct groups *g);
-/* Keeps the counts as they are now. */
+/* Ends the transaction and keeps all counts as they are now. */
 void groups_keep(struct groups *g);
-/* Removes the last bin of the tenant. */
+/* Removes the tenant's last bin, whose index is `bin`. */
 void groups_unbin(struct plan_tenant *of, size_t bin);
 
 #endif

@@ -9,8 +9,8 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Number of gangs that may reserve in one plan, the first of the queue. The cost of looking ahead
- * is charged to their tenants. */
+/* Largest number of gangs that may reserve machines in one plan: the first ones of the queue. The
+ * limit bounds the cost of their look-aheads. */
 #define HOLDS_MOST 64
 
 /* --- the soonest time ------------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ static void add_times(struct planning *p, const struct plan_fit *f, int64_t befo
 		}
 }
 
-/* Returns the times before `before` at which suitable machines become free, sorted. */
+/* Returns the times before `before` at which machines that suit the gang become free, sorted,
+ * without duplicates. */
 static struct times times_of(struct planning *p, const struct plan_gang *g, int64_t before)
 {
 	struct times t = {0};
@@ -82,7 +83,8 @@ static bool is_whole_at(struct planning *p, struct plan_gang *g, int64_t until,
 	return gang_try_ahead(p, g, x);
 }
 
-/* Finds the soonest time at which the gang is whole, by binary search. False: not known. */
+/* Finds the soonest time *at by which the gang is whole, by binary search over the times at which
+ * machines become free. False: no such time is known. */
 static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead *x, int64_t *at)
 {
 	struct times t;
@@ -93,7 +95,8 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 	*at = last_of(p, x);
 	t = times_of(p, g, *at);
 	high = t.n;
-	/* The gang is not whole at times before index low, and whole from index high on. */
+	/* Invariant: at times before index low the gang is not whole, from index high on it is
+	 * whole. */
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
 
@@ -149,8 +152,8 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		g->last = NULL;
 }
 
-/* Marks all suitable machines as unsure: the gang takes whichever comes first, so expected times of
- * entries behind it are not known. */
+/* Marks all suitable machines as unsure. The gang takes whichever becomes free first, so expected
+ * times of entries behind the gang are not known. */
 static void unsettle(struct planning *p, const struct plan_gang *g)
 {
 	for (size_t k = 0; k < g->n; k++) {
@@ -168,8 +171,8 @@ static void unsettle(struct planning *p, const struct plan_gang *g)
 	}
 }
 
-/* Lets the timeline know the pods beyond the gang's size: once it is whole, they are served one by
- * one at its position. */
+/* Passes the pods beyond the gang's size to the timeline. Once the gang is whole, they are served
+ * one by one at its position in the queue. */
 static void look_at_its_others(struct planning *p, const struct plan_gang *g)
 {
 	size_t beyond = g->want - g->need;
@@ -220,7 +223,8 @@ static void tell(struct planning *p, const struct plan_gang *g, bool rests)
 						       .rests = rests};
 }
 
-/* Lets the timeline know the entries before the gang, which get machines first. */
+/* Passes the entries before the gang to the timeline, because they get machines before the gang
+ * does. Creates the timeline if it is missing. */
 static void look_at_those_before(struct planning *p)
 {
 	if (!p->timeline)
@@ -235,8 +239,8 @@ static bool may_reserve(const struct planning *p, const struct plan_gang *g)
 	       !g->turn->pod->check && !g->tenant->over && !refusal_is_of_tenant(g->tenant->it);
 }
 
-/* Nothing is reserved: the gang may get whichever machine comes first, so expected times of entries
- * behind it are not known. */
+/* Lets the gang wait without reserved machines. It may then get whichever machine becomes free
+ * first, so expected times of entries behind the gang are not known. */
 static void wait_without(struct planning *p, struct plan_gang *g)
 {
 	struct gang_ahead x = {.anywhere = true};

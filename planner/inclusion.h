@@ -4,36 +4,41 @@
 #include "planner/domains.h"
 
 /*
- * inclusion: which nodes a topology spread counts, by PodTopologySpread's node inclusion policies:
- * nodes that have a label of each key by which the pod spreads, that its nodeSelector and required
- * node affinity admit (nodeAffinityPolicy Honor), and whose taints it tolerates (nodeTaintsPolicy
- * Honor).
+ * inclusion: which nodes a topology spread counts, by PodTopologySpread's node inclusion policies.
+ * A node counts if all of this is true:
+ * - It has a label of each key by which the pod spreads.
+ * - The pod's nodeSelector and required node affinity admit it (nodeAffinityPolicy Honor).
+ * - The pod tolerates its taints (nodeTaintsPolicy Honor).
  *
- * Spreads that count the same nodes share one inclusion. Bins are checked on first use. A bin that
- * the pod may use always counts.
+ * Spreads that count the same nodes share one inclusion. Bins (candidate nodes, bins.h) are checked
+ * on first use. A bin that the pod may use always counts.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct inclusion {
 	struct inclusions *of;
-	/* A pod with the constraint: its selectors, tolerations and other keys apply. */
+	/* Any pod with the constraint. Its selectors, tolerations and other keys belong to the
+	 * constraint. */
 	const struct world_pod *pod;
 	const struct world_topology *it;
 	int key;
-	/* Work units of one check of a node. */
+	/* Work units of one check whether a node counts. */
 	uint64_t cost;
 	uint64_t *bits;
-	/* words: length of bits. seen: bins checked so far. */
+	/* words: length of bits, the bit set of the bins that count. seen: number of bins checked
+	 * so far. */
 	size_t words, seen;
-	/* Domains with a node that counts. */
+	/* Domains of the key in which at least one bin counts. */
 	struct domains_seen domains;
-	/* For each of these domains, in their order, the bin by which it was found. */
+	/* For each member of domains, in the order of insertion: the bin by which the domain was
+	 * found. */
 	uint32_t *first;
 	size_t nfirst;
-	/* Next inclusion of the tenant. */
+	/* Next inclusion of the same tenant; the first one is inclusions.all. */
 	struct inclusion *next;
 };
 
-/* All inclusions of a tenant, and its bins with the data that they check. */
+/* All inclusions of a tenant, and for each bin of the tenant the labels and taints that they
+ * check. */
 struct inclusions {
 	struct plan_tenant *tenant;
 	struct map *by_text;
@@ -45,18 +50,20 @@ struct inclusions {
 	size_t nbins, cap;
 };
 
-/* Returns the inclusion of a spread whose key is not the hostname. */
+/* Returns the inclusion of topology spread *it of *pod, created if missing. key: number of the
+ * spread's topology key, which must not be the hostname. */
 struct inclusion *inclusion_of(struct planning *p, struct inclusions *of,
 			       const struct world_topology *it, const struct world_pod *pod,
 			       int key);
-/* Adds the tenant's next bin; its domains must be recorded already (domains_put()). */
+/* Adds the tenant's next bin. Call after domains_put() for that bin. */
 void inclusion_add(struct planning *p, struct inclusions *of, const struct labels *labels,
 		   const struct world_taints *taints);
-/* Removes the tenant's last bin. */
+/* Removes the tenant's last bin from all its inclusions. */
 void inclusion_cut(struct inclusions *of);
-/* True if the spread counts the bin. */
+/* True if the spread counts the bin. Checks all bins up to this one that were not checked
+ * before. */
 bool inclusion_has(struct planning *p, struct inclusion *x, size_t bin);
-/* Returns the domains of all bins that count. */
+/* Returns the domains in which at least one bin counts. */
 const struct domains_seen *inclusion_domains(struct planning *p, struct inclusion *x);
 
 #endif

@@ -107,7 +107,8 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 		l->spots[i] = l->spots[--l->nspots];
 }
 
-/* No overflow: a quantity is below 2^93 billionths, so 2^34 pods fit one sum. */
+/* Adds the pod to the load of its node. The sums cannot overflow: a quantity is below 2^93
+ * billionths, so 2^34 pods fit into one sum. */
 void load_join(struct world *w, struct world_one *p)
 {
 	const struct resources *r = &p->shape->pod.requests;

@@ -5,20 +5,21 @@
 #include "planner/cells.h"
 #include "planner/groups.h"
 
-/* A node that accepts pods, with its nominated pods. */
+/* A node that accepts pods, and data about the pods that are nominated for it. */
 struct nominee {
-	/* pods: number of pods nominated for the node. */
+	/* pods: number of pods that are nominated for the node. */
 	size_t bin, pods;
-	/* True if one of these pods has topology constraints. */
+	/* True if a pod nominated for the node has topology constraints. */
 	bool constrained;
-	/* True if one of these pods is not placed. */
+	/* True if a pod nominated for the node cannot be placed on it. Then no pod is placed on the
+	 * node. */
 	bool closed;
 };
 
-/* Nodes by name, of tenants with nominated pods. */
+/* Nodes that accept pods, for each tenant with nominated pods. */
 struct nominees {
 	struct planning *p;
-	/* By tenant number; NULL: not listed yet. */
+	/* By plan_tenant.number: node name -> struct nominee; NULL: not listed yet. */
 	struct map **by_name;
 };
 
@@ -41,7 +42,8 @@ static struct map *list_nodes(struct planning *p, struct plan_tenant *t)
 	return all;
 }
 
-/* Returns the node for which the pod is nominated; NULL: none that accepts pods. */
+/* Returns the node for which the pod is nominated; NULL: not nominated, or the node is unknown or
+ * accepts no pods. */
 static struct nominee *nominee_of(const struct nominees *of, const struct queued *q)
 {
 	struct plan_tenant *t = q->class_->tenant;
@@ -65,7 +67,7 @@ static void reserve(struct nominee *o, const struct queued *q)
 	o->constrained |= q->pod->side->pod.topology.n > 0;
 }
 
-/* True if the node has room for the pod besides all others that are nominated for it. */
+/* True if the node has room for the pod besides all other pods that are nominated for the node. */
 static bool has_room(const struct nominee *o, const struct queued *q)
 {
 	struct bins *bins = q->class_->tenant->bins;
@@ -78,9 +80,9 @@ static bool has_room(const struct nominee *o, const struct queued *q)
 	return fits;
 }
 
-/* True if the pod may be placed on the node. If one of several pods nominated for the node has
- * topology constraints, none of them is placed, because constraints among these pods are not
- * evaluated. */
+/* True if the pod may be placed on the node. False for all pods of the node if several pods are
+ * nominated for it and one of them has topology constraints: constraints among nominated pods are
+ * not evaluated. */
 static bool may_sit(const struct nominee *o, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;

@@ -18,7 +18,9 @@
  * Tests: tests/unit/planner/test_nominated.c
  */
 
-/* Places nominated pods among the n of q. The bins of all nodes and claims must be open. */
+/* Places the nominated pods among the n entries of q and sets their queued.seat; closes nodes on
+ * which a nominated pod could not be placed. Call after the bins (candidate nodes) of all nodes and
+ * claims were added. */
 void nominated_seat(struct planning *p, struct queued *const *q, size_t n);
 
 #endif

@@ -5,8 +5,11 @@
 #include "planner/supply.h"
 
 /*
- * opening: opens a claim of the plan, and its bin, for a machine that was taken; places pods into
- * bins.
+ * opening: adds planned claims and places pods into bins (candidate nodes, bins.h).
+ *
+ * opening_new() adds a claim on the machine of offer *o to the plan, and returns the index of the
+ * claim's new bin. opening_take() places one pod of the cell into bin `bin`: subtracts its requests
+ * and counts the pod for topology constraints.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o);

@@ -1,9 +1,10 @@
 /*
  * plan: makes a plan in phases (enum phase), the main one a single pass over the queue.
  *
- * In queue order, each pod goes into the first bin of its tenant that fits, or a new bin is opened
- * on a free machine, or the pod gets one reason per pool. What the plan finds out about one pod of
- * a class holds for all of them. Then the timeline and reclaim passes follow.
+ * In queue order, each pod goes into the first bin (candidate node, bins.h) of its tenant that
+ * fits, or a new bin is opened on a free machine, or the pod gets one reason per pool. What the
+ * plan finds out about one pod of a class (equal pods) holds for all of them. Then the timeline and
+ * reclaim passes follow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,14 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Work units of what is done once for each pod, and for each node or claim. */
+/* Work units charged per pod, and per node or claim, for steps that are done once for each. */
 #define POD_WORK 20
 #define HOST_WORK 50
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Appends a UID; the array grows to twice its size whenever the number of UIDs is a power of
- * two. */
+/* Appends a UID to the claim's pods. The array grows to twice its size whenever the number of UIDs
+ * is a power of two. */
 static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
 {
 	if ((claim->npods & (claim->npods - 1)) == 0) {
@@ -65,8 +66,9 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 	tell(p, at, c->class_, out);
 }
 
-/* Places the pod into an existing bin or onto a new machine. False: the reasons are in *out;
- * *waits: the pod may be placed once another pod is. */
+/* Places a pod of the cell into an existing bin or onto a new machine, and writes the result to
+ * *out. False: not placed; the reasons are in *out. *waits: true if the pod may be placed once a
+ * pod that its affinity requires is placed. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
@@ -98,7 +100,8 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 	return false;
 }
 
-/* Places the pod on the claim that was made for it, if it still fits there. */
+/* Places the pod on the claim that was made for it, if it still fits there. A serving claim's node
+ * is kept only for pods of a gang. */
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
@@ -117,7 +120,8 @@ static void seat(struct planning *p, struct queued *q)
 	q->seat = s->bin + 1;
 }
 
-/* Serves one queue entry. True: try again after other pods have been placed. */
+/* Serves one queue entry and writes the result to *out. Returns true if the pod was not placed, but
+ * may be placed after other pods. */
 static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
@@ -156,8 +160,8 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	return waits;
 }
 
-/* True if the pod's constraints admit some location now, perhaps because a pod that it must be
- * together with was placed meanwhile. */
+/* True if the pod's topology constraints admit some location now, perhaps because a pod that its
+ * affinity requires was placed meanwhile. */
 static bool may_go_on(const struct queued *q)
 {
 	return !q->cell->topology || topology_begin(q->cell->topology);
@@ -185,22 +189,22 @@ enum phase {
 struct plan_run {
 	struct planning p;
 	enum phase phase;
-	/* Value of p.work at which the slice ends. */
+	/* Value of p.work at which the present slice ends. */
 	uint64_t until;
 	struct queued *all, **q;
 	struct queue *queue;
 	struct waiting {
 		struct queued *q;
-		/* Index into plan->pods. */
+		/* Index of the pod in plan->pods. */
 		size_t at;
-	} * waiting; /* Pods that may be placed once pods later in the queue are. */
+	} * waiting; /* Pods that may be placed after pods later in the queue were placed. */
 	size_t nwaiting, kept;
-	/* True if a waiting pod was placed in this round. */
+	/* True if a pod of `waiting` was placed in the present round. */
 	bool placed;
-	/* n: length of q. at: position in what the phase iterates over. */
+	/* n: length of q. at: position in the list over which the present phase iterates. */
 	size_t n, at;
 	struct sides_run sides;
-	/* Claim name -> node that names the claim. */
+	/* Claim name -> node that names the claim, see room_open_node(). */
 	struct map *by_claim;
 	struct reclaim *reclaim;
 };
@@ -221,7 +225,7 @@ static void start(struct plan_run *r)
 	struct planning *p = &r->p;
 	const size_t n = p->w->ndemand;
 
-	if (!n) { /* No demand: an empty plan. */
+	if (!n) { /* No demand: the plan stays empty. */
 		r->phase = READY;
 		return;
 	}
@@ -400,8 +404,8 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* True if the pod can only be placed after pools, machines or the pod change. Such a pod has no
- * position in the queue. */
+/* True if the pod can only be placed after the pod, its gang, pools or machines change. Such a pod
+ * has no position in the queue. */
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {
@@ -413,7 +417,8 @@ static bool fits_nothing(const struct plan_pod *p)
 	};
 	size_t nearest = 0;
 
-	/* The first reason is the nearest miss, except reasons about the gang. */
+	/* Skip reasons about the gang as a whole: the first reason behind them is the nearest
+	 * miss. */
 	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
 					     p->reasons[nearest].code == PLAN_GANG_OVER))
 		nearest++;
@@ -429,7 +434,8 @@ static void number(struct plan *p)
 			p->pods[i].place = ++place;
 }
 
-/* Tries the waiting pods again, in rounds, until a round places none. */
+/* Tries the pods of r->waiting again, in rounds, until a round places none. Then numbers the pods
+ * and begins the timeline. */
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;

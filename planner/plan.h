@@ -12,28 +12,30 @@
  * belong to the world and are valid until the world changes.
  *
  * Demand: pending pods that kube-scheduler marked unschedulable. The pods of all tenants form one
- * queue (planner/queue.h): by priority (the tenant's, then the pod's), then by the tenant's share
- * of GPUs for its weight (smallest first; past use, present holdings and what this plan gives
- * count), then by age, then by key. A pod for which a claim was made keeps its planned placement on
- * that claim while the claim is in progress and the pod still fits. So a machine is not requested a
- * second time only because names or ages sort differently.
+ * queue (planner/queue.h). It is ordered by priority (the tenant's, then the pod's), then by the
+ * tenant's share of GPUs for its weight, then by age, then by key. The smallest share comes first;
+ * past use, present holdings and machines that this plan gives count. A pod for which a claim was
+ * made keeps its planned placement on that claim while the claim is in progress and the pod still
+ * fits. So a machine is not requested a second time only because names or ages sort differently.
  *
  * Supply: greedy bin packing. Each other pod, in queue order, goes into the first candidate node
  * ("bin", planner/bins.h) that has room: serving Nodes of its tenant, then claims in progress, then
  * claims that this plan has opened. If no bin has room, the plan opens a claim on a free machine.
- * It takes the pools by weight (highest first), then those with an owned machine before those that
- * would launch a cloud instance, then by name; in the pool, the instance type with the lowest cost
- * per pod served, counting all waiting pods that are alike (GPUs weigh most), then the pool's first
- * Provider; of the type, warm machines before cold ones, then the fewest failures. Several pods
- * share a claim if they fit together.
+ * The machine is chosen in this order:
+ * - pools by weight (highest first), then those with an owned machine before those that would
+ *   launch a cloud instance, then by name;
+ * - in the pool, the instance type with the lowest cost per pod served, counting all waiting pods
+ *   that are alike (GPUs weigh most), then the pool's first Provider;
+ * - of the type, warm machines before cold ones, then the fewest failures. Several pods share a
+ *   claim if they fit together.
  *
  * Gangs: the pods of a gang are one queue entry, at the position of the first of them. Either all
  * pods that the gang needs are placed, or none (planner/gangs.h).
  *
  * Preferences (preferred node affinity, PreferNoSchedule taints) choose among bins that have room,
  * by kube-scheduler's score (sum of the weights that match; a node with an untolerated
- * PreferNoSchedule taint last). If no bin has room, they choose among new machines, before the
- * order of pools and types. A preference never costs a machine that is not needed without it.
+ * PreferNoSchedule taint last). If no bin has room, preferences choose among new machines, before
+ * the order of pools and types. A preference never costs a machine that is not needed without it.
  */
 enum plan_reason_code {
 	/* NoPool: no pool selects the tenant. */
@@ -69,30 +71,32 @@ enum plan_reason_code {
 	PLAN_UNSUPPORTED,
 	/* TopologyNotMet: topology spread or pod (anti-)affinity excludes all free machines. */
 	PLAN_TOPOLOGY,
-	/* OverBudget: the tenant's pods need more work units than PLAN_WORK. */
+	/* OverBudget: placing the tenant's pods needs more than PLAN_WORK work units of computing
+	 * time. */
 	PLAN_OVER_BUDGET,
-	/* VolumeNotReady: no node suits the pod until its volumes change. */
+	/* VolumeNotReady: no node suits the pod until the pod's volumes change. */
 	PLAN_VOLUME,
-	/* DeviceNotReady: no node suits the pod until its resource claims change. */
+	/* DeviceNotReady: no node suits the pod until the pod's resource claims change. */
 	PLAN_DEVICE,
-	/* GangNotWhole: some pods of the gang can be placed, but not all that it needs. The reasons
-	 * for the next one follow. */
+	/* GangNotWhole: some pods of the gang can be placed, but not all that the gang needs. The
+	 * reasons why one more pod cannot be placed follow in the list. */
 	PLAN_GANG,
 	/* GangIncomplete: fewer pods of the gang exist than its minimum size. */
 	PLAN_GANG_SHORT,
 	/* GangUnknown: the size of the gang is not known. */
 	PLAN_GANG_UNKNOWN,
-	/* GangHoldOver: machines are no longer reserved for the gang. The reasons for what it lacks
-	 * follow. */
+	/* GangHoldOver: machines are no longer reserved for the gang. The reasons why its pods are
+	 * not placed follow in the list. */
 	PLAN_GANG_OVER,
 	/* HeldForGang: suitable machines are free, but reserved for a gang earlier in the queue. */
 	PLAN_HELD,
-	/* BurstPolicyDecides: only cloud instances would suit, and a BurstPolicy decides about
-	 * these, not a plan. */
+	/* BurstPolicyDecides: only cloud instances would suit, and launches of these are decided by
+	 * a BurstPolicy instead of a plan. */
 	PLAN_BY_POLICY,
-	/* LineStopped: claims of this kind fail for one common cause (world_put_stops()). */
+	/* LineStopped: claims of this kind fail for one common cause, so no new ones are made
+	 * (world_put_stops()). */
 	PLAN_STOPPED,
-	/* BackingOff: the tenant's last claims of the pool failed. */
+	/* BackingOff: the tenant's last claims of the pool failed, so new ones are delayed. */
 	PLAN_BACK_OFF,
 	/* ProviderNotReady: the Provider can control no machine. */
 	PLAN_PROVIDER,
@@ -100,11 +104,11 @@ enum plan_reason_code {
 	PLAN_NO_OFFER,
 	PLAN_REASONS
 };
-/* By enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ... NULL-terminated. */
+/* Names by enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ... NULL-terminated. */
 extern const char *const plan_reason_names[];
 
 struct plan_reason {
-	/* "" if the reason is not about one pool. */
+	/* Pool that the reason is about; "" if it is not about one pool. */
 	const char *pool;
 	enum plan_reason_code code;
 	/* Text for operators: "pool h100: 12 machines fit, all taken (11 serving, 1
@@ -115,34 +119,36 @@ struct plan_reason {
 enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
-	/* Copy of world_pod.check. */
+	/* Copy of world_pod.check: the pod only checks whether there is room. */
 	bool check;
 	enum plan_outcome outcome;
-	/* Name of the Node or claim; NULL unless PLAN_ON_NODE or PLAN_ON_CLAIM. */
+	/* Name of the Node or claim on which the pod is placed; NULL unless PLAN_ON_NODE or
+	 * PLAN_ON_CLAIM. */
 	const char *target;
-	/* PLAN_ON_NEW: index into plan.claims. */
+	/* PLAN_ON_NEW: index into plan.claims of the claim on which the pod is placed. */
 	size_t new_claim;
 	/* Number of the gang with which the pod was placed, from 1; 0: not placed as part of a
 	 * gang. */
 	size_t gang;
-	/* Position in the queue, from 1; 0: no machine would suit the pod, so it delays no other
-	 * pod. */
+	/* Position of the pod in the queue, from 1; 0: no machine would ever suit the pod, so it
+	 * has no position. */
 	size_t place;
-	/* PLAN_NOTHING: the reasons, nearest miss first. */
+	/* PLAN_NOTHING: why the pod is not placed; the pool in which least is missing comes
+	 * first. */
 	struct plan_reason *reasons;
 	size_t nreasons;
 	/* PLAN_NOTHING: the machine that is expected to become free for the pod (timeline.h). */
 	struct plan_expected {
-		/* machine NULL: no such machine is known. */
+		/* machine NULL: no machine with a known free time will be free for the pod. */
 		const char *machine, *provider, *instance_type;
-		/* Time at which the machine is expected to be free, Unix ms. */
+		/* Expected free time of the machine, Unix ms: median and 90th percentile. */
 		int64_t p50, p90;
 	} expected;
 };
 
 struct plan_claim {
 	const char *tenant, *pool, *provider, *machine, *instance_type, *version;
-	/* The pool's requirements. */
+	/* The pool's requirements on its nodes. */
 	struct selector requirements;
 	/* Sum of the requests of the pods placed on the claim. */
 	struct resources requests;
@@ -151,39 +157,39 @@ struct plan_claim {
 	/* UIDs of the pods placed on the claim. */
 	const char **pods;
 	size_t npods;
-	/* Number of the gang for which the claim is opened (all claims of the gang or none), from
-	 * 1; 0: no gang. */
+	/* Number of the gang for which the claim is opened, from 1; 0: no gang. All claims of one
+	 * gang are to be made, or none. */
 	size_t gang;
-	/* world_pod.gang.key of that gang's pods; NULL: no gang. */
+	/* world_pod.gang.key of the pods of that gang; NULL: no gang. */
 	const char *gang_key;
 };
 
 /* Machines reserved for a gang that is not whole (holds.h). */
 struct plan_hold {
 	const char *tenant, *gang;
-	/* Free machines that stay idle for the gang. */
+	/* Names of the free machines that stay idle for the gang; free: their number. */
 	const char **machines;
 	size_t free;
-	/* GPUs of these machines, in thousandths. */
+	/* GPUs of the free reserved machines, in thousandths. */
 	int64_t gpus_milli;
-	/* True if the tenant has used up the time for which it may reserve machines; nothing is
-	 * reserved now. */
+	/* True if nothing is reserved now, because the tenant has used up the time for which it may
+	 * reserve machines. */
 	bool rests;
 };
 
-/* A machine to be taken back from one tenant for a waiting pod of another one (reclaim.h). */
+/* A machine to be taken back from one tenant for a waiting pod of another tenant (reclaim.h). */
 struct plan_take {
-	/* The claim that loses its machine. */
+	/* The claim that loses its machine; the machine; the claim's tenant and pool. */
 	const char *claim, *machine, *tenant, *pool;
-	/* The first pod that the machine is for: its tenant, namespace and name. */
+	/* Tenant, namespace and name of the first pod for which the machine is taken back. */
 	const char *to, *ns, *name;
-	/* True if both tenants belong to one cohort; false: the claim's tenant has a lower
-	 * priority. */
+	/* True if both tenants belong to one cohort, so the machine was borrowed. False: the
+	 * claim's tenant has a lower priority. */
 	bool borrowed;
 };
 
 struct plan {
-	/* In queue order. */
+	/* Waiting pods in queue order. */
 	struct plan_pod *pods;
 	size_t npods;
 	struct plan_claim *claims;
@@ -192,50 +198,53 @@ struct plan {
 	size_t nholds;
 	/* Number of gangs that this plan placed. */
 	size_t ngangs;
-	/* Complete sets only: all machines taken back for one pod or gang, or none of them. */
+	/* Machines to be taken back. For each waiting pod or gang, either all machines that it
+	 * needs are listed, or none. */
 	struct plan_take *takes;
 	size_t ntakes;
-	/* Unix ms at which the first planned placements on a Node that just joined expire; 0: none
-	 * (room.h). */
+	/* Unix ms at which the first planned placement on a claim whose Node just joined expires
+	 * (room.h), so that a new plan may differ; 0: none. */
 	int64_t settles;
-	/* True if a later plan of an unchanged world could take back a machine, because a pod has
-	 * then waited longer. */
+	/* True if a later plan of an unchanged world may take back a machine, because a pod will
+	 * then have waited longer. */
 	bool waits_for_more;
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
 
 /*
- * The same in slices. From plan_begin() to plan_end() the world must not change, and no other plan
- * may be made of it.
+ * plan_begin(), plan_step() and plan_end() make the same plan as plan_make(), in slices. From
+ * plan_begin() to plan_end() the world must not change, and no other plan may be made of it.
  *
  * Work is counted in units of about 10 to 50 ns: comparisons of pods with nodes, types, machines
- * and each other. The count depends on the world only, so a plan is the same in whatever slices it
- * is made. Each tenant has PLAN_WORK units in a plan; its pods that remain get PLAN_OVER_BUDGET, so
- * other tenants do not wait longer because of them.
+ * and each other. The count depends only on the world, so the plan does not depend on the size of
+ * the slices. Each tenant has PLAN_WORK units in a plan. When they are used up, the tenant's
+ * remaining pods get PLAN_OVER_BUDGET, so that other tenants do not wait longer.
  */
 #define PLAN_WORK ((uint64_t)10000000)
-#define PLAN_SLICE ((uint64_t)200000) /* Units for one loop turn: about 2 to 5 ms. */
-#define PLAN_MS ((uint64_t)20000)     /* Units that one CPU does in 1 ms, estimated low. */
+#define PLAN_SLICE ((uint64_t)200000) /* Work units for one loop turn: about 2 to 5 ms. */
+#define PLAN_MS ((uint64_t)20000)     /* Work units that one CPU does in 1 ms, estimated low. */
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* Does about that many units of work. Returns the plan once it is complete; NULL: call again. */
+/* Does about `units` work units. Returns the plan once it is complete; NULL: call again. */
 struct plan *plan_step(struct plan_run *r, uint64_t units);
-/* Returns the units done so far. */
+/* Returns the number of work units done so far. */
 uint64_t plan_work(const struct plan_run *r);
-/* Frees the run; also allowed before the plan is complete. The plan itself stays valid as long as
- * its arena and the unchanged world. */
+/* Frees the run; also allowed before the plan is complete. The plan stays valid as long as its
+ * arena exists and the world does not change. */
 void plan_end(struct plan_run *r);
 
 /*
- * The free machines that a pool may claim now, for any pod: machines of its Providers and types
- * that are offered, wiped thoroughly enough for the pool and named by no claim. Sorted as a plan
- * takes them. Ignores whether the pool is paused. Pure like plan_make(); names belong to the world.
+ * Lists the free machines that a pool may claim now, for any pod: machines of the pool's Providers
+ * and types that are offered, wiped thoroughly enough for the pool and named by no claim. They are
+ * sorted as a plan takes them. Ignores whether the pool is paused. Pure like plan_make(); names
+ * belong to the world.
  */
 struct plan_stock {
 	const struct world_machine **v;
 	size_t n;
-	/* Number of these machines that the pool's limits admit besides its existing claims. */
+	/* Number of the listed machines that the pool's limits admit besides the pool's existing
+	 * claims. */
 	size_t room;
 };
 struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a);

@@ -1,5 +1,5 @@
 /*
- * plan_reasons: the names of reasons, as shown to operators and read by programs.
+ * plan_reasons: the names of plan reasons, as shown to operators and evaluated by programs.
  * Tests: tests/unit/planner/test_plan.c
  */
 #include "planner/plan.h"

@@ -12,8 +12,9 @@
  * comparison per pod.
  *
  * Serving: in the sorted order, the pods of one priority form a band, and the pods of one tenant
- * within a band form a run. The first entries of a band's runs are in a binary heap by their
- * tenants' shares. Only the share of the tenant that was served last can have grown since.
+ * within a band form a run. The runs of the present band are in a binary heap, ordered by their
+ * tenants' shares. When an entry has been served, only the share of its tenant can have grown, so
+ * only its run moves in the heap.
  */
 enum { CHECK, TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
@@ -22,21 +23,22 @@ struct keyed {
 	struct queued *q;
 };
 
-/* Pods of one tenant in the band, ordered by their own priority, then oldest first. */
+/* Run: pods of one tenant in one band, ordered by their own priority, then oldest first. */
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
-	/* True if the tenant's next machine would exceed its quota. */
+	/* True if the tenant has used up its own quota, so its next machine would be borrowed. */
 	bool borrows;
 	__int128 share;
 };
 
 struct queue {
-	/* The remaining bands. */
+	/* Entries of the bands that follow the present one. */
 	struct queued **at, **end;
 	struct run *heap;
 	size_t n;
-	/* True if the first entry of the first run was returned by queue_next(). */
+	/* True if queue_next() returned the first entry of the first run, and that entry was not
+	 * removed yet. */
 	bool taken;
 };
 
@@ -116,13 +118,14 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 /* --- aging ------------------------------------------------------------------------------------ */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-#define RECENT 8 /* Number of recent levels that are compared, to avoid most duplicates. */
+/* Number of recently found levels with which a new one is compared, to avoid most duplicates. */
+#define RECENT 8
 
 struct level {
 	int64_t tenant, priority;
 };
 
-/* Returns the band of the pod before aging. */
+/* Returns the priorities that determine the pod's band before aging. */
 static struct level level_of(const struct queued *q)
 {
 	return (struct level){q->class_->tenant->it->priority, q->priority};
@@ -145,7 +148,8 @@ static bool is_recent(const struct level *v, size_t n, const struct level *l)
 	return false;
 }
 
-/* Writes the levels that waiting pods have, sorted; some are contained more than once. */
+/* Writes to v the levels of all n entries, sorted, some more than once. Returns the number
+ * written. */
 static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
 {
 	size_t levels = 0;
@@ -168,8 +172,8 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 	return points < g->most ? (int64_t)points : g->most;
 }
 
-/* Returns the highest level that the pod reaches with these points. Levels are clamped like the
- * pod. */
+/* Returns the priority of the highest level, among those of waiting pods, that the pod reaches with
+ * these aging points. Needs no clamp, because all levels in v are clamped already. */
 static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
 {
 	const struct level most = {q->class_->tenant->it->priority,
@@ -263,7 +267,8 @@ static void measure(struct run *r)
 	r->share = share_of(r->tenant);
 }
 
-/* The texts include their terminating NULs, so none is a prefix of another. */
+/* True if run x is served before run y. The compared texts include their terminating NULs, so none
+ * is a prefix of the other. */
 static bool is_before(const struct run *x, const struct run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
@@ -323,7 +328,9 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		if (q->n > 1) /* A single run needs no comparison. */
+		/* Measure the tenant's share again only if there is another run to compare it
+		 * with. */
+		if (q->n > 1)
 			measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];

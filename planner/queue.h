@@ -19,9 +19,10 @@
  * (progressive filling, as in dominant resource fairness: Ghodsi et al., NSDI 2011, for one
  * resource).
  *
- * Aging (struct world_aging): a pod that waits long rises to the highest priority within its reach
- * that another waiting pod has. There, shares decide among tenants and age within a tenant. So age
- * alone never puts a pod before another tenant's, and equal pods stay equal.
+ * Aging (struct world_aging): the priority of a pod that waits long rises, but only to a priority
+ * that another waiting pod has. Among the pods of that priority, shares decide between tenants and
+ * age decides within a tenant. So age alone never puts a pod before another tenant's, and equal
+ * pods stay equal.
  *
  * In a world that clamps (world_put_clamp()), a pod's priority counts among tenants only up to its
  * tenant's priority: a tenant that writes 1,000,000,000 reorders only its own pods. In other worlds
@@ -33,31 +34,34 @@
 struct queued {
 	const struct world_one *pod;
 	struct plan_class *class_;
-	/* Set once all topology profiles are known. */
+	/* Cell of the pod (planning.h); set once all topology profiles are known. */
 	struct plan_cell *cell;
-	/* NULL: no gang. */
+	/* Gang of the pod; NULL: none. */
 	struct plan_gang *gang;
-	/* The pod's priority including aging, as it counts among tenants (queue_new()). */
+	/* The pod's priority as it counts among tenants, including aging (queue_new()). */
 	int64_t priority;
 	/* The pod's own priority including aging, for the order within the tenant; 0 in a world
 	 * that does not clamp. */
 	int64_t own;
-	/* Index into the plan's pods, set when the pod was served. */
+	/* Index into plan.pods, set when the pod was served. */
 	size_t at;
-	/* 1 + index of the bin in which the pod has a planned placement: the claim that was made
-	 * for it, or the node that it is nominated for; 0: none. */
+	/* Planned placement of the pod: 1 + index of the bin (candidate node, bins.h) of the claim
+	 * that was made for the pod, of the node that the pod is nominated for, or in which its
+	 * gang was placed. 0: none. */
 	size_t seat;
 };
 
-/* Sorts q, which the caller keeps; the queue and q must live as long as the arena. */
+/* Sets the priorities of the n entries, sorts array q and returns a queue over it. The caller still
+ * owns q; the queue is allocated in the arena and must not outlive q. */
 struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int64_t now_ms,
 			struct arena *a);
-/* Returns the part of a pod's priority that counts among tenants. */
+/* Returns the part of a pod's priority that counts among tenants: at most the tenant's priority in
+ * a world that clamps. */
 int64_t queue_clamp(const struct world *w, const struct world_tenant *t, int64_t priority);
-/* Returns a queue of entries that are sorted already. */
+/* Returns a queue over the n entries of q, which queue_new() must have sorted before. */
 struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a);
-/* Returns the next entry, with regard to the machines that tenants got since the last call; NULL:
- * all are served. */
+/* Returns the next entry, with regard to machines that tenants got since the last call; NULL: all
+ * entries were returned. */
 struct queued *queue_next(struct queue *q);
 
 #endif

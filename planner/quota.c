@@ -7,8 +7,8 @@
 #define NODES "nodes"
 #define ONE ((__int128)1000000000)
 
-/* Sums of a cohort for one resource: how much its tenants lend, and how much they have beyond the
- * parts that are never lent. */
+/* Sums of a cohort for one resource. lent: how much all its tenants together lend. used: how much
+ * they have beyond the parts of their quotas that are never lent. */
 struct row {
 	const char *name;
 	__int128 lent, used;
@@ -21,7 +21,7 @@ struct plan_cohort {
 	size_t n, cap;
 	struct row *rows;
 	size_t nrows, rows_cap;
-	/* Value of planning.charged for which row.used was computed. */
+	/* Value of planning.charged for which the members row.used were computed. */
 	uint64_t counted;
 };
 
@@ -37,7 +37,7 @@ static __int128 held_of(const struct plan_tenant *t, const char *name)
 	return str_eq(name, NODES) ? t->tally.nodes * ONE : amount(&t->tally.held, name);
 }
 
-/* Returns the part of the tenant's quota that is never lent. */
+/* Returns the part of the tenant's quota of this resource that is never lent. */
 static __int128 kept_of(const struct plan_tenant *t, const char *name)
 {
 	const __int128 quota = amount(&t->it->quota, name);
@@ -121,7 +121,8 @@ static void count(struct plan_cohort *c)
 	c->p->work += c->n;
 }
 
-/* True if the tenant's own borrowing limit is exceeded, whatever other tenants have. */
+/* True if `sum` exceeds the tenant's quota plus its own borrowing limit, whatever other tenants
+ * have. */
 static bool passes_own(const struct plan_tenant *t, const char *name, __int128 sum)
 {
 	const struct quantity *borrows = resources_get(&t->it->borrowing, name);

@@ -19,29 +19,32 @@
  */
 struct supply_line;
 
-/* Collects the cohorts of all tenants. Call before all other functions of this module. */
+/* Collects the cohorts of all tenants. Call before all other functions of quota.h. */
 void quota_begin(struct planning *p);
-/* Must be called whenever a tenant got a machine or gave one back; cohort sums are then computed
- * again. */
+/* Makes the sums of cohorts invalid. Call whenever a tenant got a machine or gave one back. */
 void quota_changed(struct planning *p);
-/* Returns the first resource whose limit refuses `more` to the tenant; NULL: none. */
+/* Returns the name of the first resource whose limit, own or of the cohort, refuses `more` to the
+ * tenant; NULL: none. */
 const char *quota_passes(const struct plan_tenant *t, const struct resources *more);
-/* Returns why that resource is refused: "the tenant's quota of nvidia.com/gpu is used up: 72 of 64
- * used, 8 borrowed, ..." l: offer that would exceed it. */
+/* Returns text that explains why the tenant gets no more of the resource: "the tenant's quota of
+ * nvidia.com/gpu is used up: 72 of 64 used, 8 borrowed, ..." l: an offer that would exceed the
+ * quota. */
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *resource,
 		       const struct supply_line *l);
-/* True if `more` fits the tenant's quota without borrowing. */
+/* True if the tenant's holdings with `more` added stay within its quota, without borrowing. */
 bool quota_has_own(const struct plan_tenant *t, const struct resources *more);
-/* True if the tenant's own limits refuse `more`, whatever other tenants use. */
+/* True if the tenant's own limits (quota and borrowing limit) refuse `more`, whatever other tenants
+ * use. */
 bool quota_is_bound(const struct plan_tenant *t, const struct resources *more);
-/* Moves a machine's capacity from one tenant to another; NULL: from or to no tenant. */
+/* Moves the capacity of one machine from the holdings of one tenant to those of another. from or to
+ * NULL: no tenant. */
 void quota_moves(struct planning *p, struct plan_tenant *from, struct plan_tenant *to,
 		 const struct resources *capacity);
 /* True if the tenant has used up its own quota and is in a cohort: its next machine would be
  * borrowed. */
 bool quota_borrows(const struct plan_tenant *t);
-/* Returns how much of that resource the tenant has beyond its quota, in billionths; 0 if nothing or
- * if the resource has no limit. */
+/* Returns how much of the resource the tenant has beyond its quota, in billionths. Returns 0 if the
+ * tenant is in no cohort or its quota does not name the resource. */
 __int128 quota_borrowed(const struct plan_tenant *t, const char *resource);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * reclaim: scans the machines that may be taken back once, then processes the waiting pods one
+ * reclaim: scans once the machines that may be taken back, then processes the waiting pods one
  * after the other.
  *
- * Machines that hold pods of one gang form a unit, whose root is its first machine (union-find).
+ * Machines with pods of one gang form a unit, because they can only be taken back together. Units
+ * are found by union-find; the root of a unit is its first machine.
  */
 #include "planner/reclaim.h"
 
@@ -16,36 +17,36 @@
 #include "planner/supply.h"
 
 #define MILLI ((__int128)1000000)
-#define CPUS 100 /* CPUs that weigh as much as one GPU. */
+#define CPUS 100 /* Number of CPUs that weigh as much as one GPU. */
 #define BEFORE 64
 
-/* A machine that serves a tenant, in a pool that allows it to be taken back. */
+/* A machine that serves a tenant in a pool whose reclaim policy allows it to be taken back. */
 struct candidate {
 	const struct world_claim *claim;
 	const struct world_load *load;
 	struct plan_tenant *tenant;
 	const struct world_pool *pool;
 	const struct world_stock *m;
-	/* Work that would be lost, in thousandths of a GPU times ms. */
+	/* Work of the machine's pods that would be lost, in thousandths of a GPU times ms. */
 	__int128 lost;
-	/* Run time of its longest-running pod, in ms. */
+	/* Run time of the machine's longest-running pod, in ms. */
 	int64_t age;
-	/* Highest priority of its pods. */
+	/* Highest priority of the machine's pods, as it counts among tenants. */
 	int64_t priority;
 	size_t root;
-	/* Sums of the unit; valid only in its root. */
+	/* Sums over all machines of the unit; valid only in the unit's root. */
 	struct {
 		size_t n, fits, next_order;
 		__int128 cost;
 		int64_t age;
 		bool barred;
 	} unit;
-	/* Index of the next machine of the unit; SIZE_MAX: the last one. */
+	/* Index of the next machine of the unit; SIZE_MAX: this is the last one. */
 	size_t next;
 	bool barred, taken;
 };
 
-/* A machine that will be given to a tenant, and its free amounts by column. */
+/* A machine that will be given to a tenant, with its free amounts by column. */
 struct coming {
 	const struct plan_tenant *tenant;
 	const struct world_stock *m;
@@ -54,7 +55,7 @@ struct coming {
 
 struct reclaim {
 	struct planning *p;
-	/* Queue entries by position in the plan. */
+	/* Queue entries, by position in plan.pods. */
 	struct queued **q;
 	size_t n, at;
 	int64_t now;
@@ -62,7 +63,7 @@ struct reclaim {
 	size_t nv;
 	struct coming *coming;
 	size_t ncoming, coming_cap;
-	/* Classes of earlier entries that are not served and would take machines that become
+	/* Classes of earlier entries that got no machine and would take machines that become
 	 * free. */
 	const struct plan_class **before;
 	size_t nbefore, before_cap;
@@ -72,7 +73,8 @@ struct reclaim {
 
 /* --- candidates ------------------------------------------------------------------------------- */
 
-/* Returns the requested GPUs in thousandths; for pods without GPUs, a part of their CPUs. */
+/* Returns the weight of requests or of a capacity: its GPUs in thousandths, or, without GPUs, a
+ * part of its CPUs. */
 static __int128 weight_of(const struct resources *r)
 {
 	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
@@ -166,8 +168,8 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
 }
 
-/* Joins the machines with pods of the gang into one unit. If a pod of the gang is on a machine that
- * may not be taken back, none of the unit may. */
+/* Joins all machines with pods of the gang into one unit. If a pod of the gang is on a machine that
+ * may not be taken back, the unit is barred: none of its machines may be taken. */
 static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
 		      const struct world_gang *g)
 {
@@ -219,8 +221,8 @@ static void look_at_pods(struct reclaim *r)
 		join_gang(r, by, r->nv, it.value);
 }
 
-/* Links the machines of each unit and computes its sums. A root is the first of its unit, so each
- * list is sorted. */
+/* Links the machines of each unit in a list and computes the unit's sums. The list is sorted,
+ * because a root is the first machine of its unit. */
 static void make_units(struct reclaim *r)
 {
 	for (size_t i = r->nv; i-- > 0;) {
@@ -264,8 +266,8 @@ static void look(struct reclaim *r)
 
 /* --- which machines would serve --------------------------------------------------------------- */
 
-/* Returns the offer, in one of the class's pools, by which the class would get that machine; NULL:
- * none. */
+/* Returns the offer, in a pool of the class, by which the class would get machine m; NULL: none.
+ * from: pool that has the machine now; its limits do not count. */
 static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
 					 const struct world_stock *m, const struct world_pool *from)
 {
@@ -307,8 +309,8 @@ static bool would_take(struct reclaim *r, const struct world_stock *m,
 	return false;
 }
 
-/* True if the tenant has borrowed at least this many GPUs, so that it keeps its whole quota after
- * giving them back. */
+/* True if the tenant has borrowed at least the GPUs in `less`, so that it keeps its whole quota
+ * after giving them back. */
 static bool is_borrowed(const struct plan_tenant *t, const struct resources *less)
 {
 	const struct quantity *of = resources_get(less, PLANNING_GPU);
@@ -342,15 +344,16 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 
 struct wish {
 	const struct queued *q;
-	/* Number of pods that are placed together or not at all. */
+	/* Number of pods that have no machine yet; they are placed together or not at all. */
 	size_t pods;
-	/* Number of machines that these pods lack. */
+	/* Number of machines that these pods need. */
 	size_t machines;
-	/* Number of pods that one of these machines serves. */
+	/* Number of these pods that one machine serves. */
 	size_t each;
-	/* Sums over the pods that would be placed with q: GPUs times waiting time, and GPUs. */
+	/* Sums over the pods that would be placed with q. waited: GPUs times waiting time so far.
+	 * weight: GPUs. */
 	__int128 waited, weight;
-	/* Roots of the units to be taken. */
+	/* Roots of the units (sets of machines) to be taken. */
 	size_t *roots, n;
 };
 
@@ -362,8 +365,8 @@ static bool waits(const struct plan_pod *d)
 	return code == PLAN_NO_MACHINE || code == PLAN_QUOTA;
 }
 
-/* True if the tenant's own limits refuse every suitable offer, so taking machines from other
- * tenants would not help. */
+/* True if the tenant's own limits refuse every suitable offer. Taking machines from other tenants
+ * would then not help. */
 static bool is_bound(struct reclaim *r, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;
@@ -414,8 +417,8 @@ static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
 	return x;
 }
 
-/* Places pods on machines that will be given to the tenant anyway. Returns how many pods are
- * left. */
+/* Places up to `pods` pods of entry q on machines that will be given to the tenant of q anyway.
+ * Returns how many pods are left. */
 static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	for (size_t i = 0; i < r->ncoming && pods; i++) {
@@ -434,8 +437,8 @@ static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t p
 	return pods;
 }
 
-/* Assigns suitable machines that are free or on their way back, in queue order. Returns how many
- * pods are left. */
+/* Assigns to q's tenant suitable machines that are free or on their way back. Returns how many pods
+ * are left. */
 static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	struct plan_class *c = q->class_;
@@ -473,8 +476,8 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 	return pods;
 }
 
-/* Sums up the waiting time and weight of the entry and of equal pods behind it that fit on its
- * machine. */
+/* Adds to w->waited and w->weight the entry w->q and equal waiting pods behind it, up to `room`
+ * pods in all. */
 static void measure(struct reclaim *r, struct wish *w, size_t room)
 {
 	const struct queued *q = w->q;
@@ -493,9 +496,10 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
 	}
 }
 
-/* Returns the saving: the weight of the pods times their remaining waiting time, if a machine is
- * known to come. Otherwise the waiting time so far, plus the run time of the pods to be displaced
- * as an estimate of the remaining one. */
+/* Returns the saving: the weight of the pods times the waiting time that is avoided. If a machine
+ * is known to come, that is the time until then, less the duration of the move. Otherwise it is the
+ * waiting time so far, plus the run time of the pods to be displaced as an estimate of the
+ * remaining time. */
 static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 {
 	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
@@ -513,7 +517,8 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 
 /* --- the set of machines ---------------------------------------------------------------------- */
 
-/* Moves the machine's capacity from its tenant to the waiting one; take false: back. */
+/* Moves the machine's capacity from its tenant to the waiting tenant (take true) or back (take
+ * false). */
 static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
 {
 	struct plan_tenant *to = w->q->class_->tenant;
@@ -529,8 +534,8 @@ static void give_back(struct reclaim *r, const struct wish *w, size_t root)
 			move(r, w, &r->v[i], false);
 }
 
-/* Takes all machines of a unit, one by one so that no tenant gives more than it may, or none of
- * them. */
+/* Takes all machines of the unit, or none. They are taken one by one, so that each check sees what
+ * the tenant has already lost. False: none is taken. */
 static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 {
 	struct candidate *u = &r->v[root];
@@ -554,7 +559,7 @@ static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 	return u->unit.fits > 0;
 }
 
-/* Compares the units' costs per suitable machine. */
+/* True if unit a costs less per suitable machine than unit b; equal units are compared by name. */
 static bool is_cheaper(const struct candidate *a, const struct candidate *b)
 {
 	const __int128 x = a->unit.cost * (__int128)b->unit.fits,
@@ -586,7 +591,8 @@ static __int128 cost_of(const struct reclaim *r, const struct wish *w)
 	return sum;
 }
 
-/* Gives back units that are not needed, the most expensive first. */
+/* Gives back units that are not needed, those taken last (the most expensive) first. has: number of
+ * suitable machines taken. */
 static void prune(struct reclaim *r, struct wish *w, size_t has)
 {
 	for (size_t i = w->n; i-- > 0;) {
@@ -653,7 +659,8 @@ static void say(struct reclaim *r, const struct wish *w)
 		}
 }
 
-/* Returns how many machines are needed, assuming the least suitable type; sets w->each. */
+/* Returns how many machines the pods need, assuming the type that serves the fewest pods; 0: no
+ * machine suits. Sets w->each. */
 static size_t machines_for(struct reclaim *r, struct wish *w)
 {
 	size_t most = 0;
@@ -670,14 +677,15 @@ static size_t machines_for(struct reclaim *r, struct wish *w)
 		planning_room(r->p, &l->type->capacity, r->p->scratch);
 		planning_take_overhead(r->p, w->q->class_->tenant, NULL, r->p->scratch);
 		n = fits_in(w->q->class_, r->p->scratch);
-		/* Of different types the smallest counts, so that enough machines are taken. */
+		/* Use the type that serves the fewest pods, so that enough machines are taken. */
 		most = !most || (n && n < most) ? n : most;
 	}
 	w->each = most;
 	return most ? (w->pods + most - 1) / most : 0;
 }
 
-/* Gangs with different pods are not handled by reclaim: they wait for machines that become free. */
+/* True if all pods of the gang are of one class. Other gangs are not handled by reclaim: they wait
+ * for machines that become free. */
 static bool is_alike(const struct plan_gang *g)
 {
 	for (size_t i = 1; i < g->n; i++)
@@ -716,7 +724,8 @@ static bool is_before(const struct reclaim *r, const struct plan_class *c)
 	return false;
 }
 
-/* Once too many classes wait in vain, entries behind them get nothing. */
+/* Records that the class got nothing and comes before all later entries. Once too many classes do,
+ * ends the pass: later entries get nothing. */
 static void stays_before(struct reclaim *r, const struct plan_class *c)
 {
 	if (r->nbefore == BEFORE) {
@@ -728,8 +737,8 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 	r->before[r->nbefore++] = c;
 }
 
-/* Processes one entry. If it is not served and would take machines that become free, it comes
- * before all entries that follow. */
+/* Processes one entry. If it gets no machine but would take machines that become free, its class is
+ * recorded, so that later entries do not take these machines. */
 static void try_one(struct reclaim *r, const struct queued *q)
 {
 	const bool may = waits(&r->p->plan->pods[r->at]);
@@ -779,7 +788,8 @@ struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int
 	*r = (struct reclaim){.p = p, .now = now_ms};
 	if (!is_allowed(p))
 		return r;
-	/* The machines of leaving claims are on their way back already. */
+	/* Subtract the machines of leaving claims from their tenants' holdings, because they are on
+	 * their way back already. */
 	for (size_t i = 0; i < claims->n; i++) {
 		const struct world_claim *c = claims->v[i];
 

@@ -9,12 +9,13 @@
  * boot, serve, are wiped and serve other tenants. No clock and no I/O; equal specs give equal
  * results.
  *
- * A job consists of equal pods. A pod starts when a plan places it on a Node, and runs for the
- * job's duration; the pods of a gang start together, once one plan places all of them on Nodes. The
- * pods tolerate every taint. A claim becomes a Node after boot_ms. A Node without pods, and for
- * which no pod is planned, is given back after idle_ms; its machine is free drain_ms plus wipe_ms
- * later. A plan is made settle_ms after the previous one at the earliest, and none while no pod
- * waits.
+ * A job consists of equal pods, which tolerate every taint. A pod starts when a plan places it on a
+ * Node, and runs for the job's duration. The pods of a gang start together, once one plan places
+ * all of them on Nodes.
+ *
+ * A claim becomes a Node after boot_ms. A Node that has had no pods for idle_ms, and for which no
+ * pod is planned, is given back; its machine is free drain_ms plus wipe_ms later. A plan is made
+ * settle_ms after the previous one at the earliest. No plan is made while no pod waits.
  *
  * A tenant's jobs are shown to the planner in order of arrival, one more as long as fewer than
  * `window` of the tenant's pods wait. Jobs behind these could only fill gaps that the first ones
@@ -30,55 +31,55 @@ struct replay_job {
 	const char *tenant;
 	uint32_t pods;
 	bool gang;
-	/* Requests of each pod. */
+	/* Requests of each pod of the job. */
 	struct resources requests;
 	int64_t priority;
 };
 
 struct replay_times {
 	int64_t boot_ms, drain_ms, wipe_ms, settle_ms;
-	/* Greater than 0. */
+	/* Time without pods after which a Node is given back; must be greater than 0. */
 	int64_t idle_ms;
 };
 
 struct replay_spec {
-	/* Changed by the replay. */
+	/* The initial world; replay_run() changes it. */
 	struct world *world;
 	const struct replay_job *jobs;
 	size_t njobs;
 	struct replay_times times;
-	/* End of the simulation; it begins at 0. */
+	/* End of the simulated time, in ms; the simulation begins at 0. */
 	int64_t until_ms;
-	/* Number of samples of equal length; at least 1. */
+	/* Number of samples into which the simulated time is divided; at least 1. */
 	size_t samples;
-	/* Number of one tenant's waiting pods that are shown to the planner; 0: all. */
+	/* Number of waiting pods of one tenant that are shown to the planner; 0: all. */
 	size_t window;
 };
 
-/* Averages over one sample period. */
+/* Averages over one of the sample periods. */
 struct replay_sample {
-	/* GPUs of pods that run. */
+	/* GPUs that running pods request. */
 	double used;
-	/* GPUs of Nodes. */
+	/* GPUs of machines that serve as Nodes. */
 	double serving;
 	/* GPUs requested by pods that have not started. */
 	double waiting;
-	/* Number of these pods. */
+	/* Number of pods that have not started. */
 	double queue;
 };
 
 struct replay {
 	struct replay_ran {
-		/* Time at which the last of its pods started; -1: not before until_ms. */
+		/* Time at which the last pod of the job started; -1: not before until_ms. */
 		int64_t start_ms;
-		/* Time at which the last of its pods ended; -1: not before until_ms. */
+		/* Time at which the last pod of the job ended; -1: not before until_ms. */
 		int64_t end_ms;
-	} * jobs; /* By job, as in the spec. */
+	} * jobs; /* One entry per job, in the order of replay_spec.jobs. */
 	struct replay_sample *samples;
 	size_t nsamples;
-	/* GPUs of all machines. */
+	/* GPUs of all machines of the world. */
 	double gpus;
-	/* used_ms, serving_ms: GPUs in use and GPUs of Nodes, times ms. */
+	/* used_ms: GPUs of running pods, times ms. serving_ms: GPUs of Nodes, times ms. */
 	double used_ms, serving_ms;
 	size_t plans, boots, wipes;
 };

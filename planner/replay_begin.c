@@ -1,5 +1,6 @@
 /*
- * replay_begin: slots, claims, Nodes and pods of the initial world, and jobs sorted by time.
+ * replay_begin: reads the initial state of a replay from the world (slots, claims, Nodes, pods),
+ * and sorts the jobs by time.
  * Tests: tests/unit/planner/test_replay.c
  */
 #include "planner/replay_impl.h"
@@ -57,7 +58,7 @@ static void read_claims(struct replaying *r)
 	}
 }
 
-/* A Node without a claim has a slot of its own, without a machine. */
+/* Assigns Nodes to slots. A Node without a claim gets a slot of its own, without a machine. */
 static void read_nodes(struct replaying *r, struct arena *a)
 {
 	const struct world_list *l = world_nodes(r->w);
@@ -97,8 +98,8 @@ static void read_pods_there(struct replaying *r)
 	}
 }
 
-/* Schedules the next event of each slot: transitions in progress continue, idle Nodes are given
- * back in time. */
+/* Schedules the next event of each slot: transitions in progress end, Nodes without pods are given
+ * back after idle_ms. */
 static void begin_slots(struct replaying *r)
 {
 	for (uint32_t i = 0; i < r->nslots; i++) {

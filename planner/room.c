@@ -24,7 +24,7 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 								  (struct quantity){l->v[i].nano}));
 }
 
-/* Raises the overhead of one resource to at least `nano`. */
+/* Raises the overhead of one resource to `nano` if it is lower. */
 static void raise(struct overhead *o, const char *name, __int128 nano, struct arena *a)
 {
 	size_t at = 0;
@@ -51,8 +51,8 @@ static void raise(struct overhead *o, const char *name, __int128 nano, struct ar
 	o->of.n++;
 }
 
-/* Updates the tenant's overhead from a Ready node: it has all its DaemonSets' pods, or will have
- * them soon, and a new node will have the same CSI driver limits. */
+/* Updates the tenant's overhead from a Ready node of a claim. Such a node has the pods of all
+ * DaemonSets, or will have them soon. A new node is assumed to have equal CSI driver limits. */
 static void measure(struct planning *p, const struct world_host *h)
 {
 	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
@@ -73,8 +73,8 @@ static void measure(struct planning *p, const struct world_host *h)
 			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
-/* Returns the free amounts of a node. They are computed once for all plans with these columns,
- * until the node or its pods change. */
+/* Returns the free amounts of the node by column. They are stored in the node's load and computed
+ * again only if the columns, the node or its pods change. */
 static const int64_t *node_row(const struct planning *p, const struct world_host *h)
 {
 	struct world_load *l = h->load;
@@ -104,7 +104,9 @@ static void seat(struct planning *p, const struct world_claim *c, size_t bin, bo
 		t->seats = planning_map(p);
 	for (size_t i = 0; i < c->npods; i++) {
 		*s = (struct plan_seat){bin, ready};
-		if (!map_has(t->seats, c->pods[i])) /* The older claim wins. */
+		/* Of several claims for one pod, the older one wins; claims come in order of
+		 * age. */
+		if (!map_has(t->seats, c->pods[i]))
 			map_put(t->seats, c->pods[i], s);
 	}
 }
@@ -119,9 +121,10 @@ static bool is_promised(const struct world_claim *c, const struct world_taint *t
 	return fit_is_soft(t);
 }
 
-/* True if the claim is to be used instead of its Node, so that pods keep their planned placements:
- * an agent of the tenant (CNI, CSI) taints a Node that just joined until the agent runs there. Ends
- * ROOM_SETTLES_MS after the claim became ready. */
+/* True if the claim is to be used as the bin instead of its Node, so that pods keep their planned
+ * placements. This is so while the Node has a taint that its claim does not set: an agent of the
+ * tenant (CNI, CSI) taints a Node that just joined until the agent runs there. Ends ROOM_SETTLES_MS
+ * after the claim became ready. */
 static bool is_unsettled(struct planning *p, const struct world_claim *c,
 			 const struct world_node *n)
 {
@@ -138,8 +141,8 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 	return !all;
 }
 
-/* A claim that serves or is in progress is used instead of its node until the claim is ready. A
- * claim that is leaving or failed offers no room, and neither does its node. */
+/* Does not add the node's bin while its claim is used instead: until the claim is ready, and while
+ * is_unsettled(). If the claim is leaving or failed, the bin accepts no pods. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;
@@ -167,8 +170,8 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 		seat(p, c, at, true);
 }
 
-/* Returns the labels of the node that a claim has or will have. The node's host name is the claim's
- * name. */
+/* Returns the labels of the node that the claim has (h) or will have. WORLD_NODE_NAME is the node's
+ * name, which equals the claim's name. */
 static struct labels node_labels(const struct planning *p, const struct world_claim *c,
 				 const struct world_host *h)
 {

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* Number of rows below one row. */
+/* Number of rows that one row of the next level covers. */
 #define FAN_BITS 3
 #define FAN ((size_t)1 << FAN_BITS)
-#define LEVELS 20 /* Enough for 2^60 candidates. */
+#define LEVELS 20 /* Largest number of levels; enough for 2^60 candidates. */
 
-/* Level 0: the candidates themselves. */
+/* Rows of one level of the tree. Level 0 has the candidates themselves. */
 struct level {
 	int64_t *v;
 	size_t n, cap;
@@ -56,7 +56,7 @@ static void raise(int64_t *most, const int64_t *row, size_t columns)
 			most[c] = row[c];
 }
 
-/* Computes the maxima of one row from the rows below. Returns true if they changed. */
+/* Computes the maxima of row `at` from the rows below it. Returns true if they changed. */
 static bool sum_up(struct rooms *r, size_t level, size_t at)
 {
 	const struct level *below = &r->level[level - 1];
@@ -182,7 +182,8 @@ size_t rooms_next(const struct rooms *r, size_t from, struct asks asks, uint64_t
 	while (at < r->level[0].n) {
 		size_t l = 0;
 
-		/* Skip the largest group of candidates that begins here and has no room. */
+		/* Skip the largest group of candidates that begins at `at` and has too little room
+		 * in some column. */
 		while (l + 1 < r->nlevels && !(at & ((FAN << (l * FAN_BITS)) - 1))) {
 			++*steps;
 			if (fits(row_of(r, l + 1, at >> ((l + 1) * FAN_BITS)), asks))

@@ -10,15 +10,16 @@
  * rooms: table of the free capacity of many candidates (bins, or offers of a pool) by column, to
  * find the first candidate with enough room without checking each.
  *
- * It is a tree with fan-out 8: above each eight candidates is a row with the maximum of each
- * column, above each eight of these rows another one, and so on. Groups of candidates that are all
- * too small are skipped in few steps. If two candidates of a group have enough of one column each
- * and neither has enough of both, both are checked.
+ * It is a tree with fan-out 8. Above each eight candidates is a row with the maximum of each
+ * column. Above each eight of these rows is a further row of maxima, and so on. Groups of
+ * candidates that are all too small are skipped in few steps. If one candidate of a group has
+ * enough of one column, and a different one enough of another column, the group cannot be skipped
+ * and each candidate is checked.
  * Tests: tests/unit/planner/test_rooms.c
  */
 #define ROOMS_NONE SIZE_MAX
 
-/* Request of one column; amount > 0. */
+/* Request for one column; amount must be greater than 0. */
 struct ask {
 	uint32_t column;
 	int64_t amount;
@@ -30,21 +31,22 @@ struct asks {
 
 struct rooms;
 struct rooms *rooms_new(struct arena *a, size_t columns);
-/* Adds a candidate. Returns its index, from 0. */
+/* Adds a candidate whose free amounts are `row`. Returns the candidate's index, from 0. */
 size_t rooms_add(struct rooms *r, const int64_t *row);
 bool rooms_fit(const struct rooms *r, size_t at, struct asks asks);
 void rooms_take(struct rooms *r, size_t at, struct asks asks);
-/* Reverts rooms_take(). */
+/* Reverts one rooms_take() with equal arguments. */
 void rooms_give(struct rooms *r, size_t at, struct asks asks);
-/* Removes all candidates but the first n. */
+/* Removes all candidates except the first n. */
 void rooms_cut(struct rooms *r, size_t n);
-/* Returns how many times the request fits into a row. */
+/* Returns how many times the request fits into a row of free amounts. */
 size_t rooms_times(const int64_t *row, struct asks asks);
 const int64_t *rooms_row(const struct rooms *r, size_t at);
-/* Leaves no room for requests that include column 0. */
+/* Sets the free amount of column 0 to the minimum, so that no request that includes column 0
+ * fits. */
 void rooms_close(struct rooms *r, size_t at);
-/* Returns the first candidate from index `from` on with room; ROOMS_NONE: none. *steps grows by the
- * rows checked. */
+/* Returns the index of the first candidate, from index `from` on, with room for the request;
+ * ROOMS_NONE: none. Adds the number of rows checked to *steps. */
 size_t rooms_next(const struct rooms *r, size_t from, struct asks asks, uint64_t *steps);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * shape: pods with equal constraints share one copy of them, found by a canonical text (key).
+ * shape: pods with equal constraints share one copy of the constraints (a shape). Shapes are found
+ * by a canonical text, the key.
  *
  * In the key, every string is prefixed by its length. The order of labels and resources does not
  * matter. A different order of terms or tolerations gives a different shape, which costs time but
@@ -28,8 +29,8 @@ void world_text_clear(struct world *w)
 	w->text[0] = '\0';
 }
 
-/* Appends a number as 6-bit digits, lowest first, each a printable character, and a blank at the
- * end. */
+/* Appends a number to w->text: its 6-bit digits, lowest first, as printable characters, then a
+ * blank. */
 static void world_text_number(struct world *w, uint64_t n)
 {
 	grow(w, 12);
@@ -167,7 +168,7 @@ static struct world_volume copy_volume(const struct world_volume *v, struct aren
 	return c;
 }
 
-/* Heaviest first: the order in which preferences are stored. */
+/* Compares preferences for storing: the heaviest first. */
 static int by_weight(const void *x, const void *y)
 {
 	const struct world_preference *const *a = x, *const *b = y;
@@ -280,8 +281,8 @@ void shape_group_key(struct world *w, const struct world_topology *t, const stru
 			add_selected(w, &of->topology.v[i], of->ns);
 }
 
-/* Sets which constraints on nodes (affinity, taints) also decide which nodes the pod's spreads
- * count. */
+/* Sets whether the pod's node affinity (*affinity) and tolerations (*taints) also decide which
+ * nodes its topology spreads count. */
 static void nodes_asked(const struct world_pod *p, bool *affinity, bool *taints)
 {
 	*affinity = *taints = false;
@@ -368,14 +369,14 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 	return a->tolerations.n == b->tolerations.n;
 }
 
-/* True if the pod has terms, which are compared only by their key. */
+/* True if the pod has selector terms. is_like() does not compare these; the key does. */
 static bool has_terms(const struct world_pod *p)
 {
 	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
 }
 
-/* Fast comparison with the pod that was put last, which is often alike, to avoid building a key.
- * False: perhaps equal. */
+/* True if pod p has the constraints of `last`, the pod that was put last, so that no key need be
+ * built. False: perhaps different, and the key must be compared. */
 static bool is_like(const struct world_pod *last, const struct world_pod *p)
 {
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
@@ -393,7 +394,8 @@ static bool is_like_to_others(const struct world_pod *last, const struct world_p
 	       str_eq(last->ns, p->ns) && same_labels(&last->labels, &p->labels);
 }
 
-/* Returns the shape with the key in w->text, created if missing, and counts one more pod. */
+/* Returns the shape with the key in w->text, and counts one more pod. A missing shape is created by
+ * copy_to(). */
 static struct world_shape *keep(struct world *w, const struct world_pod *p,
 				struct world_shape **last,
 				void (*copy_to)(struct world_pod *, const struct world_pod *,

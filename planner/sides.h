@@ -4,8 +4,8 @@
 #include "planner/groups.h"
 
 /*
- * sides: creates the topology profiles of all pods, in slices, before the first pod is placed.
- * Groups are created only if some pod has topology constraints.
+ * sides: creates the topology profiles ("sides", groups.h) of all pods, in slices, before the first
+ * pod is placed. p->groups is created only if some pod has topology constraints.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_slices.c,
  * tests/unit/planner/test_consolidate.c
  */
@@ -15,8 +15,9 @@ struct sides_run {
 	struct map_iter it;
 	size_t at;
 };
-/* Works until p->work reaches `until`. side_of: returns the profile of one of the n pods to be
- * placed. False: all is done, and p->groups is ready. */
+/* Works until p->work reaches `until`. False: all profiles are complete, and p->groups is ready
+ * (NULL if no pod has topology constraints). side_of: returns the profile's shape of pod `at` of
+ * the n pods that are to be placed. */
 bool sides_next(struct sides_run *s, struct planning *p, uint64_t until, size_t n,
 		struct world_shape *(*side_of)(const void *run, size_t at), const void *run);
 

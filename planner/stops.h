@@ -4,14 +4,15 @@
 #include "planner/supply.h"
 
 /*
- * stops: parts of the supply from which no machine can be had now (world_put_stops()).
+ * stops: parts of the supply from which no machine can be had now (struct world_stop,
+ * world_put_stops()).
  *
- * Machines there are not supply for the tenant, so a plan uses the next pool or type. Claims in
+ * Stopped machines are not supply for the tenant, so a plan uses the next pool or type. Claims in
  * progress are not affected.
  * Tests: tests/unit/planner/test_stops.c
  */
-/* Returns the first stop that keeps the tenant from machines of the option in that pool; NULL:
- * none. */
+/* Returns the first stop that excludes machines of option o (offer l, pool fp) for the tenant;
+ * NULL: none. */
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
 				  const struct fit_pool *fp, const struct supply_line *l,
 				  const struct supply_option *o);

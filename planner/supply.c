@@ -8,24 +8,25 @@
 
 struct supply {
 	struct planning *p;
-	/* By weight, then name. */
+	/* Pools sorted by weight, highest first, then by name. */
 	struct supply_pool *pools;
 	size_t npools;
-	/* The same pools: name -> struct supply_pool. */
+	/* Pool name -> struct supply_pool, for the elements of pools. */
 	struct map *by_name;
-	/* Number of machines taken by this plan. */
+	/* Number of machines taken so far by this plan. */
 	size_t taken;
-	/* Scratch. */
+	/* Scratch memory for requests. */
 	struct ask *asks;
-	/* State before the transaction, to be restored by supply_undo(); the last change first. */
+	/* State of tallies and machines before the present transaction, which supply_undo()
+	 * restores; the last change is first. */
 	struct undo {
 		struct tally *tally, was;
 		struct world_stock *machine;
 		struct undo *next;
 	} * undo;
-	/* Number of transactions so far. */
+	/* Number of transactions begun so far. */
 	uint64_t tries;
-	/* trying: in a transaction. takes: it marks machines as taken. */
+	/* trying: a transaction is in progress. takes: the transaction marks machines as taken. */
 	bool trying, takes;
 };
 
@@ -124,7 +125,7 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 	}
 }
 
-/* Computes c->of_new: the class's requests plus the DaemonSet overhead of a new machine. */
+/* Computes c->of_new: the class's requests plus the DaemonSet overhead of a new node. */
 static void ask_beside(struct planning *p, struct plan_class *c)
 {
 	struct ask *v;
@@ -150,7 +151,8 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return at < n ? at : n;
 }
 
-/* Returns the first offer from index `from` on that suits, has room and a machine; nlines: none. */
+/* Returns the index of the first offer, from index `from` on, that is in bit set `lines`, is large
+ * enough for asks and has a free machine; pool->nlines if there is none. */
 static size_t next_line(struct supply *s, const struct plan_class *c,
 			const struct supply_pool *pool, const uint64_t *lines, struct asks asks,
 			size_t from)
@@ -208,15 +210,16 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c)
 }
 
 struct pick {
-	/* NULL: nothing chosen yet. */
+	/* Pool of the choice; NULL: nothing chosen yet. */
 	struct fit_pool *from;
 	struct supply_line *line;
 	struct supply_option *option;
 	size_t serves;
 };
 
-/* Returns the best option of an offer with few options, or the first one of an offer with many: its
- * options are sorted by their best machines. */
+/* Returns the best option of offer l that suits and that topology admits; NULL: none. Options are
+ * sorted by their best machines at the start. So an offer with more than FEW_OPTIONS is searched
+ * only until the first match, and the search position is stored in c->at. */
 #define FEW_OPTIONS 64
 
 static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
@@ -277,8 +280,9 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
-/* Chooses the best offer of a pool: for growing numbers of waiting pods, considers the first
- * (cheapest) offer that serves that many; of these, takes the one with the lowest cost per pod. */
+/* Chooses the best offer of a pool. For growing numbers of pods, considers the first (cheapest)
+ * offer that serves that many; of these, chooses the one with the lowest cost per pod. The result
+ * is in *pick. False: no offer has a machine. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
@@ -310,8 +314,8 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* Returns which offers of the pool suit; picky: only those with that preference score. NULL:
- * none. */
+/* Returns which options and offers of the pool suit; picky: only those with this preference score.
+ * NULL: none. */
 static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
 {
 	if (!picky)
@@ -322,8 +326,9 @@ static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64
 	return NULL;
 }
 
-/* Takes the first pool with a suitable machine. Of pools of equal weight, one with an owned machine
- * comes before one that would launch a cloud instance. */
+/* Chooses a machine of the first pool that has a suitable one. Of pools of equal weight, one with
+ * an owned machine comes before one that would launch a cloud instance. The result is in *pick.
+ * False: none. */
 static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct supply_rest *rest,
 			  bool picky, int64_t score, struct pick *pick)
 {
@@ -349,7 +354,8 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 	return rented.from;
 }
 
-/* Writes the highest score below *score; false: none. */
+/* Writes to *score the highest preference score of an option that is below *score. False: there is
+ * none. */
 static bool next_score(const struct plan_fit *f, int64_t *score)
 {
 	int64_t best = 0;
@@ -368,7 +374,8 @@ static bool next_score(const struct plan_fit *f, int64_t *score)
 	return more;
 }
 
-/* Chooses a machine, highest preference score first. */
+/* Chooses a machine for a pod of the cell, highest preference score first. The result is in *pick.
+ * False: none. */
 static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
 {
 	const struct plan_fit *f = c->class_->fit;
@@ -404,8 +411,8 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	*reasons = blocked ? supply_tell_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
-/* While a plan is made, machines are only taken and sums only grow: a class that got none gets none
- * later. */
+/* Sets c->class_->exhausted if pods without topology constraints got no machine: while a plan is
+ * made, machines are only taken and holdings only grow, so later pods get none either. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
@@ -533,7 +540,8 @@ static int by_worth(const void *x, const void *y)
 			       *(const struct world_machine *const *)y);
 }
 
-/* Lists the machines of one offer, whatever their labels. */
+/* Adds the free machines of one offer to *out, whatever their labels add, and counts in out->room
+ * how many of them the pool's limits admit. */
 static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_line *l,
 		      struct plan_stock *out)
 {
@@ -547,7 +555,9 @@ static void list_line(struct supply *s, struct supply_pool *pool, const struct s
 		if (!selector_matches(&pool->it->requirements, &o->labels))
 			continue;
 		while ((m = supply_free_machine(s->p, pool, o))) {
-			m->used = s->p->w->plan; /* A pool may name a Provider twice. */
+			/* Mark the machine as taken, so that a pool which names a Provider twice
+			 * lists it once. */
+			m->used = s->p->w->plan;
 			out->v[out->n++] = &m->m;
 		}
 	}

@@ -1,18 +1,19 @@
 /*
  * supply_choose: compares instance types by their cost per pod served.
  *
- * A new machine would be filled with the pod that needs it and with waiting pods that are like it,
- * as far as there is room: pods of the same fit that request the same resources. They count with
- * their average size. The machine's cost is divided by the number of pods that it serves.
+ * A new machine would be filled with the pod that needs it, and with waiting pods that are like
+ * that pod, as far as there is room. Pods are alike if they are of the same fit and request the
+ * same resources. Each of them counts with the average size. The machine's cost is divided by the
+ * number of pods that it serves.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include "planner/supply.h"
 
-/* More than any CPUs and memory cost, because GPUs are scarce. */
+/* Cost of one GPU: more than any CPUs and memory cost, because GPUs are scarce. */
 #define GPU_COST ((int64_t)10000000)
-/* Cost of booting, wiping and keeping one more machine, equal to 4 CPUs. */
+/* Cost of booting, wiping and running one more machine: as much as 4 CPUs. */
 #define MACHINE_COST ((int64_t)4000)
-#define MIB_PER_CPU 4096 /* MiB of memory that cost as much as one CPU. */
+#define MIB_PER_CPU 4096 /* Amount of memory, in MiB, that costs as much as one CPU. */
 
 static int64_t amount(const struct resources *r, const char *name, int64_t most)
 {
@@ -33,7 +34,7 @@ int64_t supply_cost(const struct resources *capacity)
 		       1000 / MIB_PER_CPU;
 }
 
-/* Returns a * b / c, at most INT64_MAX. None may be negative, c not 0. */
+/* Returns a * b / c, at most INT64_MAX. a and b must not be negative, c must be greater than 0. */
 static int64_t scale(int64_t a, int64_t b, int64_t c)
 {
 	int64_t product;
@@ -45,7 +46,7 @@ static int64_t scale(int64_t a, int64_t b, int64_t c)
 	return wide < INT64_MAX ? (int64_t)wide : INT64_MAX;
 }
 
-/* Adds n pods of a party, of average size. */
+/* Adds n pods of the party's average size to r. */
 static void add(struct supply_rest *r, const struct party *of, size_t n)
 {
 	if (!n)

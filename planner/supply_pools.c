@@ -17,7 +17,8 @@ static void label(struct labels *l, const char *key, const char *value)
 	l->v[l->n++] = (struct label){key, value};
 }
 
-/* Labels of a node: defaults, overridden by the type's, then the machine's, then the pool's. */
+/* Returns the labels of a node: defaults, overridden by the type's labels, then the machine's, then
+ * the pool's. */
 struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
 				 const struct labels *machine, const struct labels *pool,
 				 const char *pool_name)
@@ -69,8 +70,8 @@ static int by_labels(const struct labels *a, const struct labels *b)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* Cheapest first: fewest GPUs, then the cost of CPUs and memory. So the first offer that fits
- * wastes least. */
+/* Compares offers, cheapest first: by number of GPUs, then by cost of CPUs and memory, then by
+ * order of Providers. So the first offer that fits wastes least. */
 static int by_cost(const void *x, const void *y)
 {
 	const struct supply_line *a = x, *b = y;
@@ -98,7 +99,7 @@ static int by_worth(const void *x, const void *y)
 			       &(*(struct world_stock *const *)y)->m);
 }
 
-/* A machine whose expected time has passed is late, and its free time is unknown. */
+/* A machine whose expected time (p90) has passed is late: its free time counts as unknown. */
 int64_t supply_time_of(const struct planning *p, const struct world_machine *m)
 {
 	if (m->offered)
@@ -200,7 +201,8 @@ static void sink(struct supply_line *l, size_t at)
 	l->heap[at] = sinks;
 }
 
-/* Machines are only taken while a plan is made, so an option only moves down in the heap. */
+/* Corrects the heap before it returns its first option. Machines are only taken while a plan is
+ * made, so an option's best machine only becomes worse, and the option only moves down. */
 struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
 				  struct supply_line *l)
 {
@@ -258,8 +260,8 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 		o->domains = groups_domains_of(p->groups, &o->labels);
 }
 
-/* Adds the options of an offer, sorted by their best machines; supply.c relies on that order for
- * offers with many options. */
+/* Adds the options of offer l to the pool, sorted by their best machines. look_at_each() in
+ * supply.c relies on that order for offers with many options. */
 static void add_options(struct planning *p, struct supply_pool *pool, struct supply_line *l)
 {
 	const struct world_kind *kind = world_kind(p->w, l->provider->name, l->type->name);
@@ -295,8 +297,8 @@ static void add_lines(struct supply_pool *pool, size_t order, const struct world
 					     .cost = supply_cost(&pr->types.v[i].capacity)};
 }
 
-/* Enters the offers' capacities into the table. (plan_stock() has no columns and does not need
- * it.) */
+/* Enters the capacities of the offers into pool->rooms. Not called by plan_stock(), which has no
+ * columns and does not need the table. */
 static void measure_lines(struct planning *p, struct supply_pool *pool)
 {
 	pool->rooms = rooms_new(p->a, p->ncolumns);
@@ -342,8 +344,8 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 
 /* --- which options suit a fit ----------------------------------------------------------------- */
 
-/* Records a miss if it is at least as near as the recorded one; of equals the later one wins, which
- * is about the larger type. */
+/* Records a reason why an option does not suit, if it is at least as near as the recorded one. Of
+ * equally near reasons the later one is kept, because it is about the larger type. */
 static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)
 {
 	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
@@ -357,7 +359,8 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 	}
 }
 
-/* The text is made later, if it is reported. */
+/* Records that the labels of option o do not suit. The text is made later, only if the reason is
+ * reported. */
 static void miss_label(struct fit_pool *fp, const struct supply_line *l,
 		       const struct supply_option *o)
 {
@@ -403,7 +406,8 @@ static void suit(struct suits *s, size_t line, size_t option)
 	s->lines[line / 64] |= (uint64_t)1 << line % 64;
 }
 
-/* Returns the choice with that score, created if missing; choices are sorted, highest first. */
+/* Returns the suiting options with that preference score, created if missing. Choices are sorted,
+ * highest score first. */
 static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t score)
 {
 	struct fit_choice *v;
@@ -424,7 +428,8 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
 	return &v[at].suits;
 }
 
-/* True if the option suits the fit, whatever is requested. */
+/* True if the option suits the fit, whatever amounts are requested; otherwise records the reason.
+ * taint: taint of the pool that the pods do not tolerate; NULL: none. */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		  const struct supply_line *l, const struct supply_option *o,
 		  const struct world_taint *taint)
@@ -445,7 +450,9 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	return false;
 }
 
-/* True if permits admit the option: a cloud instance launched by a BurstPolicy has a permit. */
+/* True if the option may be used with regard to permits. A cloud instance that a BurstPolicy
+ * launched has a permit and is only for pods with an equal one. An elastic Provider's offer without
+ * a permit is refused if the tenant or pool requires permits. */
 static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
@@ -455,7 +462,8 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 
-/* True if a stop excludes the option, which would suit otherwise. */
+/* True if a stop (stops.h) excludes the option, which suits otherwise; then records the stop and
+ * the option in *fp. */
 static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		       size_t line, size_t option)
 {

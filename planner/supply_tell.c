@@ -1,6 +1,6 @@
 /*
- * supply_tell: why a class gets no machine: one reason per pool, from what excluded each of the
- * pool's types.
+ * supply_tell: explains why a class (set of equal pods) gets no machine: one reason per pool,
+ * derived from what excludes each of the pool's types.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include <stdlib.h>
@@ -11,16 +11,17 @@
 #include "planner/quota.h"
 #include "planner/stops.h"
 
-#define KEY_SHOWN 200  /* Length to which a gang's key is truncated, in bytes. */
-#define KUBELET_SKEW 3 /* Minor versions by which a kubelet may be older than its API server. */
+#define KEY_SHOWN 200 /* Number of bytes to which a gang's key is truncated in reasons. */
+/* Number of minor versions by which a kubelet may be older than its API server. */
+#define KUBELET_SKEW 3
 
 static bool minor_of(const char *version, int64_t *minor)
 {
 	return version && str_starts(version, "1.") && str_to_i64(version + 2, 0, 1000, minor);
 }
 
-/* Returns the newest image version that is not newer than the API server and at most KUBELET_SKEW
- * minor versions older. */
+/* Returns the newest image version of the pool that is not newer than the API server and at most
+ * KUBELET_SKEW minor versions older; NULL: none. */
 const char *supply_version(const struct world_pool *p, const char *server)
 {
 	int64_t want, have, best = -1;
@@ -37,14 +38,15 @@ const char *supply_version(const struct world_pool *p, const char *server)
 	return found;
 }
 
-/* Count of the suitable machines that are not free, by what they do. */
+/* Numbers of the suitable machines that are not free, by their state in words. machines: all
+ * suitable ones. below: free but wiped too little. held: reserved for gangs. */
 struct doing {
 	struct {
 		const char *what;
 		size_t n;
 	} v[32];
 	size_t n, machines, below, held;
-	/* The gang for which the last reserved machine is reserved. */
+	/* The gang of the reserved machine that was counted last; of_text: its text. */
 	const struct world_gang *of;
 	const char *of_text;
 };
@@ -64,7 +66,7 @@ static void count(struct doing *d, const char *what)
 	d->v[i].n++;
 }
 
-/* Counts a machine reserved for a gang; the gang's name is shown only to its own tenant. */
+/* Counts a machine that is reserved for gang g. The gang's name is shown only to its own tenant. */
 static void count_held(const struct planning *p, const struct world_gang *g,
 		       const struct plan_tenant *t, struct doing *d)
 {
@@ -112,7 +114,8 @@ static const char *taken_text(struct doing *d, struct arena *a)
 			    d->machines == 1 ? " fits" : "s fit", text);
 }
 
-/* Returns "there is no machine of type small, big or gpu", or "... of the 5 types that fit". */
+/* Returns text that names the suitable types of which there is no machine: "there is no machine of
+ * type small, big or gpu", or for more than three "there is no machine of the 5 types that fit". */
 static const char *none_text(const struct plan_class *c, const struct fit_pool *fp, struct arena *a)
 {
 	const struct supply_pool *pool = fp->pool;
@@ -164,7 +167,7 @@ static const char *amount(const struct resources *r, const char *name, struct ar
 	return arena_strdup(a, quantity_format(q ? *q : zero, text));
 }
 
-/* Returns "64 of 64 used, a machine of type gpu would add 8". */
+/* Returns text about a limit: "64 of 64 used, a machine of type gpu would add 8". */
 static const char *used_text(const struct planning *p, const struct tally *t,
 			     const struct resources *bounds, const char *name,
 			     const struct supply_line *l)
@@ -177,7 +180,8 @@ static const char *used_text(const struct planning *p, const struct tally *t,
 			    amount(&l->type->capacity, name, p->a));
 }
 
-/* Returns the largest of these offers if all are too small; NULL: one of them has the resources. */
+/* Returns the largest of the offers in `suits` if all of them are too small for the class; NULL:
+ * one of them is large enough. */
 static const struct supply_line *too_small(const struct plan_class *c, const struct fit_pool *fp,
 					   const struct suits *suits)
 {
@@ -193,20 +197,23 @@ static const struct supply_line *too_small(const struct plan_class *c, const str
 	return largest;
 }
 
-/* True if stops alone keep the class from machines. */
+/* True if stops alone exclude the class: an offer that is large enough is stopped, and no other
+ * offer is large enough. */
 static bool stops_only(const struct plan_class *c, const struct fit_pool *fp)
 {
 	return fp->stop && !too_small(c, fp, &fp->stopped) &&
 	       (!fp->n || too_small(c, fp, &fp->suits));
 }
 
-/* Returns the options whose sizes are compared with the requests. */
+/* Returns the offers whose size a reason is about: those that suit, or else those that are
+ * stopped. */
 static const struct suits *judged(const struct fit_pool *fp)
 {
 	return fp->n ? &fp->suits : &fp->stopped;
 }
 
-/* Returns the text, followed by the stop of another offer that would suit. */
+/* Returns the text; if a stopped offer would be large enough, followed by the reason of the
+ * stop. */
 static const char *with_stop(struct planning *p, const struct plan_class *c,
 			     const struct fit_pool *fp, const char *text)
 {
@@ -216,7 +223,8 @@ static const char *with_stop(struct planning *p, const struct plan_class *c,
 			    fp->stop->text);
 }
 
-/* Types fit, so limits, quota or machines are short. */
+/* Returns the reason of a pool that has types that fit: its limit, the tenant's quota or machines
+ * are short. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
 				   const struct fit_pool *fp)
 {
@@ -274,7 +282,7 @@ static const char *too_many_volumes(struct planning *p, const struct plan_class 
 			    (long long)wants, name + 1, (long long)may);
 }
 
-/* Returns the largest amount of a resource that a suitable type has. */
+/* Returns, as text, the largest amount of the resource that a suitable type has. */
 static const char *most_of(const struct fit_pool *fp, const char *name, struct arena *a)
 {
 	const struct resources *most = NULL;
@@ -301,7 +309,7 @@ static const char *too_little(struct planning *p, const struct plan_class *c,
 		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
 		return arena_printf(p->a, "a DaemonSet uses host port %s on every node", name + 1);
-	/* The amount is column 0: no room for one more pod. */
+	/* No request has this name, so it is column 0 ("pods"): no room for one more pod. */
 	if (!resources_get(&c->pod->requests, name))
 		return arena_printf(p->a, "type %s has too little %s", l->type->name, name);
 	planning_charge(p, c->tenant, fp->pool->nlines);
@@ -332,7 +340,7 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 	return "none of its providers has instance types";
 }
 
-/* Returns which label of the last checked type does not match. */
+/* Returns text about the label that does not match, of the option that missed last. */
 static const char *missed_text(struct planning *p, const struct plan_class *c,
 			       const struct fit_pool *fp)
 {
@@ -407,7 +415,7 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		     : short_of(p, c, fp);
 }
 
-/* Orders reasons from far to near. */
+/* Returns how near a pod with this reason is to getting a machine; a greater number is nearer. */
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
@@ -446,7 +454,8 @@ static bool has_node(struct planning *p, const struct plan_class *c, const struc
 	return false;
 }
 
-/* Returns the first volume that is bound to one node which does not exist; NULL: none. */
+/* Returns the first volume of the pods that can only be on one node, which does not exist; NULL:
+ * none. */
 static const struct world_volume *lost_volume(struct planning *p, const struct plan_class *c)
 {
 	for (size_t i = 0; i < c->pod->volumes.n; i++)
@@ -480,7 +489,7 @@ void supply_tell(struct planning *p, struct plan_class *c)
 			arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
 }
 
-/* Returns the topology keys of the pod's constraints: "topology.kubernetes.io/zone,
+/* Returns the topology keys of the pods' constraints as text: "topology.kubernetes.io/zone,
  * kubernetes.io/hostname". */
 static const char *keys_text(const struct plan_cell *c, struct arena *a)
 {

@@ -2,8 +2,8 @@
  * timeline: assigns machines, sorted by the time at which they become free, to waiting pods in
  * queue order.
  *
- * Machines are only taken and room only shrinks during the pass. So for a class, the earliest time
- * never becomes earlier, and a machine with too little room stays too small.
+ * Machines are only taken and room only shrinks during the pass. So the earliest time for a class
+ * (equal pods) never becomes earlier, and a machine with too little room stays too small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,53 +13,57 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Machines of a group with a known time, earliest first. */
+/* Machines of a group with a known free time, earliest first. */
 struct timeline_coming {
 	struct world_stock **v;
-	/* first: all machines before are promised. */
+	/* first: index before which all machines are promised to an entry. */
 	size_t n, first;
 	struct timeline_coming *next;
 };
 
-/* A machine that is to become a node of a tenant, and its free amounts by column. */
+/* A machine that was assigned and is to become a node of a tenant, with its free amounts by
+ * column. */
 struct ahead {
 	const struct supply_pool *pool;
-	/* Index into pool->options. */
+	/* Index of the machine's option in pool->options. */
 	size_t option;
 	const struct world_machine *m;
 	int64_t *row;
 	bool closed;
 };
 struct aheads {
-	/* In the order in which they were assigned. */
+	/* Assigned machines in the order of assignment; in waiter.fitting, the latest free time
+	 * first. */
 	struct ahead **v;
 	size_t n, cap;
 };
 
-/* An option at which a class may get a machine. */
+/* An option (machines with equal labels) from which a class may get a machine. */
 struct way {
-	/* pool: index into the fit's pools; line, option: indexes in that pool. */
+	/* pool: index into plan_fit.pools. line, option: indexes in that pool. */
 	uint32_t pool, line, option;
-	/* Its earliest machine when the heap was sorted; it may have been taken since. */
+	/* The option's earliest machine when the heap was sorted; the machine may have been taken
+	 * since. */
 	struct world_stock *head;
 };
 struct waiter {
-	/* Heap of the options, earliest head first. */
+	/* Heap of the class's options; the one with the earliest head is first. */
 	struct way *heap;
 	size_t n;
-	/* The tenant's assigned machines that may have room for the class, the latest first. */
+	/* Machines assigned to the tenant that may have room for the class, the latest free time
+	 * first. */
 	struct aheads fitting;
-	/* Number of the tenant's assigned machines considered so far. */
+	/* Number of the tenant's assigned machines that were considered for fitting so far. */
 	size_t seen;
 };
 
 struct timeline {
 	struct planning *p;
-	/* NULL until timeline_start(). */
+	/* Waiting entries that get times; NULL until timeline_start(). */
 	struct queue *queue;
-	/* By class number. */
+	/* By plan_class.number; NULL: not created yet. */
 	struct waiter **waiters;
-	/* By tenant number. */
+	/* By plan_tenant.number: the machines assigned to the tenant. */
 	struct aheads *tenants;
 	struct timeline_coming *coming;
 };
@@ -141,7 +145,8 @@ static void sink(struct waiter *w, size_t at)
 	w->heap[at] = sinks;
 }
 
-/* Adds the options of one pool that have a machine; without a heap, only counts them. */
+/* Adds to w the options of pool number `at` that have a machine with a known time. If w->heap is
+ * NULL, only counts them in w->n. */
 static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
 {
 	const struct fit_pool *fp = &c->fit->pools[at];
@@ -169,7 +174,7 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 	planning_charge(t->p, c->tenant, steps);
 }
 
-/* Work units charged per option for its memory. */
+/* Work units charged for the memory of one option. */
 #define WAY_WORK 8
 
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
@@ -191,8 +196,8 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 	return w;
 }
 
-/* Returns the option with the earliest machine, of equal times that of the first pool; NULL: none.
- * An option that limits or quotas exclude is removed, because holdings only grow. */
+/* Returns the option with the earliest machine; of equal times, that of the first pool. NULL: none.
+ * Options that limits or quotas exclude are removed for good, because holdings only grow. */
 static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
 				      struct waiter *w)
 {
@@ -253,7 +258,8 @@ static bool suits(const struct plan_class *c, const struct ahead *x)
 	return false;
 }
 
-/* Considers the machines that were assigned to the tenant since the last call. */
+/* Adds to w->fitting those machines with room that were assigned to the tenant since the last
+ * call. */
 static void look_ahead(struct timeline *t, const struct plan_class *c, struct waiter *w)
 {
 	const struct aheads *all = &t->tenants[c->tenant->number];
@@ -266,7 +272,8 @@ static void look_ahead(struct timeline *t, const struct plan_class *c, struct wa
 		if (!has_room(x, c->asks) || !suits(c, x))
 			continue;
 		(void)more(&w->fitting, t->p->a);
-		/* Latest first, so that the earliest one is removed from the end. */
+		/* Insert the machine so that the latest free time comes first and the earliest can
+		 * be removed from the end. */
 		for (at = w->fitting.n - 1;
 		     at && w->fitting.v[at - 1]->m->free_p50_ms <= x->m->free_p50_ms; at--)
 			w->fitting.v[at] = w->fitting.v[at - 1];
@@ -348,8 +355,8 @@ bool timeline_next(struct timeline *t)
 	return true;
 }
 
-/* True if types fit, but all machines are taken. Of a gang that is placed, this concerns pods
- * beyond its size. */
+/* True if the pod waits for a machine: types fit, but all machines are taken. Pods of a gang that
+ * is not placed do not count; pods beyond the size of a placed gang do. */
 static bool waits(const struct planning *p, const struct queued *q)
 {
 	const struct plan_pod *x = &p->plan->pods[q->at];
@@ -386,7 +393,7 @@ void timeline_hope(struct timeline *t, const struct queued *q)
 		(void)find(t, q->cell);
 }
 
-/* Makes machines available again that were assigned only by timeline_wait(). */
+/* Makes machines that timeline_wait() or timeline_hope() assigned available again. */
 static void forget(struct timeline *t)
 {
 	for (struct timeline_coming *c = t->coming; c; c = c->next)

@@ -1,19 +1,18 @@
 #include "planner/topology.h"
 
 struct spread {
-	/* Smallest count among the domains that count; INT64_MAX: no such domain. */
+	/* Smallest count among the domains that count for the spread; INT64_MAX: no such domain. */
 	int64_t min;
-	/* Value with which a domain's count is compared: min, or 0 if there are fewer domains than
-	 * minDomains. */
+	/* Value with which a domain's count is compared: min, or 0 if fewer domains than minDomains
+	 * exist. */
 	int64_t floor;
-	/* A domain with count min. */
+	/* A domain whose count was min when min was computed. */
 	size_t witness;
-	/* Number of domains that count. */
+	/* Number of domains that count for the spread. */
 	size_t domains;
-	/* 1 + plan_class.news_known when min was computed. */
+	/* 1 + value of plan_class.news_known for which min was computed; 0: not computed. */
 	uint64_t known;
-	/* Number of domains with nodes that were considered, in the order of
-	 * inclusion_domains(). */
+	/* Number of members of inclusion_domains() that were considered so far, in their order. */
 	size_t seen;
 };
 
@@ -21,15 +20,16 @@ struct topology_cell {
 	struct planning *p;
 	struct plan_class *c;
 	const struct plan_side *side;
-	/* By rule. */
+	/* State of the profile's spreads, by index into plan_side.rules. */
 	struct spread *spreads;
-	/* By rule: number of domains in which the group had pods at the last topology_begin(). */
+	/* By index into plan_side.rules: number of domains in which the group had pods at the last
+	 * topology_begin(). */
 	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;
-	/* listed: affinity rule whose domains are the only admissible ones, if these are not few.
-	 * few: spread with at most TOPOLOGY_FEW domains; admitted: bit set of its admissible
-	 * domains. */
+	/* listed: affinity rule whose domains are the only admissible ones; set if the key is the
+	 * hostname or has more than TOPOLOGY_FEW domains. few: spread rule with at most
+	 * TOPOLOGY_FEW domains; admitted: bit set of the domains that this spread admits. */
 	const struct topology_rule *listed;
 	const struct topology_rule *few;
 	uint64_t admitted;
@@ -67,7 +67,7 @@ static uint32_t count_in(const struct topology_group *g, size_t domain)
 	return counts_get(&g->count, (uint32_t)domain);
 }
 
-/* Considers the domains of bins that were added since the last call. */
+/* Considers the domains that were found since the last call, because bins were added. */
 static void see_bins(const struct topology_cell *t, const struct topology_group *g,
 		     struct spread *s, const struct domains_seen *there)
 {
@@ -84,9 +84,10 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 	}
 }
 
-/* Finds the emptiest domain. It is remembered; only when its count grows is another one with the
- * same count searched, from it onwards, because those before have grown already. If there is none,
- * the minimum has grown, and all domains are considered again. */
+/* Finds the domain with the smallest count (the witness) and stores the minimum in *s. As long as
+ * the witness keeps its count, the minimum is unchanged. When its count grows, the search for an
+ * equal domain continues behind it, because the domains before it have grown already. If no equal
+ * domain is left, the minimum has grown, and all domains are considered again. */
 static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
 	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
@@ -194,7 +195,8 @@ int topology_few(const struct topology_cell *t, uint64_t *admitted)
 
 /* --- one bin, one new machine ----------------------------------------------------------------- */
 
-/* Answers for one rule. domain < 0: the node has no label of that key. */
+/* Returns what one rule answers for a node in this domain. domain < 0: the node has no label of the
+ * rule's key. */
 static enum topology_answer answer(const struct topology_rule *r, const struct spread *s,
 				   int domain)
 {
@@ -212,7 +214,7 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 	case WORLD_TOGETHER:
 		if (domain < 0)
 			return TOPOLOGY_NEVER;
-		/* No pod of the group exists yet, so any domain will do. */
+		/* While the group has no pod yet, any domain is admissible. */
 		return !g->total || count_in(g, (size_t)domain) ? TOPOLOGY_YES : TOPOLOGY_NOT_NOW;
 	case WORLD_APART:
 		break;
@@ -260,7 +262,7 @@ bool topology_new_ok(const struct topology_cell *t, const int *domains)
 	for (size_t i = 0; i < t->side->nrules; i++) {
 		const struct topology_rule *r = &t->side->rules[i];
 
-		/* Hostname rules admit every new node, because no pod is on it yet. */
+		/* Hostname rules admit every new node, because no pod is on that node yet. */
 		if (r->group->key >= 0 &&
 		    answer(r, &t->spreads[i], domains[r->group->key]) != TOPOLOGY_YES)
 			return false;

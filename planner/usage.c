@@ -7,7 +7,7 @@
 #define PER_LN2 1442695 /* 1 / ln 2, in millionths. */
 #define LN2 693147
 
-/* 2 to the power of -1/2, -1/4, -1/8 ..., as fractions of ONE. */
+/* Values of 2^(-1/2), 2^(-1/4), 2^(-1/8) ..., as fractions of ONE. */
 static const uint64_t root[BITS] = {
 	0x2d413cccfe779921u, 0x35d13f32b5a75abdu, 0x3ab031b9f7490e4cu, 0x3d495f454921b30bu,
 	0x3ea0ecb6dc8a80cfu, 0x3f4f83033d21b05du, 0x3fa784571ee3e213u, 0x3fd3b2d65447b229u,
@@ -17,7 +17,7 @@ static const uint64_t root[BITS] = {
 	0x3ffffe9d1bd3e854u, 0x3fffff4e8de8fe2cu, 0x3fffffa746f44197u, 0x3fffffd3a37a116bu,
 };
 
-/* Returns what is left of ONE after ms, which is less than a half-life. */
+/* Returns the part of ONE that is left after ms milliseconds; ms must be less than a half-life. */
 static uint64_t rest_of(int64_t ms, int64_t half_life_ms)
 {
 	const uint64_t part =
@@ -40,7 +40,7 @@ int64_t usage_after(int64_t gpu_seconds, int64_t held_milli, int64_t ms, int64_t
 	const int64_t halves = ms > 0 ? ms / half_life_ms : 0;
 	const __int128 most = (__int128)within(held_milli) * half_life_ms / 1000 * PER_LN2 /
 			      ((int64_t)1000 * 1000000);
-	__int128 apart; /* Distance from the limit that the sum converges to. */
+	__int128 apart; /* Distance of the sum from the limit to which it converges. */
 	uint64_t left;
 
 	if (ms <= 0)

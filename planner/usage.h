@@ -8,16 +8,20 @@
  * count half.
  *
  * A tenant that holds g GPUs forever converges to g * half-life / ln 2 GPU seconds. So
- * usage_average() is the weighted average number of GPUs, which is comparable with the number held
- * now. Only integers are used: equal histories give equal sums on any machine. One step over a time
- * with constant holdings equals many small steps, apart from rounding.
+ * usage_average() is the weighted average number of GPUs, which is comparable with the number that
+ * the tenant holds now.
+ *
+ * Only integers are used: equal histories give equal sums on any machine. One step over a time with
+ * constant holdings equals many small steps, apart from rounding.
  * Tests: tests/unit/planner/test_usage.c
  */
 #define USAGE_HALF_LIFE_MS ((int64_t)168 * 3600 * 1000) /* Default half-life. */
 
-/* Returns the decayed sum after ms, in which the tenant held held_milli thousandths of a GPU. */
+/* Returns the decayed sum gpu_seconds after `ms` milliseconds in which the tenant held held_milli
+ * thousandths of a GPU. */
 int64_t usage_after(int64_t gpu_seconds, int64_t held_milli, int64_t ms, int64_t half_life_ms);
-/* Returns the average in thousandths of a GPU. */
+/* Returns the average number of GPUs that corresponds to the decayed sum, in thousandths of a
+ * GPU. */
 int64_t usage_average(int64_t gpu_seconds, int64_t half_life_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * world_gangs: membership of pods in gangs, with or without a node; bounds of holds; topology
- * levels.
+ * world_gangs: which pods belong to which gang, with or without a node. Also the bounds of
+ * reservations for gangs, and the topology levels.
  * Tests: tests/unit/planner/test_gangs.c
  */
 #include <stdlib.h>

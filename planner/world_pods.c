@@ -1,5 +1,5 @@
 /*
- * world_pods: stored pods, and the list of pending ones.
+ * world_pods: adds and deletes pods of the world, and updates the list of pending pods.
  * Tests: tests/unit/planner/test_world.c
  */
 #include <stdlib.h>
@@ -87,7 +87,8 @@ static void wait(struct world *w, struct world_one *c)
 	w->ndemand += world_is_demand(c);
 }
 
-/* Returns the node to which the pod counts as bound; NULL: pending. */
+/* Returns the node to which the pod counts as bound; NULL: it counts as pending. A pod that is
+ * neither bound, succeeded nor demand counts as bound to its nominated node. */
 static const char *node_of(const struct world_pod *p)
 {
 	return p->node || p->done || (p->unschedulable && !p->daemon) ? p->node : p->nominated;

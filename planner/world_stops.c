@@ -1,5 +1,5 @@
 /*
- * world_stops: stores the stops that the caller put.
+ * world_stops: stores the stops (struct world_stop) that the caller puts.
  * Tests: tests/unit/planner/test_stops.c
  */
 #include "planner/world_impl.h"
