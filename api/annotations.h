@@ -3,33 +3,37 @@
 
 /*
  * annotations: the names that drover uses on objects besides spec and status: annotations, labels,
- * taints and finalizers. Also names of conditions and of leave reasons that several directories
+ * taints and finalizers. Also the names of conditions and leave reasons that several directories
  * use.
  * Tests: tests/world/test_verbs.c, tests/world/test_leave.c
  */
 
 /* --- operator requests by annotation (controller/steps/requests.h) ---------------------------- */
 
-/* On a Machine: try again now. Ends a back-off and a quarantine of exit auto, and tries a refused
- * login once more. Acted on when status.requests.retry equals the value. */
+/* On a Machine: asks drover to try again now. Ends a back-off and a quarantine of exit auto, and
+ * tries a refused login once more. drover stores the value in status.requests.retry when it acts on
+ * it; a new value is a new request. */
 #define REQUEST_RETRY "drover.dev/retry"
-/* On a Machine: end a hold, or a quarantine that an operator began. Ending a hold uncordons the
- * Node, and the Drain that holds it no longer applies. A quarantined machine is wiped again. Acted
- * on when status.requests.release equals the value. */
+/* On a Machine: asks drover to end a hold (machine kept empty after a Drain with then: Hold), or a
+ * quarantine that an operator began. Ending a hold uncordons the Node, and the Drain no longer
+ * applies to the machine. A quarantined machine is wiped again. drover stores the value in
+ * status.requests.release when it acts on it; a new value is a new request. */
 #define REQUEST_RELEASE "drover.dev/release"
-/* On a Machine: the operator has seen that the machine is off. Replaces the power reading of a dead
- * BMC. The value is status.operation.id; the confirmation applies to that operation only. */
+/* On a Machine: the operator confirms that the machine is off. The confirmation replaces the power
+ * reading of a dead BMC. The value is status.operation.id; the confirmation applies to that
+ * operation only. */
 #define REQUEST_CONFIRM_OFF "drover.dev/confirm-off"
-/* On a Machine: take the machine out of use as soon as no tenant uses it, until the annotation is
- * removed (`drover release`). The value is the reason. A Drain with then: Quarantine sets the
- * annotation when its machine is free. */
+/* On a Machine: asks drover to take the machine out of use as soon as no tenant uses it. The
+ * machine stays out of use until the annotation is removed (`drover release`). The value is the
+ * reason. A Drain with then: Quarantine sets the annotation when its machine is free. */
 #define REQUEST_QUARANTINE "drover.dev/quarantine"
-/* On a NodePool or Provider: close the circuit breaker, because its cause is gone or it opened for
- * the wrong reason; new claims are made again (claims/stop_line.h). The value is a time in RFC
- * 3339; failures before it do not count. */
-/* On a VirtualCluster: accept that Nodes which its API server no longer lists are gone
- * (tenant/tenant.c). The value is a time in RFC 3339; a list that was first seen before it is
- * accepted. */
+/* On a NodePool or Provider: asks drover to close the circuit breaker (claims/stop_line.h) and to
+ * make new claims again, because the cause is gone or the breaker opened for the wrong reason. The
+ * value is a time in RFC 3339; failures before it do not count.
+ *
+ * On a VirtualCluster: the operator accepts that Nodes which the tenant's API server no longer
+ * lists are gone (tenant/tenant.c). The value is a time in RFC 3339; it accepts a loss of Nodes
+ * that drover first saw before that time. */
 #define REQUEST_RESUME "drover.dev/resume"
 
 /* --- values of status.leave.reason: why a machine leaves its tenant --------------------------- */
@@ -56,32 +60,36 @@
 /* The Node was missing in the tenant's cluster for longer than deadlines.notReady, so no pod can
  * run on it. */
 #define LEAVE_NODE_GONE "NodeGone"
-/* The tenant was asleep for longer than sleepGrace. Its API server cannot be asked to evict
- * pods. */
+/* The tenant was asleep for longer than sleepGrace. A sleeping tenant has no API server that could
+ * evict pods. */
 #define LEAVE_ASLEEP "TenantAsleep"
 
 /* --- on pods of a tenant (docs/drain.md) ------------------------------------------------------ */
 
-/* Workload of the pod, for budgets of scope Workload (controller/tenant/pod_workload.h). */
+/* Names the workload of the pod, for BurstPolicy budgets of scope Workload
+ * (controller/tenant/pod_workload.h). */
 #define BURST_WORKLOAD "drover.dev/workload"
 #define CHECKPOINT_WANTED "drover.dev/checkpoint"
-#define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
+/* set by drover: time of its request, in RFC 3339 */
+#define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested"
 #define CHECKPOINT_DONE "drover.dev/checkpoint-done"
 
 /* Number of pods of the pod's gang, and name of the gang (docs/pods.md). */
 #define GANG_SIZE "drover.dev/gang-size"
 #define GANG_NAME "drover.dev/gang"
-/* Names that other schedulers use for a gang and its size. */
+/* Annotations and labels by which other schedulers (Volcano, KAI, LeaderWorkerSet) name a gang or
+ * its size. */
 #define GANG_VOLCANO_GROUP "scheduling.k8s.io/group-name"
 #define GANG_VOLCANO_GROUP_TOO "scheduling.volcano.sh/group-name"
 #define GANG_KAI_GROUP "pod-group-name"
 #define GANG_LWS_SIZE "leaderworkerset.sigs.k8s.io/size"
 
-/* Prevents that the pod is moved to save its Node: "true", or a duration such as "2h" after the
- * pod's creation (docs/drain.md). */
+/* Prevents drover from moving the pod in order to save its Node. The value is "true", or a duration
+ * after the pod's creation, such as "2h" (docs/drain.md). */
 #define KEEP_DO_NOT_DISRUPT "drover.dev/do-not-disrupt"
-/* Names that other autoscalers use: the same, its opposite, and the cost of deleting the pod
- * relative to others of its owner. */
+/* Annotations of other autoscalers that drover reads on pods: Karpenter's do-not-disrupt, Cluster
+ * Autoscaler's safe-to-evict (its opposite), and Kubernetes' cost of deleting the pod relative to
+ * other pods of its owner. */
 #define KEEP_KARPENTER_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
 #define KEEP_SAFE_TO_EVICT "cluster-autoscaler.kubernetes.io/safe-to-evict"
 #define KEEP_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
@@ -89,41 +97,43 @@
 /* --- on Nodes of a tenant --------------------------------------------------------------------- */
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
-#define TENANT_LABEL_PROBE "drover.dev/probe" /* what its image asked before it joined */
+/* result of the network probe that the machine's image made before the Node joined */
+#define TENANT_LABEL_PROBE "drover.dev/probe"
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
-/* Label, and NoExecute taint, of a Node of the host cluster that serves only one virtual
- * cluster. */
+/* Key of a label and of a NoExecute taint. A Node of the host cluster that serves only one virtual
+ * cluster carries both. */
 #define TENANT_LABEL_CLUSTER "drover.dev/virtual-cluster"
 /* NoSchedule taint of a Node that is not registered yet. NoExecute would be wrong:
  * kube-controller-manager's taint eviction may see a Node some milliseconds later than
  * kube-scheduler, and would delete the first pod that is bound after the taint is removed
  * (kubernetes#139992). */
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
-/* NoSchedule taint with the leave reason as its value. Marks that drover cordoned the Node and may
- * uncordon it. */
+/* NoSchedule taint with the leave reason as its value. Shows that drover, not an operator, cordoned
+ * the Node, so that drover may uncordon it. */
 #define TENANT_TAINT_DRAINING "drover.dev/draining"
 
 /* --- on NodeClaims ---------------------------------------------------------------------------- */
 
-/* Set by drover on claims that it makes for waiting pods; the value is their number. Such a claim
- * is withdrawn if none of the pods waits any more and nothing has been written to its machine
- * (controller/claims/unwanted.h). A claim without the annotation was made by a user. */
+/* Set by drover on claims that it makes for waiting pods; the value is the number of these pods.
+ * drover withdraws such a claim if none of the pods waits any more and nothing has been written to
+ * its machine (controller/claims/unwanted.h). A claim without the annotation was made by a user. */
 #define CLAIM_FOR_PODS "drover.dev/for-pods"
 
-/* Set by drover on a claim that replaces another claim: its value is the name of that claim, which
- * is given back once this one is Ready (controller/claims/stand_ins.h). */
+/* Set by drover on a claim that replaces another claim. The value is the name of the replaced
+ * claim, which is given back once the new claim is Ready (controller/claims/stand_ins.h). */
 #define CLAIM_REPLACES "drover.dev/replaces"
 
 /* --- finalizers ------------------------------------------------------------------------------- */
 
 #define FINALIZER_CLAIM "drover.dev/termination"
 #define FINALIZER_MACHINE "drover.dev/machine"
-#define FINALIZER_MADE "drover.dev/made" /* on a Machine that drover defined at its provider */
+/* on a Machine that drover itself created at its Provider (libvirt) */
+#define FINALIZER_MADE "drover.dev/made"
 #define FINALIZER_PROVIDER "drover.dev/provider"
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"
 
-/* --- conditions, and objects of drover's own -------------------------------------------------- */
+/* --- conditions, and names of Secrets, ConfigMaps and the Lease of drover --------------------- */
 
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
@@ -132,14 +142,14 @@
 /* Name of the ConfigMap in drover's namespace that publishes the public evidence keys for auditors.
  * drover itself never reads keys from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
-/* Names of the Secrets that drover itself needs (controller/core/keys.h), and of the leader's
- * Lease, all in drover's namespace. */
+/* Names of Secrets that drover itself needs (controller/core/keys.h), and of the leader's Lease.
+ * All are in drover's namespace. */
 #define KEYS_BOOT "drover-boot-key"
 #define KEYS_EVIDENCE "drover-evidence-key"
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
-/* Condition of a NodePool or Provider: its circuit breaker is open. Its claims failed for one
+/* Condition of a NodePool or Provider. True: its circuit breaker is open: claims failed for one
  * common cause, so no new claim is made (controller/claims/stop_line.h). */
 #define STOP_LINE_CONDITION "LineStopped"
 

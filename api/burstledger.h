@@ -4,19 +4,19 @@
 #include "api/common.h"
 
 /*
- * burstledger: the kind BurstLedger: the cost of ended launches by all BurstPolicies of one name.
+ * burstledger: the kind BurstLedger: what the ended launches of a BurstPolicy have cost.
  *
  * A ledger has the name of its policy and outlives the policy. A policy that is deleted and created
- * again therefore starts with the spend of its predecessor. Only spec.reset clears the spend;
- * drover-admin alone may write it (`drover burst reset`). status.resets records each reset: time,
- * user, reason and cleared amounts.
+ * again therefore starts with the spend of the deleted policy. Only spec.reset clears the spend,
+ * and only drover-admin may write spec.reset (`drover burst reset`). status.resets records each
+ * reset: time, user, reason and cleared amounts.
  */
 #define BURST_LEDGER_ROWS 200
 #define BURST_LEDGER_RESETS 50
 
-/* Request for a reset. */
+/* A request to clear the spend. */
 struct burst_ledger_reset {
-	/* a new ID requests a new reset */
+	/* ID of the request, chosen by the requester; a new ID requests a new reset */
 	const char *id;
 	const char *by, *reason;
 };
@@ -25,14 +25,15 @@ struct burst_ledger_spec {
 	struct burst_ledger_reset *reset;
 };
 struct burst_ledger_row {
-	/* Wall clock, Unix ms: decision, or start of the period in which the cost overran; the
-	 * latest one in a sum */
+	/* Wall ms of the launch decision, or start of the period in which the cost exceeded the
+	 * decided amount. In a row that sums several launches: the latest of these times. */
 	int64_t time;
-	/* UID of the NodeClaim while it may exist; NULL in a sum */
+	/* UID of the NodeClaim as long as the claim may exist; NULL in a row that sums several
+	 * launches */
 	const char *claim;
-	/* UID of the BurstPolicy; NULL in a sum over several policies */
+	/* UID of the BurstPolicy; NULL in a row that sums launches of several policies */
 	const char *policy;
-	/* in a sum over several tenants: tenant "", work NULL */
+	/* In a row that sums launches of several tenants, tenant is "" and work is NULL. */
 	const char *tenant, *work, *provider;
 	const char *currency, *amount;
 };
@@ -40,7 +41,7 @@ struct burst_ledger_row {
 struct burst_ledger_done {
 	int64_t time;
 	const char *id, *by, *reason;
-	/* cleared sums, one per currency: "12.50 USD" */
+	/* cleared sums, one per currency, such as "12.50 USD" */
 	struct strings amounts;
 };
 struct burst_ledger_status {

@@ -2,8 +2,8 @@
 #include "base/money.h"
 
 /*
- * burstpolicy: field table and checks of the kind BurstPolicy. Fields that nothing acts on are
- * refused by name.
+ * burstpolicy: field table and checks of the kind BurstPolicy. A field that drover does not
+ * implement is refused with an error that names it.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 const char *const burst_policy_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
@@ -403,8 +403,8 @@ static const struct field failover_fields[] = {
 	FIELDS_END,
 };
 
-/* drover does not move work: an instance stays until its work has ended, or runtime.maxRuntime ends
- * it. */
+/* Values of scaleBack.toOnPrem. drover does not move work, so only AtCompletion is accepted: an
+ * instance stays until its work has ended, or until runtime.maxRuntime ends it. */
 static const char *const home_names[] = {"Never", "AtCompletion", "AtCheckpoint", "Immediate",
 					 NULL};
 static const char *const home_acted_upon[] = {"AtCompletion", NULL};

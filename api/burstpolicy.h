@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include "api/common.h"
 
-/* Highest number of entries in status.decisions and status.spend. */
+/* BURST_POLICY_DECISIONS: highest number of entries in status.decisions. BURST_POLICY_SPENDS:
+ * highest number of entries in status.spend. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
 
@@ -13,21 +14,22 @@
  * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
  * are launched.
  *
- * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it
- * (planner/burst.h); in mode Enforce the controller also launches. Money and fractions are decimal
- * texts, exact to six digits after the point. Field tables and checks: api/burstpolicy.c.
+ * `drover burst plan` and the controller (controller/claims/bursts.h) decide according to the
+ * policy (planner/burst.h). In mode Enforce the controller also launches the instances. Money and
+ * fractions are decimal texts, exact to six digits after the point. Field tables and checks:
+ * api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
-/* Same orders as enum burst_mode, burst_market, burst_scope, burst_period and burst_link
- * (planner/burst.h). */
+/* Names of the enum values, each list in the order of its enum in planner/burst.h: burst_mode,
+ * burst_market, burst_scope, burst_period and burst_link. */
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_market_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
 extern const char *const burst_policy_interconnect_names[];
 
-/* Bounds, both inclusive; 0: no bound (gang size only). */
+/* Lowest and highest accepted value, both included. 0 means no bound, but only in gang_size. */
 struct burst_policy_range {
 	int64_t min, max;
 };
@@ -37,11 +39,13 @@ struct burst_policy_match {
 	struct burst_policy_range *priority;
 };
 struct burst_policy_priority_wait {
-	/* wait: in ms; -1: never */
+	/* at_least: lowest pod priority to which the entry applies. wait: waiting time in ms after
+	 * which the trigger fires; -1: waiting alone does not trigger. */
 	int64_t at_least, wait;
 };
 struct burst_policy_queue_wait {
-	/* in ms; -1: never */
+	/* waiting time in ms after which the trigger fires, for priorities below all entries of
+	 * by_priority; -1: waiting alone does not trigger */
 	int64_t def;
 	struct {
 		struct burst_policy_priority_wait *v;
@@ -55,13 +59,13 @@ struct burst_policy_trigger {
 	struct {
 		const char *on_prem_utilisation_over;
 		int64_t not_if_on_prem_frees_within;
-		/* index into None, Manual */
+		/* 0: None, 1: Manual (an operator approves each launch) */
 		int approval;
 	} guards;
 };
 struct burst_policy_tier {
 	int market;
-	/* empty: all offers */
+	/* names of entries of spec.offers that this tier uses; empty: all */
 	struct strings offers;
 };
 struct burst_policy_offer {
@@ -75,7 +79,7 @@ struct burst_policy_offer {
 	} interconnect;
 };
 struct burst_policy_price {
-	/* region NULL: all regions of the offer */
+	/* region to which the price applies; NULL: all regions of the offer */
 	const char *offer, *instance_type, *region, *per_hour;
 	int market;
 	int64_t as_of;
@@ -96,7 +100,8 @@ struct burst_policy_cost {
 struct burst_policy_budget {
 	int scope, per;
 	const char *amount;
-	/* index into Hard, Soft */
+	/* 0: Hard (launches beyond the amount are refused), 1: Soft (exceeding the amount is only
+	 * reported) */
 	int mode;
 	bool reserve_for_running;
 	struct strings alert_at;
@@ -113,8 +118,8 @@ struct burst_policy_windows {
 	struct strings freeze_dates;
 };
 struct burst_policy_scale_back {
-	/* in ms; idle_timeout 0: the NodePool's consolidateAfter; min_node_lifetime 0: no
-	 * minimum */
+	/* idle_timeout: time in ms without pods after which an instance ends; 0: the NodePool's
+	 * consolidateAfter applies. min_node_lifetime: in ms; 0: no minimum. */
 	int64_t idle_timeout, min_node_lifetime;
 	bool align_to_billing;
 };
@@ -145,11 +150,12 @@ struct burst_policy_spec {
 		struct {
 			bool checkpointable;
 		} spot_needs;
-		/* -1: no limit */
+		/* highest number of interruptions after which work still gets spot capacity; -1: no
+		 * limit */
 		int64_t max_restarts;
 	} runtime;
 	struct {
-		/* 0: no limit */
+		/* limits of the policy's instances; 0: no limit */
 		int64_t nodes, gpus, launches_per_minute, concurrent_launches;
 		const char *per_tenant_share;
 	} limits;
@@ -159,17 +165,18 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
-	/* NULL: instances end as the NodePool defines */
+	/* when an instance ends; NULL: as the NodePool defines */
 	struct burst_policy_scale_back *scale_back;
 };
 struct burst_policy_decision {
 	int64_t time;
 	const char *tenant, *work, *reason, *message;
-	/* NULL: nothing was chosen */
+	/* the chosen offer; all NULL: nothing was chosen */
 	const char *provider, *region, *zone, *instance_type, *market, *cost;
 	int64_t nodes;
 };
-/* Current amounts of one budget. */
+/* Current amounts of one budget; `of` names the tenant, workload or provider to which they
+ * apply. */
 struct burst_policy_spend {
 	int scope, per;
 	const char *of, *amount, *spent, *alert;

@@ -15,7 +15,8 @@ bool object_is_digest(const char *s)
 	       strspn(s + 7, "0123456789abcdef") == 64;
 }
 
-/* True if s consists of `groups` groups of `each` characters from digits, separated by colons. */
+/* True if s consists of `groups` groups, separated by colons, of `each` characters from
+ * `digits`. */
 static bool is_groups(const char *s, const char *digits, size_t groups, size_t each)
 {
 	for (size_t i = 0; i < groups; i++, s += each + 1)
@@ -60,8 +61,8 @@ static bool is_place(const char *s)
 	return n && (!s[n] || s[n] == '/') && !strpbrk(s + n, "?#");
 }
 
-/* True if s is the rest of an address after "127.", and not of a host name that begins with
- * "127.". */
+/* True if s, the text after "127.", continues an IPv4 address with an optional port. False if it
+ * continues a host name, such as "127.example.com". */
 static bool is_loopback(const char *s)
 {
 	const size_t n = strspn(s, "0123456789.");
@@ -122,7 +123,7 @@ bool object_is_probe(const char *s)
 	return *s && !s[strspn(s, OF_ADDRESS "[]")];
 }
 
-/* The last colon is before the port; an IPv6 host contains more. */
+/* Splits at the last colon, because an IPv6 host contains colons too. */
 bool object_is_host_port(const char *s)
 {
 	static const char of_host[] =
@@ -147,8 +148,8 @@ static const struct field owner_fields[] = {
 	FIELDS_END,
 };
 
-/* Not part of a CRD schema, because the API server defines metadata. Bounds are at least those of
- * the API server. */
+/* Used for decoding only and not part of a CRD schema, because the API server defines metadata.
+ * Bounds are at least those of the API server. */
 const struct field object_meta_fields[] = {
 	FIELD(object_meta, name, "name", FIELD_STR, .required = true, .max_len = 253),
 	FIELD(object_meta, namespace, "namespace", FIELD_STR, .max_len = 63),
@@ -210,7 +211,7 @@ const struct field object_secret_ref_fields[] = {
 	FIELDS_END,
 };
 
-/* Secrets in drover's namespace only, so there is no field for a namespace. */
+/* Fields of a Secret reference without a namespace: the Secret must be in drover's namespace. */
 const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of a Secret in the namespace in which drover runs."),
@@ -233,8 +234,8 @@ const struct field object_taint_fields[] = {
 
 /* --- schedules -------------------------------------------------------------------------------- */
 
-/* One field of a cron expression: a list of values, ranges and steps. value_: pattern of one
- * value. */
+/* Pattern of one field of a cron expression: a list of values, ranges and steps. value_: pattern of
+ * one value. */
 #define SCHEDULE_PART(value_) "([*?]|" value_ "(-" value_ ")?)(/0*[1-9][0-9]*)?"
 #define SCHEDULE_FIELD(value_) SCHEDULE_PART(value_) "(," SCHEDULE_PART(value_) ")*"
 #define SCHEDULE_MONTHS "(0*([1-9]|1[0-2])|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
@@ -246,7 +247,8 @@ const struct field object_taint_fields[] = {
 		SPACE SCHEDULE_FIELD("0*([1-9]|[12][0-9]|3[01])") SPACE                            \
 		SCHEDULE_FIELD(SCHEDULE_MONTHS)                                                    \
 	SPACE SCHEDULE_FIELD(SCHEDULE_WEEKDAYS) "[[:space:]]*)$"
-/* Dates that no month has, such as 30 February, with any weekday. */
+/* SCHEDULE_NEVER(days_, months_): pattern of a schedule that never comes, because none of its
+ * months has such a day, such as 30 February. */
 #define SCHEDULE_LIST(value_) value_ "(," value_ ")*"
 #define SCHEDULE_NEVER(days_, months_)                                                             \
 	"^[[:space:]]*[^[:space:]]+" SPACE "[^[:space:]]+" SPACE SCHEDULE_LIST(days_)              \
@@ -258,8 +260,8 @@ const struct field object_taint_fields[] = {
 	".replace('jun','6').replace('jul','7').replace('aug','8').replace('sep','9')"             \
 	".replace('oct','10').replace('nov','11').replace('dec','12')"
 
-/* CEL rules that refuse what schedule_check() refuses, so that the API server rejects it at
- * once. */
+/* CEL rules that refuse the same schedules as schedule_check(), so that the API server rejects them
+ * at once. */
 const struct field_rule object_schedule_rules[] = {
 	{"self.lowerAscii().matches('" SCHEDULE_SHAPE "')",
 	 "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, "
@@ -344,7 +346,8 @@ int object_requirements_check(const struct object_requirements *r, const char *p
 	return 0;
 }
 
-/* The first four of object_operator_names, so that an index means the same in both. */
+/* Operators of a label selector: the first four of object_operator_names, so that an index means
+ * the same operator in both lists. */
 static const char *const selector_operator_names[] = {"In", "NotIn", "Exists", "DoesNotExist",
 						      NULL};
 
@@ -501,7 +504,8 @@ const struct field object_checkpoint_fields[] = {
 	FIELDS_END,
 };
 
-/* Same indices as wipe_level_names, but Fail cannot be requested. */
+/* Same indices as wipe_level_names. The first level (Fail) is "", because it cannot be
+ * requested. */
 const char *const object_minimum_level_names[] = {"", "Clear", "Purge", NULL};
 
 struct minimum_level {
@@ -634,7 +638,8 @@ bool condition_set(struct conditions *c, struct arena *a, const struct condition
 {
 	struct condition *old = (struct condition *)condition_get(c, want->type);
 	bool turned = !old || old->status != want->status;
-	/* Empty strings are omitted when encoded, and decode as NULL. */
+	/* Compare NULL and "" as equal: an empty string is omitted when encoded, and decodes as
+	 * NULL. */
 	bool changed = turned || !str_eq(str_or(old->reason, ""), str_or(want->reason, "")) ||
 		       !str_eq(str_or(old->message, ""), str_or(want->message, ""));
 

@@ -10,7 +10,7 @@
 #include "wipe/evidence.h"
 
 /*
- * common: structs that several kinds contain. api/kinds.h describes the conventions.
+ * common: structs that several kinds contain. api/kinds.h describes the conventions for members.
  * Tests: tests/unit/api/test_kinds.c
  */
 struct object_owner {
@@ -45,12 +45,12 @@ struct conditions {
 	size_t n;
 };
 extern const struct field condition_fields[];
-/* Returns the condition of that type, or NULL if it is absent. */
+/* Returns the condition of this type, or NULL if c has none. */
 const struct condition *condition_get(const struct conditions *c, const char *type);
 bool condition_is_true(const struct conditions *c, const char *type);
-/* Adds or replaces the condition of want->type. Its strings, and a longer list, are allocated in
- * the arena. last_transition_time is set to now only if the status changes. Returns true if
- * anything but observed_generation changed. */
+/* Adds *want to the list, or replaces the condition of the same type. The strings, and a longer
+ * list, are allocated in the arena. Sets last_transition_time to `now` only if the status changes.
+ * Returns true if anything but observed_generation changed. */
 bool condition_set(struct conditions *c, struct arena *a, const struct condition *want,
 		   int64_t now);
 
@@ -61,7 +61,7 @@ struct object_ref {
 	const char *name, *uid;
 };
 struct object_secret_ref {
-	/* namespace NULL: the namespace of drover */
+	/* namespace NULL: drover's own namespace */
 	const char *namespace, *name, *key;
 };
 enum object_effect { EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE };
@@ -75,7 +75,7 @@ struct object_taints {
 	struct object_taint *v;
 	size_t n;
 };
-/* In the order of enum selector_op. */
+/* Operators of a requirement, in the order of enum selector_op (base/data/selector.h). */
 enum object_operator {
 	OPERATOR_IN,
 	OPERATOR_NOT_IN,
@@ -99,14 +99,14 @@ struct object_requirements {
 };
 struct object_label_selector {
 	struct labels match_labels;
-	/* operators In, NotIn, Exists and DoesNotExist only */
+	/* only the operators In, NotIn, Exists and DoesNotExist are allowed */
 	struct object_requirements match_expressions;
 };
-/* Checks that a requirement has values if its operator needs them, and none otherwise. -1: the
- * error names the field. s may be NULL. */
+/* Checks that each requirement of s has values if its operator needs them, and no values otherwise.
+ * -1: *e names the field below path. s may be NULL. */
 int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
-/* Converts a label selector to the form that base/data/selector.h matches. NULL and {} become a
- * selector without requirements, which matches everything. */
+/* Converts a label selector to the form that base/data/selector.h matches. NULL and an empty
+ * selector ({}) match everything. */
 struct selector object_selector(const struct object_label_selector *s, struct arena *a);
 
 enum object_image_format { IMAGE_RAW, IMAGE_RAW_ZSTD };
@@ -119,10 +119,12 @@ struct object_image {
 	int format;
 	/* digest of the downloaded bytes: "sha256:" followed by 64 hex digits */
 	const char *digest;
-	/* names in BCM, for machines that BCM installs */
+	/* category and software image in BCM (NVIDIA Base Command Manager); only for machines that
+	 * BCM installs */
 	const char *category, *software_image;
 };
-/* Checks which members must be set together. -1: the error names the field. */
+/* Checks that the members which belong together are set together (url and digest, or category). -1:
+ * *e names the field below path. */
 int object_image_check(const struct object_image *i, const char *path, struct err *e);
 struct object_kubelet {
 	int64_t max_pods;
@@ -136,29 +138,31 @@ struct object_node_network {
 };
 struct object_deadlines {
 	int64_t imaging, booting, joining, gating;
-	/* longest time in ms that a serving Node may be NotReady before its machine is taken back;
-	 * -1: no limit */
+	/* longest time in ms for which a serving Node may be NotReady before drover takes its
+	 * machine back; -1: no limit */
 	int64_t not_ready;
 };
-/* Service that drover calls before it evicts pods. drover waits until the service reports
- * completion or timeout passes. */
+/* A service that drover calls before it evicts pods, so that work can be saved. drover waits until
+ * the service reports completion or timeout passes. */
 struct object_checkpoint {
 	/* https URL */
 	const char *url;
-	/* Secret in drover's namespace, key ca.crt; NULL: the system's CAs */
+	/* Secret in drover's namespace with the CA certificate (key ca.crt) that signed the
+	 * service's certificate; NULL: the system's CAs */
 	struct object_secret_ref *ca_secret_ref;
-	/* longest wait in ms */
+	/* longest wait for the service in ms */
 	int64_t timeout;
 };
-/* Lowest result that the machine's last wipe must have reached. */
+/* Requirements for the last wipe of a machine before it may be used. */
 struct object_wipe_floor {
 	struct {
-		/* enum wipe_level: WIPE_CLEAR or WIPE_PURGE */
+		/* enum wipe_level: lowest accepted level for flash drives and for rotating drives,
+		 * WIPE_CLEAR or WIPE_PURGE */
 		int flash, hdd;
 	} minimum_level;
-	/* enum wipe_trust */
+	/* enum wipe_trust: lowest accepted trust in the agent that wiped */
 	int minimum_trust;
-	/* names from statement_part_names */
+	/* parts that the wipe must have covered: names from statement_part_names */
 	struct strings must_cover;
 };
 struct object_tls {
@@ -175,13 +179,13 @@ struct object_drives {
 	struct object_drive *v;
 	size_t n;
 };
-/* Number of storage controllers with one PCI ID. */
+/* Numbers of storage controllers of one PCI ID. */
 struct object_controller {
 	/* PCI vendor and device ID, such as "8086:a182" */
 	const char *id;
 	/* number of controllers that have a driver in the agent's image */
 	int64_t driven;
-	/* number of controllers without a driver; drives behind them are invisible to the agent */
+	/* number of controllers without a driver; the agent cannot see the drives behind them */
 	int64_t dark;
 };
 struct object_controllers {

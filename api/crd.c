@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 
-/* The API server defines metadata, so the schema omits its fields. apiVersion and kind come first,
- * as is customary. */
+/* Returns the schema of a whole object. Fields of metadata are left out, because the API server
+ * defines them. apiVersion and kind come first, as is customary. */
 static json_t *object_schema(const struct object_kind *k)
 {
 	OWN_JSON all = fields_schema(k->fields);
@@ -94,7 +94,7 @@ static void write_rules(const struct field_rule *r, const char *path, struct buf
 		buf_printf(out, "- `%s`: %s\n", path, r->message);
 }
 
-/* Prints the rules of a table and of all tables below it. */
+/* Prints the rules of the field table f and of all tables below it, with the path of each field. */
 static void write_all_rules(const struct field *f, const char *prefix, struct buf *out)
 {
 	for (; f->name; f++) {

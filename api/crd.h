@@ -6,10 +6,10 @@
 
 /*
  * crd: prints the CustomResourceDefinitions and the reference page from the field tables of api/.
- * deploy/crds/ and docs/reference.md are this output; a test keeps them equal.
+ * The printed texts are stored as deploy/crds/ and docs/reference.md; a test compares them.
  */
 void crd_write(const struct object_kind *k, struct buf *out);
-/* Prints all kinds as one YAML stream. */
+/* Prints the CustomResourceDefinitions of all kinds as one YAML stream. */
 void crds_write(struct buf *out);
 void crds_reference(struct buf *out);
 

@@ -6,8 +6,8 @@
 #include "api/common.h"
 
 /*
- * drain: the kind Drain: an operator's request to empty machines: which, why, until when, and what
- * happens afterwards. Field tables and checks: api/drain.c.
+ * drain: the kind Drain: an operator's request to empty machines. It states which machines, why,
+ * until when, and what happens to them afterwards. Field tables and checks: api/drain.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -34,7 +34,7 @@ struct drain_spec {
 	int64_t ttl_seconds_after_finished;
 };
 struct drain_target {
-	/* phase: see drain/drains.h */
+	/* phase: state of the drain of this machine (controller/drain/drains.h lists them) */
 	const char *machine, *claim, *phase;
 	int64_t pods_left;
 	const char *blocked_by;
@@ -44,7 +44,7 @@ struct drain_status {
 	/* enum drain_phase */
 	int phase;
 	int64_t start_time, completion_time;
-	/* resolved once, when the drain starts */
+	/* the machines; determined once, when the drain starts */
 	struct {
 		struct drain_target *v;
 		size_t n;

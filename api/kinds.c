@@ -1,12 +1,14 @@
 /*
- * kinds: the table of all kinds, with their names, field tables and checks, and lookups in it.
+ * kinds: the table of all kinds, with their names, field tables and checks, and functions that look
+ * up a kind.
  */
 #include "api/kinds.h"
 
 #include "base/str.h"
 #include "api/tables.h"
 
-/* Names become part of other names and of node names, so longer ones would have to be truncated. */
+/* CEL rule for names of at most 63 characters. Names of these objects become part of other names
+ * and of node names, and a longer name would have to be truncated. */
 static const struct field_rule short_name_rules[] = {
 	{"size(self.metadata.name) <= 63 && "
 	 "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
@@ -77,7 +79,8 @@ int object_decode(const struct object_kind *k, const json_t *j, struct arena *a,
 {
 	void *object = arena_alloc(a, k->size);
 
-	/* Decode metadata first and alone, so that an error can be reported on the object. */
+	/* Decode the metadata first, so that *out has it even if the rest of the object is invalid:
+	 * the caller can then report the error on the object. */
 	*out = NULL;
 	if (fields_decode(object_meta_fields, json_object_get(j, "metadata"), "metadata", object, a,
 			  e) < 0)

@@ -26,20 +26,20 @@
  *
  * Names of members are the JSON names in snake_case. Times are Unix milliseconds (0: absent),
  * durations milliseconds (-1: Never). An int whose comment names an enum is -1 when absent.
- * Pointers and strings are NULL when absent. Lists are {v, n}. All memory belongs to the arena
- * passed to object_decode().
+ * Pointers and strings are NULL when absent. Lists are {v, n}: array and number of elements. All
+ * memory belongs to the arena passed to object_decode().
  *
  * api/common.h has the structs that several kinds share.
  *
- * To write an object: take fields_defaults() or a decoded struct, change a copy of it, pass both to
- * fields_encode(), and send the difference from json_merge_diff().
+ * To write an object, take fields_defaults() or a decoded struct and change a copy of it. Encode
+ * both with fields_encode() and send the difference, which json_merge_diff() returns.
  */
 #define OBJECT_GROUP "drover.dev"
 #define OBJECT_VERSION "v1alpha1"
 #define OBJECT_API_VERSION OBJECT_GROUP "/" OBJECT_VERSION
 
 struct object_column {
-	/* such as "Age", "date", ".metadata.creationTimestamp" */
+	/* column of `kubectl get`, such as "Age", "date", ".metadata.creationTimestamp" */
 	const char *name, *type, *path;
 	/* 1: shown only with -o wide */
 	int priority;
@@ -47,16 +47,17 @@ struct object_column {
 struct object_kind {
 	const char *kind, *plural, *singular, *short_name;
 	const char *doc;
-	/* fields of the whole object: metadata, spec and, with has_status, status */
+	/* fields of the whole object: metadata, spec and, if has_status, status */
 	const struct field *fields;
 	size_t size;
 	bool has_status;
-	/* terminated by .name NULL; the column Age is added */
+	/* columns of `kubectl get`, ended by an entry with name NULL; the column Age is added to
+	 * them */
 	const struct object_column *columns;
 	/* CEL rules for the whole object; NULL: none */
 	const struct field_rule *rules;
-	/* Checks rules that involve several fields. old: the previous state of the object, NULL if
-	 * it is new or unknown. */
+	/* Checks the rules that involve several fields. -1: *e names the field. old: the object
+	 * before the change, NULL if the object is new or its earlier state is unknown. */
 	int (*check)(const void *object, const void *old, struct err *e);
 };
 enum object_kind_id {
@@ -72,15 +73,17 @@ enum object_kind_id {
 	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];
-/* Finds a kind by its kind, plural, singular or short name. NULL: none has that name. */
+/* Returns the kind with this kind, plural, singular or short name; NULL: none has the name. */
 const struct object_kind *object_kind_find(const char *name);
 
-/* Decodes j into a new struct of k->size bytes in the arena. Errors name the field, the value and
- * the allowed values. After an error *out holds at least the metadata, so that a condition can be
- * written, or is NULL if even the metadata could not be decoded. */
+/* Decodes j into a new struct of k->size bytes in the arena. -1: *e names the field, the value and
+ * the allowed values. After an error *out still holds the metadata, so that the caller can write a
+ * condition; *out is NULL if even the metadata could not be decoded. */
 int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out,
 		  struct err *e) __attribute__((warn_unused_result));
-/* Checks the CEL rules in C, for API servers without CEL and for objects older than a rule. */
+/* Checks the rules that involve several fields (k->check). API servers check most of them by CEL;
+ * the check in C also covers API servers without CEL and objects older than a rule. old may be
+ * NULL. -1: *e names the field. */
 int object_check(const struct object_kind *k, const void *object, const void *old, struct err *e)
 	__attribute__((warn_unused_result));
 /* Returns the metadata of an object of any kind. */

@@ -70,8 +70,8 @@ static const struct field bmc_fields[] = {
 		  .doc = "Verification of the BMC's certificate. It cannot be switched off."),
 	FIELDS_END,
 };
-/* The first two rules repeat the pattern of `address`, because the API server reports a pattern
- * without its meaning. */
+/* Rules for spec.bmc. The first two repeat the pattern of `address`, because the API server reports
+ * a failed pattern without its meaning. */
 static const struct field_rule bmc_rules[] = {
 	{"self.address.startsWith('https://') || "
 	 "self.address.matches('^http://127[.][0-9.]+([:/]|$)') || "
@@ -650,8 +650,8 @@ int machine_check(const void *object, const void *old, struct err *e)
 
 	if (object_name_check(&m->meta, 63, e) < 0)
 		return -1;
-	/* An elastic machine is never proved off, isolated or wiped, so an owned machine must not
-	 * become elastic. */
+	/* An owned machine must not become elastic, because an elastic machine is never proved off,
+	 * isolated or wiped. */
 	if (s->elastic && (s->bmc || s->identity || s->node))
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.elastic: must not be set together with bmc, identity or node");

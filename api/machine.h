@@ -7,9 +7,9 @@
 #include "wipe/evidence.h"
 
 /*
- * machine: the kind Machine: one physical server, virtual machine or cloud instance: its BMC,
- * identity and inventory, its state, its lock (status.claimRef) and its journal (status.operation).
- * Field tables and checks: api/machine.c.
+ * machine: the kind Machine: one physical server, virtual machine or cloud instance. It has its
+ * BMC, identity and inventory, its state, its lock (status.claimRef) and its journal
+ * (status.operation). Field tables and checks: api/machine.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -17,11 +17,11 @@ enum machine_policy { MACHINE_OBSERVE, MACHINE_MANAGE, MACHINE_RETIRE };
 enum machine_approve { APPROVE_WIPE, APPROVE_ADOPT, APPROVE_TRUST_BMC };
 enum machine_exit { EXIT_AUTO, EXIT_OPERATOR };
 enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APPROVAL };
-/* The BMC to which a password may be sent, and how the BMC is verified. */
+/* The BMC to which drover may send the password, and how drover verifies the BMC. */
 struct machine_bmc_trust {
 	const char *address;
 	struct object_tls tls;
-	/* name of the Secret whose password may be sent to the BMC */
+	/* name of the Secret with that password */
 	const char *credentials;
 	/* digest of the CA certificate in tls.ca_secret_ref; NULL: no CA */
 	const char *ca_digest;
@@ -29,11 +29,12 @@ struct machine_bmc_trust {
 struct machine_approval {
 	/* enum machine_approve */
 	int action;
-	/* each ID is acted on once, and is then recorded in status.approvalID */
+	/* ID of the approval; drover acts on each ID once and then stores it in
+	 * status.approvalID */
 	const char *id;
 	/* for Adopt: the NodeClaim that the machine serves */
 	const char *claim;
-	/* for TrustBMC: spec.bmc as the operator saw it */
+	/* for TrustBMC: spec.bmc as it was when the operator approved it */
 	struct machine_bmc_trust *bmc;
 };
 struct machine_identity {
@@ -45,7 +46,8 @@ struct machine_bmc {
 	struct object_tls tls;
 };
 struct machine_provisioning {
-	/* such as "10.1.0.17/24" and "10.1.0.1" */
+	/* address with prefix, such as "10.1.0.17/24", and address of the gateway, such as
+	 * "10.1.0.1" */
 	const char *address, *gateway;
 };
 /* Set for a machine that drover launches for one claim at an elastic Provider. */
@@ -53,42 +55,45 @@ struct machine_elastic {
 	struct object_ref claim;
 };
 struct machine_spec {
-	/* NULL: an owned machine (class H or M) */
+	/* set for an instance launched for a claim; NULL: an owned machine (class H or M in
+	 * machine_states.def) */
 	struct machine_elastic *elastic;
 	struct object_name_ref provider_ref;
 	const char *instance_type;
 	/* enum machine_policy */
 	int management_policy;
 	struct machine_approval *approval;
-	/* expected drives */
+	/* drives that an inspection expects */
 	struct object_drives drives;
-	/* expected storage controllers */
+	/* storage controllers that an inspection expects */
 	struct object_controllers controllers;
-	/* drives (machine_unseen.id) that the BMC lists, the agent does not see and the operator
-	 * has accounted for */
+	/* IDs of drives (machine_unseen.id) that the BMC lists and the agent does not see, which
+	 * the operator has accounted for */
 	struct strings unseen_drives;
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
-	/* hostname at the Provider's manager (BCM); NULL: the Machine's name */
+	/* hostname of the machine in the Provider's manager (BCM); NULL: the Machine's name */
 	const char *node;
 	const char *boot_mac_address;
-	/* NULL: DHCP */
+	/* network settings of the agent; NULL: DHCP */
 	struct machine_provisioning *provisioning;
 };
 struct machine_error {
 	const char *reason, *message;
 	int64_t time;
 };
-/* Progress of the agent's order; written at most every 5 s. */
+/* Progress of the order that the agent carries out; written at most every 5 s. */
 struct machine_progress {
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_second;
-	/* 0: unknown */
+	/* expected end of the phase, wall ms; 0: unknown */
 	int64_t expected_end;
 };
-/* The journal: written before an act, completed with what was observed afterwards. */
+/* The journal of the machine: drover writes it before an act (a request that changes something),
+ * and completes it with what it observed afterwards. */
 struct machine_operation {
-	/* class_: idempotent, probe-first or once */
+	/* class_: how the step continues after a crash: "idempotent" (repeated), "probe-first" (its
+	 * effect is read first) or "once" (never repeated) */
 	const char *id, *step, *class_;
 	int64_t attempt, fence, boot_number;
 	/* handle that the backend returned for a call in progress */
@@ -98,7 +103,7 @@ struct machine_operation {
 	int waiting_for;
 	int64_t next_attempt;
 	struct machine_error last_error;
-	/* NULL: no progress reported */
+	/* progress of the agent; NULL: none reported */
 	struct machine_progress *progress;
 };
 /* Result of a network probe by the machine itself. */
@@ -106,21 +111,22 @@ struct machine_probe {
 	/* ID of the agent's order, or UID of the claim whose Node reported the result */
 	const char *order;
 	int64_t time;
-	/* why the probe proves nothing more; NULL: every address answered as expected */
+	/* why the probe does not prove the segment; NULL: every address answered, or was silent, as
+	 * expected */
 	const char *message;
-	/* address of another segment that answered; NULL: none */
+	/* address of another segment that answered although it must not; NULL: none */
 	const char *leak;
-	/* true: the machine's image reached its tenant's API server before it joined */
+	/* true: the machine's image reached the tenant's API server before the Node joined */
 	bool api_server;
 };
 struct machine_agent {
 	const char *boot_id, *public_key;
-	/* true: the agent supports the order probe */
+	/* true: the agent supports the order "probe" */
 	bool probes;
-	/* true: the agent has finished its orders */
+	/* true: the agent has finished its orders; drover ignores later messages from it */
 	bool dismissed;
-	/* exactly as the agent's kernel reads it from DMI; the inspection compared it with the
-	 * expected identity */
+	/* system UUID from DMI, exactly as the agent's kernel reads it; the inspection compared it
+	 * with the expected identity */
 	const char *system_uuid;
 	int64_t observed_time;
 };
@@ -132,11 +138,11 @@ struct machine_unseen {
 	const char *id, *model, *slot, *volume;
 	int64_t bytes;
 };
-/* Set for a BMC that does not list its drives (life/listing.h). */
+/* Answer of a BMC that does not list its drives (life/listing.h). */
 struct machine_unlisted {
-	/* firmware version of the BMC when it was asked; NULL: it reports none */
+	/* firmware version of the BMC when it was asked; NULL: not reported */
 	const char *firmware_version;
-	/* answer of the BMC */
+	/* error that the BMC returned */
 	const char *message;
 	int64_t observed_time;
 };
@@ -163,7 +169,8 @@ struct machine_failure {
 	const char *image;
 	/* VirtualCluster of the claim */
 	const char *tenant;
-	/* hash of the template from which the claim was made (promise_name() in rules/promise.h) */
+	/* hash of the template from which the claim was made, as promise_name() computes it
+	 * (controller/rules/promise.h) */
 	const char *template_;
 };
 /* Why a serving machine leaves its tenant, and what happens after the wipe. Set until the machine
@@ -171,37 +178,40 @@ struct machine_failure {
 struct machine_leave {
 	/* one of LEAVE_* (api/annotations.h) */
 	const char *reason;
-	/* Drain that requested it; NULL: none */
+	/* name of the Drain that requested it; NULL: none */
 	const char *drain;
-	/* enum drain_then */
+	/* enum drain_then: what happens to the machine after the wipe */
 	int then;
-	/* Drain that determines then; NULL: the one in drain */
+	/* name of the Drain that determines `then`; NULL: the Drain in `drain` */
 	const char *then_by;
 	/* wall ms after which drover no longer waits for pods; 0: no limit */
 	int64_t deadline;
-	/* Drain that escalates at deadline; NULL: the deadline is that of drain, or of the claim */
+	/* name of the Drain at whose deadline drover escalates; NULL: deadline comes from the Drain
+	 * in `drain`, or from the claim */
 	const char *deadline_by;
 	int64_t pods_left;
-	/* such as "pdb team-x/web" or "checkpoint ns/pod"; NULL: nothing */
+	/* what prevents a pod from leaving, such as "pdb team-x/web" or "checkpoint ns/pod"; NULL:
+	 * nothing */
 	const char *blocked_by;
 };
-/* While set, no pods are placed on the machine, and it is not given back. */
+/* Set while the machine is held: no pods are placed on it, and it is not given back. */
 struct machine_hold {
-	/* Drain with then: Hold; NULL: an operator cordoned the Node */
+	/* name of the Drain with then: Hold; NULL: an operator cordoned the Node */
 	const char *drain;
 	int64_t since;
 	/* pods that had not left when the hold began */
 	int64_t pods_left;
-	/* what prevented the first of these pods from leaving */
+	/* what prevented the first of the remaining pods from leaving, as in
+	 * machine_leave.blocked_by */
 	const char *blocked_by;
 };
-/* Phase of an installation by the Provider's manager (BCM). Set from before the request until the
- * manager has its node back. */
+/* Phase of an installation by the Provider's manager (BCM). The journal has a phase from before the
+ * request until the machine is BCM's own node again. */
 enum machine_install_phase {
 	INSTALL_RUNNING,
 	INSTALL_DONE,
 	INSTALL_CONFIGURING,
-	/* switched off, to boot again */
+	/* the machine was switched off so that it boots again */
 	INSTALL_RESTARTING
 };
 struct machine_install {
@@ -210,40 +220,44 @@ struct machine_install {
 	int phase;
 	/* last status text of the manager */
 	const char *text;
-	/* when text last changed */
+	/* wall ms at which text last changed */
 	int64_t changed_time;
-	/* when the manager answered again after an outage while the machine was on; 0: no outage */
+	/* wall ms at which the manager answered again after an outage during which the machine was
+	 * on; 0: no outage */
 	int64_t back_time;
-	/* when the machine was switched off to boot again after the outage; 0: not done */
+	/* wall ms at which the machine was switched off to boot again after the outage; 0: not
+	 * done */
 	int64_t restart_time;
 };
 /* The instance that an elastic Provider launches; written before the launch request. */
 struct machine_instance {
-	/* idempotency token of the launch request; empty: no request */
+	/* token that makes the launch request idempotent; empty: no request yet */
 	const char *token;
-	/* number of the offer, counted from 1; each offer has its own token */
+	/* number of the tried offer, counted from 1; each offer has a token of its own */
 	int64_t attempt;
 	const char *region, *zone, *type, *market;
 	int64_t micros_per_hour;
 	const char *currency;
-	/* when the cloud refused this token; 0: not refused */
+	/* wall ms at which the cloud refused the launch with this token; 0: not refused */
 	int64_t refused_time;
 	const char *refusal;
-	/* as the cloud names them; empty: unknown yet */
+	/* id: the cloud's ID of the instance. provider_id: spec.providerID that its Node will have.
+	 * Both are empty until they are known. */
 	const char *id, *provider_id;
 };
-/* Progress of one drive in the agent's last report; proves nothing. */
+/* Progress of one drive, from the agent's last report. It is information only and never counts as
+ * proof. */
 struct machine_reached {
 	const char *wwn, *technique;
 	int64_t erased_bytes;
 };
-/* A wipe attempt in progress: written before the agent gets the order, removed when the WipeRecord
- * exists. */
+/* A wipe attempt in progress: written before the agent gets the order, removed when the attempt's
+ * WipeRecord exists. */
 struct machine_attempt {
 	/* name of the WipeRecord that the attempt will create */
 	const char *record;
 	int64_t attempt;
-	/* previous WipeRecord; empty: none */
+	/* the WipeRecord before this one; name empty: none */
 	struct {
 		const char *name, *digest;
 	} previous;
@@ -268,22 +282,22 @@ struct machine_status {
 	int64_t state_since;
 	int64_t tenancy;
 	bool clean;
-	/* claim that owns the machine: a lock, set by compare-and-swap */
+	/* claim that owns the machine. The field is a lock: only compare-and-swap may set it. */
 	struct object_ref *claim_ref;
-	/* as the BMC last reported */
+	/* identity that the BMC reported last */
 	struct machine_identity identity;
 	struct {
 		const char *record;
 		int64_t tenancy;
-		/* the nonce of the wipe is derived from operation and boot_number */
+		/* operation and boot_number of the wipe; its nonce is derived from them */
 		const char *operation;
 		int64_t boot_number;
 	} last_wipe;
-	/* NULL: no attempt without a WipeRecord */
+	/* the attempt in progress; NULL: none */
 	struct machine_attempt *wipe_attempt;
-	/* NULL: not elastic, or no launch requested */
+	/* the instance; NULL: the machine is not elastic, or no launch was requested */
 	struct machine_instance *instance;
-	/* NULL: no installation requested */
+	/* the installation; NULL: none was requested */
 	struct machine_install *install;
 	struct {
 		/* "On", "Off", "Changing" or "Unknown" */
@@ -291,71 +305,76 @@ struct machine_status {
 		int64_t observed_time;
 		/* operation for which an operator confirmed that the machine is off; NULL: none */
 		const char *confirmed_by;
-		/* operation in which the machine was heard after the BMC had reported Off */
+		/* operation in which the machine was heard on the network after the BMC had
+		 * reported Off; NULL: none */
 		const char *doubted;
-		/* "OPERATION/BOOT/KEYS" of the agent for whose boot the machine was seen off and
-		 * then switched on; NULL: none */
+		/* "OPERATION/BOOT/KEYS" of an agent boot, if the machine was observed off and was
+		 * then switched on for it; NULL: none */
 		const char *agent_boot;
-		/* "OPERATION/BOOT" of the agent for whose HTTP boot the machine was switched on;
-		 * NULL: none, or the machine was seen off since */
+		/* "OPERATION/BOOT" of an agent boot by HTTP for which the machine was switched on;
+		 * NULL: none, or the machine was observed off since */
 		const char *http_boot;
 	} power;
 	struct {
-		/* segment: such as "tenant/team-a"; proof: Strong, Weak or None */
+		/* segment: where the machine's ports are, such as "tenant/team-a". proof: how well
+		 * that is proved: Strong, Weak or None. */
 		const char *segment, *proof;
 		int64_t observed_time;
-		/* NULL: not probed */
+		/* result of the last network probe; NULL: not probed */
 		struct machine_probe *probe;
 	} network;
 	struct {
-		/* fingerprint: pinned at first use */
+		/* fingerprint: certificate of the BMC, pinned at first use */
 		const char *session_uri, *secret_version, *refused_secret_version, *fingerprint;
-		/* "HTTPS": the BMC refused a medium over plain HTTP */
+		/* "HTTPS": the BMC refused a boot medium over plain HTTP, so media are now served
+		 * over TLS */
 		const char *media_over;
-		/* digest of an HTTP boot URL of drover that the BMC does not remove */
+		/* digest of an HTTP boot URL that drover set and the BMC does not remove */
 		const char *kept_address;
-		/* what is known about the BMC (life/bmc_facts.h) */
+		/* what drover has learned about the BMC (life/bmc_facts.h) */
 		const char *vendor, *product, *firmware_version, *redfish_version;
 		/* IDs from redfish/quirks.def */
 		struct strings quirks;
-		/* "HTTP", "HTTPS", "Disabled" or "None" */
+		/* how the BMC loads virtual media: "HTTP", "HTTPS", "Disabled" or "None" */
 		const char *media;
 		const char *media_slot;
-		/* "Session" or "Basic" */
+		/* login method: "Session" or "Basic" */
 		const char *login;
-		/* 0: unknown */
+		/* smoothed response time of the BMC; 0: unknown */
 		int64_t latency_ms;
-		/* 0: unknown */
+		/* number of BMC requests in the machine's last cycle from free to free; 0:
+		 * unknown */
 		int64_t trip_calls;
-		/* NULL: the BMC lists its drives, as far as known */
+		/* why the BMC does not list its drives; NULL: it lists them, as far as is known */
 		struct machine_unlisted *drives_not_listed;
 	} bmc;
-	/* the only BMC to which the password may be sent; NULL: none seen yet */
+	/* the only BMC to which drover sends the password; NULL: none yet */
 	struct machine_bmc_trust *trusted_bmc;
 	struct machine_operation *operation;
 	/* VirtualCluster that the machine serves or served last; name NULL: none yet */
 	struct object_ref tenant;
-	/* NodePool of the claim through which the machine came to that tenant */
+	/* NodePool of the claim through which the machine came to the tenant in `tenant` */
 	const char *pool;
 	struct object_ref *warm_for;
 	struct machine_agent *agent;
 	struct machine_inventory *inventory;
-	/* the newest 20 */
+	/* failures, at most the newest 20 */
 	struct {
 		struct machine_failure *v;
 		size_t n;
 	} failures;
 	struct machine_quarantine *quarantine;
-	/* NULL: the machine is not leaving */
+	/* why the machine leaves its tenant; NULL: it does not leave */
 	struct machine_leave *leave;
-	/* NULL: no hold */
+	/* why the machine is held; NULL: it is not held */
 	struct machine_hold *hold;
-	/* values of the annotations that were acted on last (steps/requests.h) */
+	/* values of the annotations drover.dev/retry and drover.dev/release on which drover acted
+	 * last (steps/requests.h) */
 	struct {
 		const char *retry, *release;
 	} requests;
 	const char *approval_id;
-	/* boot ID of the Node that serves or served last */
+	/* boot ID that the machine's present or last Node reported */
 	const char *boot_id;
 	struct conditions conditions;
 };

@@ -4,8 +4,9 @@
 #include <stdint.h>
 
 /*
- * machine_states: the values of status.state of a Machine, from machine_states.def: their names,
- * time limits and possible next states. controller/steps/ implements what happens in each state.
+ * machine_states: the values of status.state of a Machine: their names, time limits and possible
+ * next states, generated from machine_states.def. controller/steps/ implements what happens in each
+ * state.
  */
 enum machine_state {
 #define MACHINE_STATE(id, ...) MACHINE_##id,
@@ -24,16 +25,16 @@ enum machine_class {
 
 struct machine_state_info {
 	const char *name;
-	/* bits of enum machine_class */
+	/* bits of enum machine_class: classes whose machines pass through the state */
 	unsigned classes;
-	/* 0: no limit */
+	/* seconds that a machine may stay in the state; 0: no limit */
 	int64_t limit_s;
 	enum machine_state on_limit;
 	/* set of possible next states: bit 1 << enum machine_state */
 	uint32_t next;
 };
 extern const struct machine_state_info machine_state_info[MACHINE_STATES];
-/* MACHINE_STATE_NONE: no state has that name */
+/* Returns the state with this name; MACHINE_STATE_NONE: no state has it, or name is NULL. */
 enum machine_state machine_state_find(const char *name);
 
 #endif

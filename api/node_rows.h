@@ -9,7 +9,8 @@
  * api/nodeclaim.c.
  */
 
-/* Gates that step_gating() evaluates. G1 to G3 would need a check that runs on the node. */
+/* Gates that drover accepts: those that step_gating() evaluates. Gates G1 to G3 would need a check
+ * that runs on the node. */
 static const char *const gate_names[] = {"G0", NULL};
 #define GATE_DOC                                                                                   \
 	"Checks that must pass before pods may be scheduled to the node. G0: the node is Ready, "  \

@@ -16,35 +16,37 @@ struct node_claim_gang {
 	const char *uid;
 	/* number of claims of the gang; 0: unknown */
 	int64_t size;
-	/* Wall clock, Unix ms; 0: no limit */
+	/* wall ms until which instances wait for the others of the gang; afterwards all are given
+	 * back; 0: no limit */
 	int64_t hold_until;
 };
-/* The decision of a BurstPolicy that a claim carries out: exactly this offer is launched, at no
- * higher price. */
+/* The decision of a BurstPolicy that the claim carries out: drover launches exactly this offer, at
+ * no higher price. */
 struct node_claim_burst {
 	struct object_ref policy_ref;
-	/* NAMESPACE/NAME of a pod, or the gang */
+	/* NAMESPACE/NAME of the pod, or name of the gang, for which the policy decided */
 	const char *work;
-	/* workload to which budgets of scope Workload charge the launch; NULL: work */
+	/* workload to which budgets of scope Workload charge the launch; NULL: the text in
+	 * `work` */
 	const char *workload;
 	/* zone NULL: the Provider has no zones */
 	const char *region, *zone;
-	/* index of burst_policy_market_names */
+	/* index into burst_policy_market_names */
 	int market;
-	/* price of one hour */
+	/* price: of one instance for one hour, on which the decision is based */
 	const char *price, *currency;
-	/* price of one hour that the Provider reported at the decision; NULL: none */
+	/* price of one hour that the Provider itself reported at the decision; NULL: none */
 	const char *offered;
-	/* highest possible cost */
+	/* highest possible cost of the launch, which counts against the budgets */
 	const char *committed;
 	int64_t decided_time;
 };
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
-	/* the planner's choice; NULL: the controller chooses a machine */
+	/* Machine that the planner chose; NULL: the controller chooses one */
 	struct object_ref *machine_ref;
 	/* Provider that launches a new instance for the claim; NULL: machine_ref names an existing
-	 * machine */
+	 * machine, or the controller chooses one */
 	struct object_name_ref *provider_ref;
 	struct object_requirements requirements;
 	struct {
@@ -62,7 +64,7 @@ struct node_claim_spec {
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
 	const struct node_claim_gang *gang;
-	/* NULL: not launched by a BurstPolicy */
+	/* decision that launched the claim; NULL: not launched by a BurstPolicy */
 	const struct node_claim_burst *burst;
 	int64_t expire_after, termination_grace_period;
 };
@@ -70,13 +72,14 @@ struct node_claim_status {
 	int64_t observed_generation;
 	struct object_ref *machine_ref;
 	int64_t tenancy;
-	/* for human readers: a machine state, Pending, Failed or Ended */
+	/* phase for human readers: the state of the claim's machine, Pending, Failed or Ended */
 	const char *phase;
 	const char *node_name, *node_uid, *provider_id;
 	struct {
 		int64_t p50, p90;
 	} eta;
-	/* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
+	/* types: Launched Registered Initialized Ready Drained VolumesDetached PoweredOff
+	 * Isolated */
 	struct conditions conditions;
 };
 struct node_claim {

@@ -7,32 +7,34 @@
 #include "wipe/evidence.h"
 
 /*
- * nodepool: the kind NodePool: for which virtual clusters, from which Providers, with what template
- * and within which limits nodes are made. Field tables and checks: api/nodepool.c.
+ * nodepool: the kind NodePool: a set of nodes. It states for which virtual clusters nodes are made,
+ * from which Providers, with what template and within which limits. Field tables and checks:
+ * api/nodepool.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct node_pool_template_spec {
-	/* tried in this order */
+	/* names of Providers, in the order in which they are tried */
 	struct {
 		struct object_name_ref *v;
 		size_t n;
 	} provider_refs;
 	struct object_requirements requirements;
 	struct object_taints taints, startup_taints;
-	/* one per Kubernetes minor version */
+	/* images, one per Kubernetes minor version */
 	struct {
 		struct object_image *v;
 		size_t n;
 	} images;
 	/* RuntimeClass handlers that the images contain; empty: not restricted */
 	struct strings runtime_classes;
-	/* allowed values of VirtualCluster.spec.nodes (virtual_cluster_nodes_names) */
+	/* values of VirtualCluster.spec.nodes (virtual_cluster_nodes_names) that the pool serves */
 	struct strings nodes;
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
-	/* NULL: before a drain drover notifies only pods that ask for it */
+	/* service to call before pods are evicted; NULL: drover notifies only pods that request a
+	 * checkpoint */
 	struct object_checkpoint *checkpoint;
 	int64_t expire_after, termination_grace_period;
 };
@@ -43,17 +45,20 @@ struct node_pool_template {
 	struct node_pool_template_spec spec;
 };
 struct node_pool_budget {
-	/* count "3" or percentage "10%" */
+	/* how many nodes may leave at one time: a count such as "3", or a percentage such as
+	 * "10%" */
 	const char *nodes;
-	/* Underutilized, Empty, Drifted ...; empty: all reasons */
+	/* leave reasons to which the budget applies, such as Underutilized, Empty or Drifted;
+	 * empty: all */
 	struct strings reasons;
-	/* cron expression in UTC; set together with duration, or NULL */
+	/* cron expression in UTC at which the budget begins to apply for `duration`; NULL: it
+	 * always applies */
 	const char *schedule;
 	int64_t duration;
 };
 enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
 enum drift_policy { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
-/* Same order as enum world_reclaim (planner/world.h). */
+/* Names of enum world_reclaim (planner/world.h), in its order. */
 extern const char *const node_pool_reclaim_names[];
 struct node_pool_disruption {
 	/* enum consolidation_policy */
@@ -62,7 +67,8 @@ struct node_pool_disruption {
 	int drift;
 	/* index into node_pool_reclaim_names */
 	int reclaim;
-	/* in ms; 0: the greater of 10 min and twice the measured recycle time; -1: never */
+	/* time in ms for which a node must be empty or underutilized before it is given back; 0:
+	 * the greater of 10 min and twice the measured recycle time; -1: never */
 	int64_t consolidate_after;
 	struct {
 		struct node_pool_budget *v;
@@ -70,17 +76,18 @@ struct node_pool_disruption {
 	} budgets;
 };
 struct node_pool_spec {
-	/* {}: all VirtualClusters */
+	/* VirtualClusters that the pool serves; {} (empty): all */
 	struct object_label_selector virtual_cluster_selector;
 	int64_t weight;
-	/* limits of "nodes" and of any resource */
+	/* highest total of "nodes" and of any resource in the pool */
 	struct resources limits;
 	bool paused;
 	struct node_pool_template template_;
 	struct node_pool_disruption disruption;
 	struct object_wipe_floor wipe;
 	struct {
-		/* percent: of the pool's nodes; the greater of nodes and percent counts */
+		/* machines kept warm (on, with the agent running): the greater of the number
+		 * `nodes` and `percent` of the pool's nodes */
 		int64_t nodes, percent;
 	} warm;
 	struct object_deadlines deadlines;

@@ -7,9 +7,9 @@
 #include "wipe/evidence.h"
 
 /*
- * provider: the kind Provider: a source of machines: its driver, network, limits and instance
- * types. struct provider is the driver itself (providers/provider.h). Field tables and checks:
- * api/provider.c.
+ * provider: the kind Provider: a source of machines, with its driver, network, limits and instance
+ * types. Do not confuse struct provider_object with struct provider, which is the driver itself
+ * (providers/provider.h). Field tables and checks: api/provider.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -26,11 +26,11 @@ enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
-	/* true: the program launches and ends instances; no Machine of the Provider is made by
-	 * hand */
+	/* true: the program launches and ends instances; no operator creates Machines for the
+	 * Provider */
 	bool elastic;
 };
-/* A Netris controller; providers/fabric.h has the same members. */
+/* Access to a Netris controller; struct in providers/fabric.h has the same members. */
 struct provider_object_netris {
 	const char *endpoint;
 	struct object_name_ref credentials_secret_ref;
@@ -49,12 +49,12 @@ struct provider_object_network {
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
-	/* addresses that answer only in the segment */
+	/* addresses that machines probe: each answers only machines in that segment */
 	struct {
 		struct strings quarantine, provisioning;
 	} probe;
 };
-/* For type bcm: the head node. */
+/* The BCM head node (manager) of a Provider of type bcm. */
 struct provider_object_bcm {
 	const char *endpoint;
 	struct object_tls tls;
@@ -90,20 +90,23 @@ struct provider_object_instance_type {
 		int64_t min_bytes, max_bytes;
 	} root_device;
 	int64_t minimum_off_time;
-	/* expected 90th percentiles in ms, set by the operator; 0: not set */
+	/* expected 90th percentiles in ms until a machine serves, and until it is free again; set
+	 * by the operator; 0: not set */
 	struct {
 		int64_t serving, free;
 	} expected;
-	/* price of one machine for one hour, as base/money.h reads it; NULL: unknown */
+	/* price of one machine for one hour, a decimal text for base/money.h; NULL: unknown */
 	const char *price_per_hour;
-	/* only for type ec2; NULL: not offered in that market */
+	/* prices of the spot and reserved markets, only for type ec2; NULL: not offered in that
+	 * market */
 	const char *spot_price_per_hour, *reserved_price_per_hour;
 	const char *currency;
-	/* only for type ec2; 0: one ordinary interface */
+	/* number of Elastic Fabric Adapters, only for type ec2; 0: one ordinary interface */
 	int64_t efa_interfaces;
 };
 struct provider_object_wipe {
-	/* minimumLevel, minimumTrust and mustCover, encoded directly in wipe */
+	/* lowest accepted wipe; its members are encoded directly in spec.wipe (minimumLevel,
+	 * minimumTrust, mustCover) */
 	struct object_wipe_floor floor;
 	int64_t deadline;
 };
@@ -128,14 +131,14 @@ struct provider_object_machines {
 };
 struct provider_object_libvirt {
 	const char *uri, *storage_pool;
-	/* NULL: drover defines none */
+	/* virtual machines that drover itself defines on the host; NULL: none */
 	struct provider_object_machines *machines;
 };
-/* For type ec2: where and how instances are launched. */
+/* One zone of type ec2: where instances are launched, and with what subnet and image. */
 struct provider_object_zone {
 	const char *region, *zone, *subnet;
 	struct strings security_groups;
-	/* AMI ID; NULL: the Provider's ec2.image */
+	/* AMI ID for this zone; NULL: that of the Provider (ec2.image) */
 	const char *image;
 };
 struct provider_object_volume {
@@ -143,7 +146,7 @@ struct provider_object_volume {
 	int64_t size_gib;
 };
 struct provider_object_ec2 {
-	/* NULL: the API of AWS */
+	/* URL of the EC2 API; NULL: the API of AWS */
 	const char *endpoint;
 	struct object_secret_ref *ca_secret_ref;
 	struct {
@@ -151,19 +154,20 @@ struct provider_object_ec2 {
 		size_t n;
 	} zones;
 	const char *image, *instance_profile, *key_name, *placement_group;
-	/* NULL: as the AMI defines it */
+	/* root volume of the instances; NULL: as the AMI defines it */
 	struct provider_object_volume *root_device;
 	bool reservations;
-	/* in ms, before the end of a reservation */
+	/* how long in ms before the end of a reservation its instances are drained */
 	int64_t drain_before_end;
 };
 struct provider_object_spec {
-	/* enum provider_object_type; immutable */
+	/* enum provider_object_type; cannot be changed */
 	int type;
 	bool paused;
 	struct object_secret_ref *credentials_secret_ref;
 	struct {
-		/* "UefiHttp", "VirtualMedia" */
+		/* boot methods in the order in which they are tried: "UefiHttp", "VirtualMedia";
+		 * empty: those that the BMC supports */
 		struct strings methods;
 		const char *media_url, *https_media_url;
 		struct strings proxies;
@@ -187,13 +191,13 @@ struct provider_object_spec {
 	} instance_types;
 	struct provider_object_wipe wipe;
 };
-/* What drover found on the head node of a Provider of type bcm. */
+/* One node of BCM that drover may not manage, and why. */
 struct provider_object_refused {
 	const char *node, *message;
 };
 struct provider_object_found {
 	const char *version;
-	/* number of nodes that drover may manage */
+	/* number of BCM nodes that drover may manage */
 	int64_t nodes;
 	struct strings categories, images, networks;
 	struct {
@@ -203,17 +207,17 @@ struct provider_object_found {
 	const char *error;
 };
 enum provider_object_path_source { PATH_MEASURED, PATH_DECLARED, PATH_TOO_FEW };
-/* Measured durations of machines of one type, from the entry into a state until the machine serves
- * or is free (controller/claims/eta.h). */
+/* Measured durations of machines of one instance type, from the state `from` until the machine
+ * serves or is free (controller/claims/eta.h). */
 struct provider_object_path {
 	const char *instance_type, *from;
 	/* enum provider_object_path_source */
 	int source;
-	/* in ms; 0: unknown */
+	/* 50th and 90th percentile in ms; 0: unknown */
 	int64_t p50, p90;
 	/* number of machines measured in total */
 	int64_t seen;
-	/* in seconds, newest last */
+	/* latest measurements in seconds, newest last */
 	struct ints recent;
 };
 struct provider_object_status {

@@ -1,4 +1,4 @@
-/* reasons: the table of reasons.def as C. */
+/* reasons: the table of reasons.def in C, and functions that look up a reason. */
 #include "api/reasons.h"
 
 #include "base/str.h"

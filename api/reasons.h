@@ -2,8 +2,8 @@
 #define API_REASONS_H
 
 /*
- * reasons: the reasons for which a machine waits, fails or is quarantined, from the closed list in
- * reasons.def. REASON_NotApproved is written as "NotApproved" in status, events and metrics.
+ * reasons: why a machine waits, fails or is quarantined: the closed list of reasons.def as an enum.
+ * REASON_NotApproved is written as "NotApproved" in status, events and metrics.
  * Tests: tests/unit/api/test_reasons.c
  */
 enum reason {
@@ -19,12 +19,12 @@ enum reason {
 struct reason_info {
 	const char *name, *means, *helps;
 };
-/* [REASON_NONE] has empty texts. */
+/* Texts of all reasons, indexed by enum reason; those of REASON_NONE are empty. */
 extern const struct reason_info reason_info[REASONS];
 
-/* Returns NULL for REASON_NONE. */
+/* Returns the name of r as status has it; NULL for REASON_NONE. */
 const char *reason_name(enum reason r);
-/* Returns REASON_NONE if name is NULL, empty or unknown. */
+/* Returns the reason with this name; REASON_NONE if name is NULL, empty or unknown. */
 enum reason reason_find(const char *name);
 
 #endif

@@ -5,7 +5,8 @@
 #include "kube/client.h"
 
 /*
- * resources: the kinds of drover as resources of the Kubernetes API, for calls of kube/.
+ * resources: group, version, plural and kind of each kind of drover, for calls of the Kubernetes
+ * API (kube/).
  * Tests: tests/unit/cli/test_client.c
  */
 extern const struct kube_resource object_resources[OBJECT_KINDS];

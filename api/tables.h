@@ -7,11 +7,12 @@
 #include "base/str.h"
 
 /*
- * tables: what the files of api/ that define kinds share. Not included outside api/.
+ * tables: macros and functions for the field tables of the kinds in api/. Not included outside
+ * api/.
  */
 
-/* Patterns must be valid as RE2 and as POSIX ERE, because CEL and the controller must refuse the
- * same texts. */
+/* Patterns must be valid as RE2 and as POSIX ERE: the API server (CRD schema) and the controller
+ * must refuse the same texts. */
 #define NAME_PATTERN "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 #define AS_NAME                                                                                    \
 	.max_len = 253, .pattern = NAME_PATTERN, .valid = str_is_dns_subdomain, .want = "a DNS name"
@@ -25,7 +26,8 @@
 #define AS_DIGEST                                                                                  \
 	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .valid = object_is_digest,              \
 	.want = "sha256: followed by 64 hexadecimal digits"
-/* Addresses that machines probe; object_probes_check() checks the rest. */
+/* Addresses that machines probe. The pattern only limits the characters; object_probes_check()
+ * checks the rest. */
 #define AS_PROBES                                                                                  \
 	.max_items = 64, .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+$", .valid = object_is_probe, \
 	.want = "an address such as 10.20.0.1 or 10.20.0.10:6443"
@@ -33,7 +35,7 @@
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
 	.want = "an https URL"
 /* URL of a BMC or of one of its Systems. Plain HTTP is allowed only for loopback addresses, which
- * simulations use. */
+ * simulated BMCs use. */
 #define AS_BMC                                                                                     \
 	.max_len = 2048,                                                                           \
 	.pattern = "^((https://[^/?#@[:space:]]+|http://127[.][0-9.]+(:[0-9]+)?)"                  \
@@ -55,7 +57,8 @@
 	.max_len = 100, .check = schedule_check, .rules = object_schedule_rules,                   \
 	.want = "five cron fields or a macro such as @daily"
 
-/* CEL rule and message for one image of a pool. */
+/* IMAGE_RULES: CEL rule for one image of a pool, the expression self_. IMAGE_RULES_SAY: its error
+ * message. */
 #define IMAGE_RULES(self_)                                                                         \
 	"has(" self_ ".url) == has(" self_ ".digest) && (has(" self_ ".url) || has(" self_         \
 	".category)) && (!has(" self_ ".softwareImage) || has(" self_ ".category))"
@@ -68,14 +71,15 @@ bool object_is_http(const char *s);
 bool object_is_https(const char *s);
 bool object_is_bmc(const char *s);
 bool object_is_gate(const char *s);
-/* True if s contains only characters of an IP address. */
+/* True if s is not empty and contains only characters of an IP address (hexadecimal digits, dots
+ * and colons). */
 bool object_is_address(const char *s);
-/* True if s is an address as in object_is_address(), a slash and up to three digits. */
+/* True if s is the characters of an IP address, a slash and one to three digits. */
 bool object_is_network(const char *s);
-/* True if s contains only characters of an IP address, colons, dots and brackets. */
+/* True if s is not empty and contains only characters of an IP address and brackets. */
 bool object_is_probe(const char *s);
 bool object_is_host_port(const char *s);
-/* True if s has three capital letters. */
+/* True if s is three capital letters. */
 bool object_is_currency(const char *s);
 
 #define SECOND INT64_C(1000)
@@ -93,7 +97,7 @@ extern const struct field_rule object_requirement_rules[], object_tls_rules[],
 	object_schedule_rules[], provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
 
-/* Field tables and columns of the whole object of each kind. */
+/* Field tables and columns of the whole object, by kind. */
 extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
 	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
 	burst_policy_fields[], burst_ledger_fields[];
@@ -101,7 +105,8 @@ extern const struct object_column node_pool_columns[], node_claim_columns[], mac
 	provider_object_columns[], virtual_cluster_columns[], drain_columns[],
 	wipe_record_columns[], burst_policy_columns[], burst_ledger_columns[];
 
-/* Check rules that involve several fields; see struct object_kind. old may be NULL. */
+/* NAME_check checks the rules of one kind that involve several fields (object_kind.check). old: the
+ * object before the change, or NULL. -1: *e names the field. */
 int node_pool_check(const void *object, const void *old, struct err *e);
 int node_claim_check(const void *object, const void *old, struct err *e);
 int machine_check(const void *object, const void *old, struct err *e);
@@ -112,24 +117,26 @@ int wipe_record_check(const void *object, const void *old, struct err *e);
 int burst_policy_check(const void *object, const void *old, struct err *e);
 int burst_ledger_check(const void *object, const void *old, struct err *e);
 
-/* Check parts of an object. path: path of the part for the error, such as
- * "spec.template.spec.requirements". */
+/* Checks that each requirement has the values that its operator needs. path: path of the list, for
+ * the error, such as "spec.template.spec.requirements". -1: *e names the field. */
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
 int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e);
-/* Checks that each text is one address with or without a port. field: path for the error. */
+/* Checks that each text is one IP address, with or without a port. field: path of the list, for the
+ * error. -1: *e names the text. */
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
-/* Checks that the object's name is a DNS label of at most max bytes. */
+/* Checks that the name of the object is a DNS label of at most max bytes. */
 int object_name_check(const struct object_meta *m, size_t max, struct err *e);
-/* ERR_INVALID unless a and b encode to the same JSON. */
+/* Checks that a and b encode to the same JSON. -1: ERR_INVALID, the field at `path` is
+ * immutable. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path,
 		struct err *e);
 
-/* meta must be the first member: object_meta_of() and object_decode() use the object's address as
- * that of its metadata. */
+/* Row of the metadata of a kind. meta must be the first member of the struct, because
+ * object_meta_of() and object_decode() use the object's address as that of its metadata. */
 #define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
-/* observedGeneration applies to the whole status, as kstatus reads it: clients wait for it after a
- * change of spec. */
+/* Rows of observedGeneration and conditions. observedGeneration applies to the whole status, as
+ * kstatus reads it: after a change of spec, clients wait for its new value. */
 #define CONDITIONS_ROW(type_, doc_)                                                                \
 	FIELD(type_, observed_generation, "observedGeneration", FIELD_I64, .min = 0,               \
 	      .max = INT64_MAX, .doc = "metadata.generation for which status was last updated."),  \

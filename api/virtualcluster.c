@@ -309,7 +309,8 @@ const struct object_column virtual_cluster_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-/* Probes and load balancers need an IP address with a port, not a host name. */
+/* Checks that text is an IP address with a port. Probes and load balancers cannot use a host
+ * name. */
 static int service_check(const char *text, const char *field, struct err *e)
 {
 	char host[ADDRESS_TEXT];
@@ -354,7 +355,8 @@ static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
 	return w->address ? service_check(w->address, field, e) : 0;
 }
 
-/* Only resources that the quota names can be lent and borrowed. */
+/* Checks a borrowing or lending limit: it requires a cohort, and may name only resources of the
+ * quota. */
 static int limit_check(const struct virtual_cluster_spec *s, const struct resources *limit,
 		       const char *field, struct err *e)
 {

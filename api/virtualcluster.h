@@ -6,9 +6,9 @@
 #include "api/common.h"
 
 /*
- * virtualcluster: the kind VirtualCluster: a tenant: its kubeconfig, quota, weight and priority,
- * and what drover must still clean up in its cluster. Field tables and checks:
- * api/virtualcluster.c.
+ * virtualcluster: the kind VirtualCluster: a tenant, with its kubeconfig, quota, weight and
+ * priority, and what drover must still clean up in its cluster (status.debts). Field tables and
+ * checks: api/virtualcluster.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -16,16 +16,17 @@ struct virtual_cluster_debt {
 	const char *node_name, *node_uid, *token_id;
 	int64_t since;
 };
-/* GPU-seconds with exponential decay, and the time from which later usage must be added. */
+/* GPU time that the tenant has used up to `time`, in GPU-seconds with exponential decay. Readers
+ * must add the use since `time`. */
 struct virtual_cluster_usage {
 	int64_t gpu_seconds, time;
 };
-/* Phases by which machine time is billed: until the node serves, serving, leaving, and until the
- * machine is wiped. */
+/* Phases by which machine time is billed: until the node serves (ALLOCATED), serving (READY),
+ * leaving (DRAINING), and until the machine is wiped (WIPING). */
 enum virtual_cluster_phase { PHASE_ALLOCATED, PHASE_READY, PHASE_DRAINING, PHASE_WIPING };
 extern const char *const virtual_cluster_phase_names[];
-/* Machine time of one month (UTC) with equal pool, instance type, phase and price, and the number
- * of machines for which it continues (controller/rules/ledger.h). */
+/* Machine time of one month (UTC) with the same pool, instance type, phase and price. It also has
+ * the number of machines whose time is still running (controller/rules/ledger.h). */
 struct virtual_cluster_charge {
 	/* such as "2026-11" */
 	const char *month;
@@ -36,9 +37,10 @@ struct virtual_cluster_charge {
 	const char *price_per_hour, *currency;
 	/* GPUs of one machine */
 	int64_t gpus;
-	/* machine time in seconds of all these machines, until virtual_cluster_cost.time */
+	/* machine time of all these machines, in seconds, up to virtual_cluster_cost.time */
 	int64_t seconds;
-	/* machines whose time since virtual_cluster_cost.time must be added */
+	/* number of machines whose time is still running: readers add their time since
+	 * virtual_cluster_cost.time */
 	int64_t machines;
 };
 struct virtual_cluster_charges {
@@ -49,7 +51,8 @@ struct virtual_cluster_cost {
 	int64_t time;
 	struct virtual_cluster_charges charges;
 };
-/* Fields of a struct virtual_cluster_cost alone, as kept bills are stored. */
+/* Field table of a struct virtual_cluster_cost alone, for bills of deleted tenants
+ * (controller/rules/kept_bills.h). */
 extern const struct field virtual_cluster_cost_fields[];
 enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
 extern const char *const control_plane_kind_names[];
@@ -60,15 +63,16 @@ struct virtual_cluster_control_plane {
 };
 enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
 extern const char *const virtual_cluster_nodes_names[];
-/* How machines join: by kubeadm in their image, by the script that the API server serves at
- * /node/join (run as root), or by either. */
+/* How a machine joins: by kubeadm in its image, by the script that the tenant's API server serves
+ * at /node/join (run as root), or by either. */
 enum virtual_cluster_join {
 	VIRTUAL_CLUSTER_BY_KUBEADM,
 	VIRTUAL_CLUSTER_BY_SCRIPT,
 	VIRTUAL_CLUSTER_BY_EITHER
 };
 extern const char *const virtual_cluster_join_names[];
-/* Same order as enum fabric_proof (providers/fabric.h). */
+/* Lowest accepted proof of a tenant's segment, in the order of enum fabric_proof
+ * (providers/fabric.h). */
 enum virtual_cluster_proof {
 	VIRTUAL_CLUSTER_PROOF_NONE,
 	VIRTUAL_CLUSTER_PROOF_WEAK,
@@ -81,30 +85,34 @@ extern const char *const virtual_cluster_via_names[];
 struct virtual_cluster_api_server {
 	/* enum virtual_cluster_via */
 	int via;
-	/* IP:PORT; NULL: with l4lb a free address is chosen */
+	/* IP:PORT at which machines reach the API server; NULL with VIA_L4LB: drover chooses a free
+	 * address */
 	const char *address;
-	/* IP:PORT of the API servers; only with l4lb */
+	/* IP:PORT of each API server behind the load balancer; only with VIA_L4LB */
 	struct strings backends;
-	/* only with vip and l4lb */
+	/* Provider whose fabric contains the tenant's network; only with VIA_VIP and VIA_L4LB */
 	struct object_name_ref *provider_ref;
 };
-/* State of spec.network.apiServer: the known address, and what drover has created for it. */
+/* State of spec.network.apiServer: the address at which machines reach the API server, and what
+ * drover has created for it. */
 struct virtual_cluster_way {
-	/* IP:PORT; NULL: unknown yet */
+	/* IP:PORT; NULL: not known yet */
 	const char *address;
 	/* Provider whose fabric may contain a load balancer created by drover; NULL: none */
 	const char *provider;
 };
-/* A waiting pod, according to the latest plan. */
+/* virtual_cluster_waiting is a waiting pod, according to the latest plan.
+ * VIRTUAL_CLUSTER_WAITING_MAX: most waiting pods in status. */
 #define VIRTUAL_CLUSTER_POD_MAX 317 /* longest NAMESPACE/NAME in bytes */
 #define VIRTUAL_CLUSTER_MESSAGE_MAX 1024
 #define VIRTUAL_CLUSTER_WAITING_MAX 64
 struct virtual_cluster_waiting {
 	/* NAMESPACE/NAME */
 	const char *pod;
-	/* position in the queue, counted from 1; 0: none */
+	/* position in the queue of all tenants, counted from 1; 0: a machine is being prepared for
+	 * the pod, or none could run it */
 	int64_t place;
-	/* same as in the pod's event */
+	/* reason and message of the pod's last event */
 	const char *reason, *message;
 	/* NodeClaim on which capacity is reserved for the pod; NULL: none */
 	const char *claim;
@@ -117,7 +125,8 @@ struct virtual_cluster_waits {
 };
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
-	/* workload in the host cluster; NULL: whether the tenant sleeps is unknown */
+	/* workload in the host cluster that runs the tenant's API server; NULL: not set, the tenant
+	 * never counts as asleep */
 	struct virtual_cluster_control_plane *control_plane;
 	const char *server, *join_endpoint;
 	/* enum virtual_cluster_nodes */
@@ -125,20 +134,22 @@ struct virtual_cluster_spec {
 	/* enum virtual_cluster_join */
 	int join;
 	struct resources quota;
-	/* NULL: no cohort */
+	/* group of tenants that lend quota to each other; NULL: none */
 	const char *cohort;
 	struct resources borrowing_limit, lending_limit;
 	int64_t weight, priority;
 	struct {
 		const char *segment;
-		/* addresses that answer only in the segment */
+		/* addresses that machines probe: each answers only machines in the segment */
 		struct strings probe;
-		/* enum virtual_cluster_proof */
+		/* enum virtual_cluster_proof: lowest proof of isolation with which a machine may
+		 * serve */
 		int require_proof;
-		/* NULL: join_endpoint, or the endpoint that the tenant's ConfigMap names */
+		/* how machines reach the API server; NULL: at join_endpoint, or at the endpoint
+		 * that the tenant's own ConfigMap names */
 		struct virtual_cluster_api_server *api_server;
 	} network;
-	/* in ms; -1: never */
+	/* time asleep in ms after which the tenant's machines are taken back; -1: never */
 	int64_t sleep_grace;
 	bool paused;
 };
@@ -150,16 +161,16 @@ struct virtual_cluster_status {
 	const char *asleep_object;
 	struct resources allocated;
 	struct virtual_cluster_usage *usage;
-	/* NULL: the tenant never had a machine */
+	/* cost of the tenant's machines; NULL: it never had one */
 	struct virtual_cluster_cost *cost;
 	struct virtual_cluster_way *api_server;
-	/* first waiting pods of the queue */
+	/* the first waiting pods of the queue */
 	struct virtual_cluster_waits waiting;
 	struct {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
-	/* KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay Asleep */
+	/* types: KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay Asleep */
 	struct conditions conditions;
 };
 struct virtual_cluster {

@@ -13,10 +13,11 @@
  */
 
 struct wipe_record_spec {
-	/* members are encoded directly in spec: spec.machine, spec.tenancy, ... */
+	/* the evidence; its members are encoded directly in spec: spec.machine, spec.tenancy,
+	 * ... */
 	struct evidence evidence;
-	/* signed evidence as a DSSE envelope; authoritative, the members of evidence are a copy of
-	 * it */
+	/* the signed evidence as a DSSE envelope. It is authoritative: the members of `evidence`
+	 * are a copy for reading. */
 	const char *envelope;
 };
 struct wipe_record {
