@@ -205,8 +205,8 @@ struct machine_hold {
 	 * machine_leave.blocked_by */
 	const char *blocked_by;
 };
-/* Phase of an installation by the Provider's manager (BCM). The journal has a phase from before the
- * request until the machine is BCM's own node again. */
+/* Phase of an installation by the Provider's manager (BCM). status.install has a phase from before
+ * the request until the node in BCM is back in its original state. */
 enum machine_install_phase {
 	INSTALL_RUNNING,
 	INSTALL_DONE,

@@ -51,8 +51,8 @@ bool disruption_is_ours(const char *reason)
 	       str_eq(reason, LEAVE_ASLEEP) || str_eq(reason, LEAVE_RECLAIMED);
 }
 
-/* True if drover itself took the machine out. Such a machine counts as leaving even while
- * quarantined, because it may still be on. */
+/* True if drover itself began the disruption of the machine. Such a machine counts as leaving even
+ * while quarantined, because it may still be on. */
 static bool for_our_sake(const struct machine *m)
 {
 	return m->status.leave && disruption_is_ours(m->status.leave->reason);

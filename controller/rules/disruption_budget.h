@@ -4,36 +4,41 @@
 #include "api/kinds.h"
 
 /*
- * disruption_budget: spec.disruption.budgets of a NodePool limit how many nodes of the pool may be
- * leaving while drover takes out more of its own accord. Pure. Budgets work as in Karpenter: all
- * leaving nodes count, the smallest budget that applies now wins, percentages round up, and a
- * budget with a schedule applies for its duration from each time of the schedule.
+ * disruption_budget: how many nodes of a NodePool may be leaving at one time, according to
+ * spec.disruption.budgets of the pool. A budget limits only what drover does of its own accord.
+ * Pure functions.
+ *
+ * Budgets work as in Karpenter. All leaving nodes count. The smallest budget that applies now
+ * decides. Percentages round up. A budget with a schedule applies for its duration from each time
+ * of the schedule.
  */
 
-/* Nodes of one pool. */
+/* Numbers of nodes of one pool. */
 struct disruption {
-	/* nodes on which work may run, including those in leaving */
+	/* nodes on which pods may run, including the leaving ones */
 	int64_t nodes;
-	/* nodes that are leaving, or quarantined while leaving */
+	/* nodes that are leaving. A node that drover itself took out and that is now quarantined
+	 * still counts. */
 	int64_t leaving;
 };
 
-/* True for values of status.leave.reason with which drover itself began the disruption; budgets
- * limit only these. */
+/* True for values of status.leave.reason for which drover itself began the disruption. Budgets
+ * limit only these reasons. */
 bool disruption_is_ours(const char *reason);
-/* True if work may run on the machine, and nothing has taken it out of service. */
+/* True if the machine is in state serving: pods may run on it, and nothing has taken it out of
+ * service. */
 bool disruption_serves(const struct machine *m);
-/* Counts a machine of this claim. decided: the machine will leave, but status does not show it
- * yet. */
+/* Adds the machine m of claim n to the numbers in *d. decided: drover has decided that the machine
+ * leaves, but status does not show it yet. */
 void disruption_count(struct disruption *d, const struct machine *m, const struct node_claim *n,
 		      bool decided);
 
-/* Returns how many of `nodes` may be leaving at one time for this reason, at the wall time now.
+/* Returns how many of `nodes` nodes may be leaving at one time for `reason`, at the wall time now.
  * INT64_MAX: no budget applies. */
 int64_t disruption_budget_allow(const struct node_pool *p, const char *reason, int64_t nodes,
 				int64_t now);
 
-/* True if a time of the schedule (five cron fields, or a macro such as @daily; UTC) lies in (now -
+/* True if the schedule (five cron fields, or a macro such as @daily; UTC) has a time in (now -
  * duration, now]. Also true for an unreadable schedule, because then the budget applies and allows
  * less. */
 bool disruption_budget_window(const char *schedule, int64_t duration_ms, int64_t now);

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
-/* False for the serial numbers that firmware reports when none was set. */
+/* Refuses also the serial numbers that firmware reports when none was set. */
 bool identity_is_serial(const char *serial)
 {
 	static const char *const defaults[] = {
@@ -41,7 +41,8 @@ bool identity_is_serial(const char *serial)
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		if (strcasecmp(serial, defaults[i]) == 0)
 			return false;
-	for (const char *p = serial; *p; p++) /* "00000000", "........" */
+	/* false for one repeated character, such as "00000000" */
+	for (const char *p = serial; *p; p++)
 		if (*p != serial[0])
 			return true;
 	return false;
@@ -57,9 +58,10 @@ static const char *named(const char *text)
 	return str_or(text, "nothing");
 }
 
-/* Compares the UUID: an exact match proves the identity; a match in the other byte order only if
- * `beside` or the serial number matches too. Without a usable UUID the serial number decides. who:
- * source of the values, for messages; or_else: the second proof that `beside` stands for. */
+/* Returns 0 if uuid and serial prove the identity in `want`, or -1 with ERR_CONFLICT. The same UUID
+ * is a proof. The same UUID in the other byte order is a proof only if `beside` is true or the
+ * serial numbers match. Without a usable UUID the serial number decides. who: source of the values,
+ * for messages. beside: another proof of the caller's; or_else: its name, for messages. */
 static int proves(const struct machine_identity *want, const char *uuid, const char *serial,
 		  bool beside, const char *who, const char *or_else, struct err *e)
 {
@@ -96,8 +98,8 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 		       want->system_uuid, who, named(uuid));
 }
 
-/* True if the BMC does not report what is needed, and what it does report does not belong to
- * another machine. */
+/* True if the BMC does not report the values that a proof needs, and the values that it does report
+ * do not belong to another machine. */
 static bool untold(const struct machine_identity *want, const char *uuid, const char *serial)
 {
 	bool by_uuid = uuid_is(want->system_uuid);
@@ -106,7 +108,8 @@ static bool untold(const struct machine_identity *want, const char *uuid, const 
 		return false;
 	if (by_uuid && !uuid_is(uuid))
 		return true;
-	/* The serial number is needed alone, or in addition to a UUID in the other byte order. */
+	/* The serial number is needed if there is no usable UUID, or if the UUID is in the other
+	 * byte order. */
 	return identity_is_serial(want->serial_number) && str_empty(serial) &&
 	       (!by_uuid || uuid_compare(want->system_uuid, uuid) == UUID_SWAPPED);
 }

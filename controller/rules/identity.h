@@ -10,17 +10,20 @@
 /*
  * identity: decides whether a machine is the one that spec.identity names.
  *
- * The system UUID comes from four sources: the BMC, the agent (DMI), the Node (kubelet, from the
- * same file as the agent) and the operator. BMCs may write its first groups in the other byte
- * order, and may have a vendor default or none (base/uuid.h). Two levels of match:
+ * The system UUID comes from four sources: the BMC, the agent (DMI), the Node (the kubelet reads
+ * the same file as the agent) and the operator (spec.identity). A BMC may write the first groups of
+ * the UUID in the other byte order, and may report a vendor default or no UUID (base/uuid.h). There
+ * are two levels of match:
  *
- *   proof      same UUID, same byte order; in the other order only with a second proof, since two
- *              values are accepted then, and another honest machine may have the second
- *   conflict   any byte order counts as the same: this only refuses more
+ *   proof      same UUID in the same byte order. A UUID in the other byte order
+ *              is accepted only with a second proof: it is a second value that
+ *              matches, and a different, honest machine may have that value.
+ *   conflict   any byte order counts as the same. This is safe, because it only
+ *              refuses more.
  *
- * Where spec.identity has no UUID that distinguishes machines, its serial number must, and BMC and
- * agent must both report it; vendor defaults ("To be filled by O.E.M.") prove nothing. The second
- * proof depends on the source:
+ * If spec.identity has no UUID that distinguishes machines, its serial number must distinguish
+ * them, and both the BMC and the agent must report that number. Vendor defaults ("To be filled by
+ * O.E.M.") prove nothing. The second proof depends on the source of the UUID:
  *
  *   BMC, at each login    serial number
  *   agent                 serial number, or spec.bootMACAddress among its NICs; the boot secret
@@ -34,43 +37,51 @@
  * Pure functions; every text may be NULL or untrusted.
  */
 
-/* Judges what the BMC reports. -1: ERR_NOT_FOUND (spec.identity is not set), ERR_CONFLICT (another
- * machine, or the reported values can never prove this one), or ERR_UNAVAILABLE with
- * IDENTITY_UNTOLD: the BMC does not report what is needed, as some do not for a while after power
- * returns. The caller must then wait and not act. */
+/* Checks whether the UUID and serial number that the BMC reports are those of spec.identity (want).
+ * Returns 0 if they prove the machine, or -1 with one of these errors:
+ *
+ * - ERR_NOT_FOUND: spec.identity is not set.
+ * - ERR_CONFLICT: the BMC is of a different machine, or its values can never prove this one.
+ * - ERR_UNAVAILABLE with code IDENTITY_UNTOLD: the BMC does not report the needed values, as some
+ *   BMCs do not for a while after power returns. The caller must wait and must not act. */
 #define IDENTITY_UNTOLD (-2)
 int identity_bmc(const struct machine_identity *want, const char *uuid, const char *serial,
 		 struct err *e);
 
-/* Judges what the agent found. -1: ERR_CONFLICT. mac: spec.bootMACAddress. */
+/* Checks whether the agent runs on the machine of spec.identity (want). mac: spec.bootMACAddress.
+ * -1: ERR_CONFLICT, it does not, or cannot be proved. */
 int identity_agent(const struct machine_identity *want, const char *mac,
 		   const struct proto_inventory *inv, struct err *e);
 
-/* True if a Node that registered is this machine. seen: UUID that the agent of this boot read; NULL
- * (agent that did not record it): spec.identity decides. */
+/* True if a Node that joined runs on this machine. node: UUID that the Node reports. seen: UUID
+ * that the agent of this boot read; NULL: an older agent did not record it, and spec.identity
+ * (want) decides. */
 bool identity_joined(const struct machine_identity *want, const char *seen, const char *node);
 
-/* True if a Node that existed before is this machine. uuid: as the BMC reports it, or from
- * spec.identity. */
+/* True if a Node that existed before is proved to run on this machine. uuid, provider_id: of the
+ * machine; uuid is as the BMC reports it, or from spec.identity. */
 bool identity_node(const char *uuid, const char *provider_id, const char *node_uuid,
 		   const char *node_provider_id);
 
-/* True if the Node may run on the machine with this UUID, so that the machine must not be touched.
- * If neither has a usable UUID they may be the same machine; equal providerIDs also count. */
+/* True if the Node may run on the machine with this UUID and providerID, so that the machine must
+ * not be touched. Two usable UUIDs are compared. Otherwise the result is true if neither is usable
+ * or the providerIDs are equal. */
 bool identity_may_run(const char *uuid, const char *provider_id, const char *node_uuid,
 		      const char *node_provider_id);
 
-/* Returns the spec.providerID that drover gives to its Nodes. */
+/* Returns the spec.providerID of the machine's Node, drover://PROVIDER/MACHINE; in the arena. */
 const char *identity_provider_id(const struct machine *m, struct arena *a);
 
-/* Returns the path of the member by which a and b are the same machine, or NULL if they are not. */
+/* Returns the path of the member by which a and b are the same machine, such as
+ * "spec.identity.serialNumber"; NULL: they are different machines. */
 const char *identity_twins(const struct machine_identity *a, const struct machine_identity *b);
 
-/* True if the serial number distinguishes machines: not empty and not a vendor default. */
+/* True if the serial number distinguishes machines: it is not empty, not a vendor default, and not
+ * one repeated character. */
 bool identity_is_serial(const char *serial);
 
-/* True if a WipeRecord with this UUID and serial number was made of that machine, whatever the name
- * in it. */
+/* True if a WipeRecord with this UUID and serial number is of the machine in `want`. The machine's
+ * name in the record does not count. */
 bool identity_of_record(const struct machine_identity *want, const char *uuid, const char *serial);
 
 #endif

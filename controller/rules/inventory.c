@@ -1,5 +1,5 @@
 /*
- * inventory: compares what the agent inspected with the Machine, its instance type and its drives.
+ * inventory: compares what the agent found with the Machine, its instance type and its drives.
  */
 #include "controller/rules/inventory.h"
 
@@ -39,7 +39,8 @@ struct object_controllers inventory_controllers(const struct proto_inventory *in
 	return l;
 }
 
-/* -1: a controller or drive does not show all that it contains. */
+/* Checks that every storage controller and drive shows all that it contains. -1: *e names one that
+ * does not. */
 static int storage_shows(const struct proto_inventory *inv, struct err *e)
 {
 	for (size_t i = 0; i < inv->controllers.n; i++)
@@ -54,8 +55,8 @@ static int storage_shows(const struct proto_inventory *inv, struct err *e)
 	return 0;
 }
 
-/* Compares the storage controllers: a dead drive may take its controller with it, or leave the
- * controller without a driver. */
+/* Compares the storage controllers. A dead drive may take its controller with it, or leave the
+ * controller without a driver. -1: *e names the difference. */
 static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
 			   struct err *e)
 {
@@ -100,7 +101,8 @@ static int machine_fits(const struct machine *m, const struct provider_object *p
 			       str_or(m->spec.instance_type, "(none)"));
 	if (identity_agent(m->spec.identity, m->spec.boot_mac_address, inv, e) < 0)
 		return -1;
-	/* The Node and the evidence are compared with the UUID of the agent's first call. */
+	/* The Node and the evidence are compared with the UUID of the agent's first message, so the
+	 * inspected UUID must be the same. */
 	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
 		return err_set(e, ERR_CONFLICT, 0,
 			       "the agent called with system UUID %s, but inspected system UUID %s",
@@ -157,7 +159,8 @@ const char *inventory_drive_text(const struct machine *m, const char *wwn,
 			  str_or(slot, want ? want->slot : NULL), out);
 }
 
-/* A list of drives for a message: as many as `room` allows, then the number of the rest. */
+/* Names of drives for a message: as many as fit into `room` bytes, then the number of the others.
+ * n: drives in total; told: drives named so far. */
 struct naming {
 	char text[INVENTORY_DRIVE_TEXT + 32];
 	size_t room, n, told;
@@ -226,7 +229,8 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 			       "drive %s: spec.drives has %lld bytes, the agent found %lld",
 			       inventory_drive_text(m, resized->wwn, words),
 			       (long long)resized->bytes, (long long)found_bytes);
-	else /* a drive is listed twice */
+	/* no drive is missing or unexpected, but the numbers differ: a drive is listed twice */
+	else
 		(void)!err_set(e, ERR_INVALID, 0,
 			       "spec.drives lists %zu drives, the agent found %zu", want->n,
 			       inv->drives.n);

@@ -24,7 +24,8 @@ int kept_bills_of(const char *uid)
 	return (int)(sum % KEPT_BILLS);
 }
 
-/* Returns the time until which the bill counts; an unreadable bill counts as oldest. */
+/* Returns the time up to which the bill is complete (status.cost.time), in wall ms; 0 if the bill
+ * is unreadable, so that it counts as the oldest. */
 static int64_t time_of(const char *bill)
 {
 	OWN_JSON o = json_loads(bill, 0, NULL);
@@ -92,7 +93,8 @@ json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, i
 	return patch;
 }
 
-/* Returns the cost without the charges that cannot be decoded; the caller owns the result. */
+/* Returns a copy of cost without the charges that cannot be decoded, owned by the caller. Calls
+ * on_unread() for each of these. */
 static json_t *readable(const json_t *cost, struct arena *a,
 			void (*on_unread)(const struct err *e, void *arg), void *arg)
 {

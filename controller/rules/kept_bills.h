@@ -7,24 +7,26 @@
 #include "base/arena.h"
 
 /*
- * kept_bills: bills of deleted VirtualClusters, kept in ConfigMaps in drover's own namespace. Pure.
+ * kept_bills: keeps the bills of deleted VirtualClusters in ConfigMaps in drover's own namespace.
+ * Pure functions.
  *
- * There are KEPT_BILLS ConfigMaps; the UID of a VirtualCluster chooses one, and the bill is stored
- * under that UID. Writing a bill again therefore counts nothing twice. A bill is a VirtualCluster
- * that has only metadata and status.cost.
+ * There are KEPT_BILLS ConfigMaps. The UID of a VirtualCluster determines its ConfigMap, and the
+ * bill is stored under that UID. Writing a bill again therefore counts nothing twice. A bill is a
+ * VirtualCluster that has only metadata and status.cost.
  * Tests: tests/unit/controller/rules/test_kept_bills.c, tests/unit/controller/tenant/test_debts.c
  */
 #define KEPT_BILLS 16
 #define KEPT_BILLS_NAME 16
-#define KEPT_BILLS_MAX                                                                             \
-	(900 * 1024) /* bytes of one ConfigMap's data; beyond that the oldest bills are deleted */
+/* most bytes in one ConfigMap's data; beyond them the oldest bills are deleted */
+#define KEPT_BILLS_MAX (900 * 1024)
 
 void kept_bills_name(int i, char out[static KEPT_BILLS_NAME]);
-/* Returns the index of the ConfigMap for that UID. */
+/* Returns the index (0 to KEPT_BILLS - 1) of the ConfigMap for the VirtualCluster with this UID. */
 int kept_bills_of(const char *uid);
-/* Returns a merge patch for the ConfigMap's `data`: the bill of vc up to now, and null for bills
- * that are deleted. data: current content; NULL: empty. *dropped: number of deleted bills that are
- * younger than LEDGER_MONTHS. */
+/* Returns a merge patch for the ConfigMap's `data`, owned by the caller. The patch contains the
+ * bill of vc up to `now`, and null for each bill to delete. data: current content; NULL: empty.
+ * *dropped: number of bills that are deleted for lack of space although they are younger than
+ * LEDGER_MONTHS. */
 json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, int64_t now,
 			 struct arena *a, size_t *dropped);
 
@@ -34,12 +36,12 @@ struct kept_bill {
 	const char *name;
 	struct virtual_cluster_cost cost;
 };
-/* Reads a kept bill. Calls on_unread() for each charge that cannot be decoded, and leaves the
- * charge out. -1: the whole bill cannot be decoded. */
+/* Decodes a bill, text, into *out. Calls on_unread() for each charge that cannot be decoded, and
+ * leaves the charge out. -1: the whole bill cannot be decoded. */
 int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out,
 		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e);
-/* Reads status.cost of a VirtualCluster. Calls on_unread() for each charge that cannot be decoded,
- * and leaves the charge out. -1: the whole cost cannot be decoded. */
+/* Decodes status.cost of a VirtualCluster into *out. Calls on_unread() for each charge that cannot
+ * be decoded, and leaves the charge out. -1: the whole cost cannot be decoded. */
 int kept_bill_cost(const json_t *cost, struct arena *a, struct virtual_cluster_cost *out,
 		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e);
 

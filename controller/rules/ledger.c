@@ -64,7 +64,7 @@ bool ledger_month_times(const char *month, int64_t *begin, int64_t *end)
 	return str_to_time(t, end);
 }
 
-/* Sets out to the oldest month that is kept. */
+/* Sets out to the oldest month that is kept at the time now. */
 static void oldest_kept(int64_t now, char out[static LEDGER_MONTH_SIZE])
 {
 	int64_t begin = now, end;
@@ -110,7 +110,7 @@ static struct virtual_cluster_charge *append(struct virtual_cluster_charges *lis
 	return &v[list->n++];
 }
 
-/* Adds `seconds` for each machine of the sum; stops at INT64_MAX. */
+/* Adds `seconds` for each running machine of the sum c; the result stops at INT64_MAX. */
 static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 {
 	int64_t more;
@@ -119,8 +119,8 @@ static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 		c->seconds = INT64_MAX;
 }
 
-/* Extends all sums to `to`, but at most to the end of the month of c->time. Sums that continue into
- * the next month begin anew there. */
+/* Extends all running sums to the time `to`, but at most to the end of the month of c->time, and
+ * sets c->time. Sums that continue into the next month end; new sums continue for them. */
 static void go_on(struct virtual_cluster_cost *c, int64_t to, struct arena *a)
 {
 	char month[LEDGER_MONTH_SIZE], next[LEDGER_MONTH_SIZE];

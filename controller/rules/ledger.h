@@ -6,48 +6,54 @@
 #include "base/arena.h"
 
 /*
- * ledger: cost of a tenant's machines, as stored in VirtualCluster.status.cost. Pure.
+ * ledger: cost of a tenant's machines, as stored in VirtualCluster.status.cost. Pure functions.
  *
- * Machine time is summed in whole seconds, like API times, separately for each month (UTC), pool,
- * instance type, phase and price. Each sum also has the number of machines for which it continues,
- * and one common time says until when all sums are complete; all are written in one request.
- * Readers add the time since then (ledger_at()). So nothing is written while nothing changes, a
- * restart or a new leader leaves no gap, and a write that was lost or refused counts nothing twice.
- * Money is computed from a whole sum, so that the number of writes does not affect the result.
+ * Machine time is summed in whole seconds, like API times. There is a separate sum (struct
+ * virtual_cluster_charge, a charge) for each month (UTC), pool, instance type, phase and price. A
+ * sum also has the number of machines whose time is still running. One time, common to all sums,
+ * tells up to when they are complete. All are written in one request, and readers add the running
+ * time since then (ledger_at()).
+ *
+ * Therefore nothing is written while nothing changes. A restart or a new leader leaves no gap. A
+ * write that was lost or refused counts nothing twice. Money is computed from a whole sum, so that
+ * the number of writes does not affect the result.
  * Tests: tests/unit/controller/rules/test_ledger.c, tests/world/test_cost.c
  */
 #define LEDGER_MONTHS 14
-#define LEDGER_CHARGES 1024 /* most sums; beyond that the oldest months are deleted */
-#define LEDGER_MONTH_SIZE 8 /* size of "2026-11" */
+#define LEDGER_CHARGES 1024 /* most sums of one tenant; beyond them the oldest months are deleted */
+#define LEDGER_MONTH_SIZE 8 /* size of a month such as "2026-11", with the final NUL */
 
-/* Sets *phase to the billing phase of a machine state. False: machines in that state are not
- * billed. */
+/* Sets *phase to the billing phase (enum virtual_cluster_phase) of a machine in state s. False: a
+ * machine in this state is not billed. */
 bool ledger_phase(enum machine_state s, int *phase);
 
-/* Returns the cost as of the time now: sums extended to now, new months begun, months older than
- * LEDGER_MONTHS left out. If now is before was->time, nothing is added. was NULL: no cost yet.
- * Strings are borrowed from was, lists belong to the arena. */
+/* Returns the cost as of the time `now`: running sums are extended to `now`, a new month begins new
+ * sums, and months older than LEDGER_MONTHS are left out. If `now` is before was->time, nothing is
+ * added. was NULL: no cost yet. Strings are borrowed from *was, lists belong to the arena. */
 struct virtual_cluster_cost ledger_at(const struct virtual_cluster_cost *was, int64_t now,
 				      struct arena *a);
 
-/* Counts one more machine of this kind in held. month, seconds and machines of `like` are
- * ignored. */
+/* Adds one machine to the sum in `held` of the same pool, instance type, phase and price as *like,
+ * or adds that sum. month, seconds and machines of *like are ignored. held: the machines that the
+ * tenant has now. */
 void ledger_count(struct virtual_cluster_charges *held, const struct virtual_cluster_charge *like,
 		  struct arena *a);
-/* True if the sums of c continue for exactly the machines in held. */
+/* True if the running sums of *c have exactly the numbers of machines in `held`. */
 bool ledger_holds(const struct virtual_cluster_cost *c, const struct virtual_cluster_charges *held);
-/* Lets the sums of c continue for exactly the machines in held, from c->time on. Returns the number
- * of sums of old months that had to be deleted. */
+/* Sets the running sums of *c to the machines in `held`, from c->time on; all other sums end.
+ * Returns the number of sums of old months that had to be deleted. */
 size_t ledger_hold(struct virtual_cluster_cost *c, const struct virtual_cluster_charges *held,
 		   struct arena *a);
 
-/* Sets *micro to the cost of one sum. False: the price is unknown, or the result overflows. */
+/* Sets *micro to the cost of one sum, in millionths of its currency. False: the price is unknown,
+ * or the result overflows. */
 bool ledger_amount(const struct virtual_cluster_charge *c, int64_t *micro);
-/* Sets *seconds to the GPU time of one sum. False: the result overflows. */
+/* Sets *seconds to the GPU time of one sum, in GPU-seconds. False: the result overflows. */
 bool ledger_gpu_seconds(const struct virtual_cluster_charge *c, int64_t *seconds);
 
 void ledger_month(int64_t unix_ms, char out[static LEDGER_MONTH_SIZE]);
-/* Sets the begin of the month and of the next month, wall ms. False: month is not a month. */
+/* Sets *begin to the begin of the month and *end to the begin of the next month, in wall ms. month:
+ * such as "2026-11". False: the text is not a month. */
 bool ledger_month_times(const char *month, int64_t *begin, int64_t *end);
 
 #endif

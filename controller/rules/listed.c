@@ -8,10 +8,10 @@
 
 #include "base/str.h"
 
-#define LEAST 8 /* shortest prefix that identifies a serial number */
+#define LEAST 8 /* shortest prefix that identifies a serial number, in letters and digits */
 #define WORD 128
 
-/* Copies the letters and digits of s to out, in lower case. */
+/* Copies the letters and digits of s to `out` in lower case, and returns `out`. */
 static const char *bare(const char *s, char out[static WORD])
 {
 	size_t n = 0;
@@ -31,7 +31,8 @@ static bool same_begin(const char *a, const char *b)
 	return n && k && (n == k || least >= LEAST) && !memcmp(x, y, least);
 }
 
-/* Compares durable names without prefixes such as "eui.", "naa.", "nguid." and "wwn-0x". */
+/* True if two durable names are equal apart from prefixes such as "eui.", "naa.", "nguid." and
+ * "wwn-0x". */
 static bool same_name(const char *a, const char *b)
 {
 	static const char *const kinds[] = {"eui", "naa", "nguid", "uuid", "wwn0x", "wwn", "0x"};
@@ -68,8 +69,8 @@ static bool is_listed(const struct listed_drive *v, size_t n, const struct proto
 	return false;
 }
 
-/* True if the agent saw the volume: by its name, or by its size if the BMC lists no drive that
- * matches the seen one. */
+/* True if the agent saw the volume that contains d. The volume is recognised by its durable name,
+ * or by its size in bytes if the seen drive is none of those that the BMC lists. */
 static bool volume_is_seen(const struct listed_drive *v, size_t n, const struct listed_drive *d,
 			   const struct proto_inventory *inv)
 {
@@ -97,8 +98,8 @@ static bool is_nameless(const struct listed_drive *d)
 	return !d->serial && !d->durable;
 }
 
-/* True if v[i] is the Nth drive of its model in the BMC's list, and the agent saw fewer than N of
- * that model, but at least one. */
+/* True if v[i] is the Nth drive of its model among the nameless drives of the BMC's list, and the
+ * agent saw at least one but fewer than N drives of that model. *nth: N. */
 static bool is_one_too_many(const struct listed_drive *v, size_t i,
 			    const struct proto_inventory *inv, size_t *nth)
 {

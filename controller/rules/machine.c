@@ -10,7 +10,7 @@
 #include "api/reasons.h"
 #include "base/str.h"
 
-#define VALUE_MAX 253 /* longest value of status.requests */
+#define VALUE_MAX 253 /* longest value of an annotation that status.requests can store */
 #define QUARANTINE_FIRST_MS (10 * 60 * 1000)
 #define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 

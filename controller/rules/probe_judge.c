@@ -6,7 +6,8 @@
 #include "base/crypto.h"
 #include "base/str.h"
 
-/* Tests: tests/unit/controller/rules/test_probe_judge.c */
+/* probe_judge: judges probe results of the agent, and of a Node's label.
+ * Tests: tests/unit/controller/rules/test_probe_judge.c */
 
 static void add(struct probe_targets *t, const char *address, const char *segment, bool own)
 {
@@ -92,7 +93,7 @@ void probe_judge(const struct probe_targets *t, const char *nonce, const struct 
 	}
 }
 
-/* Writes an address as it appears in a label. */
+/* Writes the address to `out` as it appears in a label: '_' for ':', no brackets. */
 static void label_text(const char *address, char out[static 64])
 {
 	size_t n = 0;
@@ -103,7 +104,8 @@ static void label_text(const char *address, char out[static 64])
 	out[n] = '\0';
 }
 
-/* Long labels are truncated, so `said` may be only the beginning of the address. */
+/* Sets v->leak and v->why for the address in a label that reports a leak. Long labels are
+ * truncated, so `said` may be only the beginning of the address. */
 static void name_leak(const struct probe_targets *t, const char *said, struct probe_verdict *v)
 {
 	char text[64];
@@ -168,7 +170,8 @@ void probe_judge_label(const struct probe_targets *t, const char *key, const cha
 	if (t->more)
 		str_format(v->why, sizeof(v->why), "more than %d addresses are configured",
 			   PROTO_PROBES_MAX);
-	else if (!t->n || t->v[t->n - 1].own) /* other addresses come last */
+	/* the last address is an own one: there are no others, because others come last */
+	else if (!t->n || t->v[t->n - 1].own)
 		str_format(v->why, sizeof(v->why), "no address of another segment is configured");
 	else
 		v->proved = true;

@@ -35,7 +35,7 @@ struct node_claim_spec promise_of(const struct node_pool *p, const struct object
 	};
 }
 
-/* Encodes the compared members. */
+/* Encodes the members of *s that are compared as JSON. */
 static json_t *encode(const struct node_claim_spec *s)
 {
 	const struct node_claim n = {.spec = *s};
@@ -63,7 +63,7 @@ static bool is_empty(const json_t *x)
 	return !x || (!json_object_size(x) && !json_array_size(x));
 }
 
-/* True if x equals y; two lists are equal if each item of either is in the other. */
+/* True if x equals y. Two lists are equal if each element of either is also in the other. */
 static bool same(const json_t *x, const json_t *y)
 {
 	json_t *item;

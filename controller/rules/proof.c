@@ -2,17 +2,19 @@
 
 #include "controller/rules/way.h"
 
-/* Tests: tests/unit/controller/rules/test_proof.c */
+/* proof: the best proof that the configuration allows.
+ * Tests: tests/unit/controller/rules/test_proof.c */
 
 int proof_of_network(const struct provider_object *p)
 {
 	switch ((enum provider_object_fabric)p->spec.network.type) {
 	case FABRIC_NONE:
 		return VIRTUAL_CLUSTER_PROOF_NONE;
-	/* Weak: the controller reports configuration, and that the switches are alive */
+	/* Weak: the Netris controller reports only its configuration and that the switches are
+	 * alive */
 	case FABRIC_NETRIS:
 		return VIRTUAL_CLUSTER_PROOF_WEAK;
-	case FABRIC_EXEC: /* Strong: the program may report one */
+	case FABRIC_EXEC: /* Strong: the operator's program may report a strong proof */
 		return VIRTUAL_CLUSTER_PROOF_STRONG;
 	}
 	return VIRTUAL_CLUSTER_PROOF_NONE;

@@ -4,11 +4,11 @@
 #include "api/kinds.h"
 
 /*
- * provider: queries on a Provider object. Pure.
+ * provider: queries on a Provider object. Pure functions.
  * Tests: tests/unit/controller/hardware/test_driver.c
  */
 
-/* Returns the instance type of that name. NULL: none, or name is NULL. */
+/* Returns the instance type of p with this name. NULL: p has none, or name is NULL. */
 const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
 								   const char *name);
 

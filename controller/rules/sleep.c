@@ -1,6 +1,7 @@
 /*
- * sleep: interprets the workload of a tenant's control plane, including the annotations with which
- * vCluster pauses. tenant/sleep.c reads the workload from the host cluster.
+ * sleep: interprets the workload of a tenant's control plane, including the annotations that
+ * vCluster sets when it pauses or restores a tenant. tenant/sleep.c reads the workload from the
+ * host cluster.
  */
 #include "controller/rules/sleep.h"
 #include "api/annotations.h"

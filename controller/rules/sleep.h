@@ -6,7 +6,8 @@
 
 /*
  * sleep: determines from the workload of a tenant's control plane whether the tenant is asleep, and
- * when sleepGrace has passed. Pure; controller/tenant/sleep.h reads the workload and defines sleep.
+ * when its sleepGrace has passed. Pure functions; controller/tenant/sleep.h reads the workload and
+ * defines when a tenant sleeps.
  * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_sleep.c
  */
 enum tenant_sleep_is { TENANT_SLEEP_UNKNOWN, TENANT_SLEEP_NO, TENANT_SLEEP_YES };
@@ -14,25 +15,25 @@ enum tenant_sleep_is { TENANT_SLEEP_UNKNOWN, TENANT_SLEEP_NO, TENANT_SLEEP_YES }
 /* Result of reading a control plane's workload. */
 struct tenant_sleep_view {
 	enum tenant_sleep_is is;
-	/* CamelCase, static */
+	/* reason for a condition, CamelCase, static string */
 	const char *reason;
 	char message[200];
 	/* "UID/GENERATION" of the workload; "" unless is == TENANT_SLEEP_YES */
 	char object[96];
 };
-/* Judges the workload o. what: its kind and name for messages, such as "StatefulSet
- * vc-team-a/team-a". */
+/* Decides from the workload o whether the tenant is asleep, and sets *out. what: kind and name of
+ * the workload for messages, such as "StatefulSet vc-team-a/team-a". */
 void tenant_sleep_read(const json_t *o, const char *what, struct tenant_sleep_view *out);
-/* Judges an error in reading the workload. False: the error tells nothing, because the API server
- * did not answer. */
+/* Sets *out after an error in reading the workload, to TENANT_SLEEP_UNKNOWN with a reason. False:
+ * the error tells nothing, because the API server did not answer; *out is unchanged. */
 bool tenant_sleep_refused(const struct err *e, const char *what, struct tenant_sleep_view *out);
 
-/* Returns when sleepGrace has passed, in wall ms, without jumps of the clock; 0: never, or the
- * tenant is awake. */
+/* Returns the wall ms at which sleepGrace has passed; 0: never, or the tenant is awake. The stored
+ * times are corrected for jumps of the clock. */
 int64_t tenant_sleep_until(const struct virtual_cluster *vc);
 
-/* Returns the time since which a pending cleanup from `since` counts as tried: not before the end
- * of the tenant's sleep. INT64_MAX: the tenant is asleep. */
+/* Returns the wall ms from which a pending cleanup counts as tried: `since`, or the end of the
+ * tenant's last sleep if that is later. INT64_MAX: the tenant is asleep. */
 int64_t tenant_sleep_debt_since(const struct virtual_cluster *vc, int64_t since);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include "base/str.h"
 
-/* Tests: tests/unit/controller/rules/test_way.c */
+/* way: the network path from a tenant's machines to its API server.
+ * Tests: tests/unit/controller/rules/test_way.c */
 
 const char *way_address(const struct virtual_cluster *vc)
 {

@@ -4,22 +4,24 @@
 #include "api/kinds.h"
 
 /*
- * way: the path from a tenant's machines to its API server, from spec.network.apiServer of the
- * VirtualCluster.
+ * way: the network path from a tenant's machines to the tenant's API server (called way in the
+ * code), as spec.network.apiServer of the VirtualCluster defines it.
  *
- * Pure. Tests: tests/unit/controller/rules/test_way.c
+ * Pure functions. Tests: tests/unit/controller/rules/test_way.c
  */
 
-/* Returns the address at which machines reach the API server, HOST:PORT, from spec or as found.
- * NULL: apiServer is not set, or the address is unknown yet. */
+/* Returns the IP:PORT at which machines reach the tenant's API server, from spec, or from status if
+ * drover chose it. NULL: spec.network.apiServer is not set, or the address is not known yet. */
 const char *way_address(const struct virtual_cluster *vc);
-/* Returns the address if only the tenant's own network reaches it, so that other machines may be
- * probed with it; else NULL. An address with via: address may be reachable for all. */
+/* Returns the address of way_address() if only the tenant's own network reaches it; machines
+ * outside the segment may then be probed with it. Otherwise NULL: an address with `via: address`
+ * may be reachable for all. */
 const char *way_own_address(const struct virtual_cluster *vc);
-/* Returns the name of the Provider whose fabric must have a load balancer; NULL: none. */
+/* Returns the name of the Provider whose fabric must have a load balancer for the tenant; NULL:
+ * none. */
 const char *way_balanced_by(const struct virtual_cluster *vc);
-/* Returns a key of all settings that a check of the path depends on, in the arena. A result is void
- * once the key changes. */
+/* Returns a text of all settings on which a check of the path depends, in the arena; "" if
+ * spec.network.apiServer is not set. A result of a check is void once the text changes. */
 const char *way_key(const struct virtual_cluster *vc, struct arena *a);
 
 #endif

@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "controller/rules/inventory.h"
 
-/* The agent reports rotating drives; all others, also SATA and SAS, count as flash. */
+/* True unless the agent reported the drive as rotating: all other drives, also SATA and SAS, count
+ * as flash. */
 static bool is_flash(const struct evidence_device *d)
 {
 	return !d->rotational;
@@ -72,8 +73,8 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 	return 0;
 }
 
-/* Reports a failed wipe by its first failed drive, with serial number and slot so that the operator
- * finds it. */
+/* Sets *e to the first drive that made the wipe fail, with serial number and slot so that the
+ * operator finds the drive. Always returns -1. */
 static int refuse_failed(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	char drive[INVENTORY_DRIVE_TEXT];
@@ -93,7 +94,8 @@ static int refuse_failed(const struct machine *m, const struct evidence *ev, str
 	return err_set(e, ERR_DENIED, 0, "the wipe failed");
 }
 
-/* Judges the wipe itself, independent of the required level. */
+/* Checks the wipe itself, independent of the required level: machine, tenancy, verdict, and every
+ * drive. -1: *e names what is wrong. */
 static int judge_wipe(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	const struct object_drives *want = &m->spec.drives;
@@ -131,7 +133,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
 				       inventory_drive_text(m, want->v[i].wwn, drive));
 		/* mutant: judge-size */
-		if (d->bytes != want->v[i].bytes) /* hidden sectors were not wiped */
+		if (d->bytes != want->v[i].bytes) /* hidden sectors of the drive were not wiped */
 			return err_set(e, ERR_DENIED, 0,
 				       "drive %s: %lld bytes expected, %lld wiped",
 				       inventory_drive_text(m, d->wwn, drive),
@@ -148,7 +150,8 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
-	for (size_t i = 0; i < ev->statements.n; i++) /* an attempt that failed leaves data */
+	/* a part for which the wipe was tried and failed still has data */
+	for (size_t i = 0; i < ev->statements.n; i++)
 		if (ev->statements.v[i].outcome == STATEMENT_FAILED)
 			return err_set(e, ERR_DENIED, 0, "%s: %s",
 				       statement_part_names[ev->statements.v[i].part],
@@ -172,7 +175,8 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)
 {
-	/* Reasons on which an operator can act come first. */
+	/* The most useful reasons for an operator come first: those on which an operator can
+	 * act. */
 	static const enum reason told[] = {
 		REASON_DriveMissing,  REASON_ReadOnly,	  REASON_NamespaceHidden,
 		REASON_SectorsHidden, REASON_DriveLocked, REASON_DriveZoned,

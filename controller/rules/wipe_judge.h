@@ -6,19 +6,20 @@
 #include "wipe/evidence.h"
 
 /*
- * wipe_judge: decides whether evidence suffices to call a machine clean. Pure. The caller must have
- * verified the signatures (life/clean_proof.h).
+ * wipe_judge: decides whether the evidence of a wipe suffices to call a machine clean. Pure
+ * functions. The caller must have verified the signatures (life/clean_proof.h).
  */
 
-/* Compares evidence, decoded from its envelope, with the machine and its current tenancy,
- * spec.drives, the floor of the Provider p (NULL: ERR_NOT_FOUND) and that of a claim (floor; NULL:
- * none). -1: the error names what is missing. */
+/* Compares the evidence ev, decoded from its envelope, with the machine, its current tenancy and
+ * spec.drives, with the required level of the Provider p, and with that of a claim (floor; NULL: no
+ * claim). -1: *e names what is missing; ERR_NOT_FOUND if p is NULL. */
 int wipe_judge(const struct machine *m, const struct provider_object *p, const struct evidence *ev,
 	       const struct object_wipe_floor *floor, struct err *e);
-/* Returns the reason (reasons.def) for which wipe_judge() refused the evidence. */
+/* Returns the reason (api/reasons.def) for which wipe_judge() refused the evidence. Call it only
+ * after wipe_judge() failed. */
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev);
-/* Returns the lowest levels of flash and of rotating drives in a record; -1: it has no such
- * drive. */
+/* Sets *flash and *hdd to the lowest level of any flash drive and of any rotating drive in the
+ * evidence; -1: it has no such drive. */
 void wipe_judge_levels(const struct evidence *ev, int *flash, int *hdd);
 
 #endif
