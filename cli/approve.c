@@ -1,7 +1,7 @@
 /*
- * approve: lets drover manage a machine, and records decisions that only an operator can make: the
- * machine may be wiped, it already serves a claim, its drives have changed, its BMC may get the
- * password.
+ * approve: `drover approve`: lets drover manage a machine, and records decisions that only an
+ * operator can make: the machine may be wiped, it already serves a claim, its drives have changed,
+ * or its BMC may get the password.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>
@@ -24,7 +24,7 @@ static bool has_drive(const json_t *drives, const json_t *one)
 	return false;
 }
 
-/* Prints the drives of a that b lacks, each after sign; returns their number. */
+/* Prints the drives that are in a but not in b, each after sign. Returns their number. */
 static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 {
 	static const char *const members[][2] = {
@@ -47,8 +47,8 @@ static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 	return n;
 }
 
-/* Asks the operator to confirm: a drive that leaves the list was not wiped, and drover will never
- * look for it again. */
+/* Asks the operator to confirm that drives leave the list: drover has not wiped them and will never
+ * look for them again. Returns 0 for yes. */
 static int confirm_forgotten(struct cli_client *c, const char *machine, const json_t *m)
 {
 	OWN(arena) a = arena_new();
@@ -68,7 +68,8 @@ static int confirm_forgotten(struct cli_client *c, const char *machine, const js
 	return cli_confirm(c);
 }
 
-/* Prints the storage controllers without a driver, whose drives the approval accepts unseen. */
+/* Prints the storage controllers without a driver. The approval accepts that the drives behind them
+ * are neither seen nor wiped. */
 static void show_dark(struct cli_client *c, const json_t *controllers)
 {
 	json_t *o;
@@ -82,8 +83,8 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
-/* Returns the ids of the drives that only the BMC lists, and prints them. *new: number of these
- * that no operator has accepted before. */
+/* Prints the drives that the BMC lists and the agent does not see. Returns their IDs, owned by the
+ * caller. *new: number of these that no operator has accepted before. */
 static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 {
 	const json_t *want = json_at(m, "spec", "unseenDrives");
@@ -122,8 +123,9 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
 }
 
-/* Sets spec.drives to the drives of the last inspection, and spec.unseenDrives to those that only
- * the BMC lists. Returns 0; otherwise nothing may be written, and the cause was printed. */
+/* Sets spec.drives to the drives of the last inspection, and spec.unseenDrives to the drives that
+ * only the BMC lists. Returns 0. Otherwise the operator did not confirm, or nothing is known; the
+ * cause was printed, and the caller must write nothing. */
 static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;
@@ -151,8 +153,9 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	return 0;
 }
 
-/* Checks the claim here, where the operator sees the error: with a wrong claim, steps/adopt.c would
- * wait forever. Returns 0, or 1 after printing the error. */
+/* Checks that the NodeClaim a->adopt exists, is not being deleted and names the machine. The check
+ * is made here because the operator sees the error; with a wrong claim, steps/adopt.c would wait
+ * forever. Returns 0, or 1 after printing the error. */
 static int check_claim(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
@@ -183,8 +186,8 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	return 0;
 }
 
-/* Returns a copy of the identity that the BMC reported, without empty members: an empty UUID is not
- * a UUID. */
+/* Returns a copy of the identity that the BMC reported, owned by the caller. Empty members are left
+ * out, because an empty text is not a UUID. */
 static json_t *identity_of(const json_t *seen)
 {
 	static const char *const members[] = {"systemUUID", "serialNumber"};
@@ -196,8 +199,8 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
-/* Prints address, trust and login of a BMC. login: name of the Secret with the password; NULL:
- * unknown. */
+/* Prints one line about a BMC after sign: address, how its certificate is verified, and login.
+ * login: name of the Secret with the password; NULL: unknown. */
 static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login, char sign)
 {
 	const json_t *tls = json_object_get(bmc, "tls");
@@ -212,8 +215,8 @@ static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login,
 		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
 }
 
-/* Returns the name of the Secret with the BMC password, found as drover finds it; NULL with e: not
- * set, or the Provider cannot be read. */
+/* Returns the name of the Secret with the BMC password: that of the machine, else that of its
+ * Provider, as drover does. NULL with *e: neither is set, or the Provider cannot be read. */
 static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
 {
 	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),
@@ -228,7 +231,8 @@ static const char *login_of(struct cli_client *c, const json_t *m, struct arena 
 	return name ? arena_strdup(a, name) : NULL;
 }
 
-/* Returns spec.bmc.tls as a merge patch which also removes members of an earlier approval. */
+/* Returns spec.bmc.tls as a merge patch, owned by the caller. Absent members are null, so that the
+ * patch removes those of an earlier approval. */
 static json_t *tls_of(const json_t *bmc)
 {
 	static const char *const members[] = {"fingerprint", "caSecretRef", "trustOnFirstUse"};
@@ -245,8 +249,8 @@ static json_t *tls_of(const json_t *bmc)
 	return o;
 }
 
-/* Allows drover to send the password to the BMC in spec.bmc, and to no other. Writes exactly what
- * the operator was shown. */
+/* Approves that drover may send the password to the BMC in spec.bmc, and to no other. Writes
+ * exactly the values that it printed for the operator. Returns the exit status. */
 static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const json_t *m)
 {
 	OWN(arena) mem = arena_new();
@@ -277,8 +281,8 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 				      a->machine, login, address));
 }
 
-/* Reports that the machine has no usable identity. A lastError in status shows that a controller is
- * running. */
+/* Reports that the machine has no usable identity, and why. If status has a lastError, a controller
+ * runs and could not read the BMC. Always returns 1. */
 static int no_identity(struct cli_client *c, const char *machine, const json_t *m)
 {
 	const json_t *why = json_at(m, "status", "operation", "lastError");
@@ -329,8 +333,8 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 			json_object_set(spec, "controllers", controllers);
 		show_dark(c, controllers);
 	}
-	/* A machine quarantined because of its drives is inspected and wiped again with the new
-	 * list. */
+	/* A quarantined machine whose drives are approved gets a wipe approval as well, so that it
+	 * is inspected and wiped with the new list. */
 	again = a->drives && quarantined;
 	if (a->wipe || again)
 		json_object_set_new(spec, "approval", approval(c, "Wipe", NULL));

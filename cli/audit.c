@@ -1,6 +1,6 @@
 /*
- * audit: reads files of wipe records and keys, verifies each record by itself, then the chain of
- * records of each machine. It uses no network and no clock, so an auditor needs nothing else of
+ * audit: reads files of wipe records and keys. Verifies first each record by itself, then the chain
+ * of records of each machine. It uses no network and no clock, so an auditor needs nothing else of
  * drover.
  */
 #include "cli/audit.h"
@@ -35,12 +35,12 @@ enum audit_chain {
 static const char *const chain_names[] = {"first", "linked", "not given", "gap", "broken"};
 
 struct audit_row {
-	/* File name, or another name given by the caller. */
+	/* file name, or another name that the caller gave */
 	const char *source;
 	const char *record, *machine, *verdict, *trust, *unfinished;
 	int64_t tenancy, attempt;
 	size_t drives;
-	/* Parts besides drives that statements cover, comma-separated; NULL: none. */
+	/* parts besides drives that the wipe covered, comma-separated; NULL: none */
 	const char *covered;
 	enum audit_result result;
 	enum audit_chain chain;
@@ -49,7 +49,7 @@ struct audit_row {
 
 struct item {
 	struct audit_row row;
-	/* The WipeRecord; NULL: only an envelope, or unreadable input. */
+	/* the WipeRecord; NULL: the input was only an envelope, or unreadable */
 	json_t *object;
 	const char *envelope;
 	struct evidence ev;
@@ -61,12 +61,12 @@ struct audit {
 	struct arena *arena;
 	const char *keys[KEYS_MAX];
 	size_t nkeys;
-	/* All records added. */
+	/* all records that were added */
 	struct item *v;
 	size_t n, cap;
-	/* Record name -> struct item, after sorting. */
+	/* record name -> struct item; set after v is sorted */
 	struct map *by_name;
-	/* Rows of the machine being reported, or of all. */
+	/* rows of the machine to report, or of all machines */
 	struct audit_row *rows;
 	size_t nrows;
 };
@@ -157,7 +157,7 @@ static void add_object(struct audit *a, const char *source, json_t *o)
 		add_record(a, source, o);
 }
 
-/* True if the whole text is base64, as in spec.envelope. */
+/* True if all of text has only characters of base64, as spec.envelope has. */
 static bool is_base64(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -183,8 +183,8 @@ void audit_add(struct audit *a, const char *source, const char *text, size_t len
 		return;
 	}
 	if (len && text[0] == '{') {
-		/* keep the exact bytes of an envelope: the signature covers them */
-		/* a list can hold all records of a site */
+		/* an envelope is stored with its exact bytes, because the signature covers them */
+		/* no size limit, because a list can hold all records of a site */
 		j = json_parse_most(text, len, SIZE_MAX, &e);
 		if (json_str_at(j, "payloadType")) {
 			char *b64 = crypto_base64(text, len);
@@ -222,7 +222,7 @@ static int check_names(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Checks that the verdict follows from the drives. */
+/* Checks that the verdict of the record follows from its drives. -1: *e names the contradiction. */
 static int check_drives(const struct evidence *ev, struct err *e)
 {
 	int worst = ev->devices.n ? WIPE_PURGE : WIPE_FAIL;
@@ -237,7 +237,8 @@ static int check_drives(const struct evidence *ev, struct err *e)
 			return err_set(e, ERR_DENIED, 0,
 				       "spec.devices[%zu].level: %s, but data was found", i,
 				       wipe_level_names[d->level]);
-		/* In a failed wipe, a drive need not have been verified. */
+		/* Checked only if the wipe succeeded: in a failed wipe, a drive need not have been
+		 * verified. */
 		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
 		    evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "spec.devices[%zu].level: %s", i,
@@ -252,7 +253,9 @@ static int check_drives(const struct evidence *ev, struct err *e)
 			       "spec.verdict: %s, but %lld drives were expected and %zu are listed",
 			       wipe_level_names[ev->verdict], (long long)ev->inventory.expected,
 			       ev->devices.n);
-	if (ev->inventory.extra.n) /* whatever the result of the other drives */
+	/* an unexpected drive was not wiped, so the wipe failed whatever the other drives
+	 * reached */
+	if (ev->inventory.extra.n)
 		worst = WIPE_FAIL;
 	if (ev->verdict != worst)
 		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but the worst drive is %s",
@@ -263,7 +266,8 @@ static int check_drives(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Checks name, labels and shown fields of the object against what was signed. */
+/* Checks that name, labels and shown fields of the object are those that were signed. -1: *e names
+ * the difference. */
 static int check_object(const struct item *it, struct arena *a, struct err *e)
 {
 	const json_t *o = it->object;
@@ -324,7 +328,7 @@ static void check(struct audit *a, struct item *it)
 	struct evidence *ev = &it->ev;
 	uint8_t d[CRYPTO_SHA256];
 
-	/* Shown values, until the envelope is open. */
+	/* Use the unsigned values of the object as long as the envelope is not open. */
 	r->record = json_str_at(it->object, "metadata", "name");
 	r->machine = json_str_at(it->object, "spec", "machine", "name");
 	r->chain = AUDIT_NOT_GIVEN;
@@ -373,7 +377,8 @@ static void broken(struct item *it)
 	it->row.result = AUDIT_BAD;
 }
 
-/* True if prev precedes next by tenancy and attempt. */
+/* True if a record with the evidence `next` may directly follow one with `prev`: the next attempt
+ * of the same tenancy, or the first attempt of a later tenancy. */
 static bool follows(const struct evidence *next, const struct evidence *prev)
 {
 	return next->attempt > 1
@@ -381,8 +386,8 @@ static bool follows(const struct evidence *next, const struct evidence *prev)
 		       : prev->tenancy < next->tenancy;
 }
 
-/* Checks that the record names its predecessor. before: the record sorted before it; NULL: none of
- * this machine. */
+/* Checks that a record names its predecessor, and sets its chain. before: the record of the machine
+ * that is sorted before it; NULL: none. */
 static void link_item(const struct audit *a, struct item *it, const struct item *before)
 {
 	const char *name = it->ev.previous.name, *digest = it->ev.previous.digest;
@@ -419,7 +424,7 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 	}
 }
 
-/* Removes duplicates: a record given twice counts once. */
+/* Removes duplicates, so that a record given twice counts once. */
 static void drop_twins(struct audit *a)
 {
 	size_t kept = 0;
@@ -437,8 +442,8 @@ static void drop_twins(struct audit *a)
 	a->n = kept;
 }
 
-/* Returns the nearest earlier record of the machine with another envelope; NULL: none. The same
- * envelope in another file is the same record. */
+/* Returns the nearest earlier record of the same machine whose envelope differs from that of
+ * a->v[i]; NULL: none. The same envelope in another file is the same record. */
 static const struct item *before_of(const struct audit *a, size_t i)
 {
 	for (size_t k = i; k-- > 0;) {
@@ -510,8 +515,8 @@ static const char *result_text(const struct audit_row *r)
 	return "BAD";
 }
 
-/* Returns text without control characters: texts come from untrusted files and must not control a
- * terminal. */
+/* Returns a copy of text without control characters. Texts come from untrusted files and must not
+ * control the terminal. */
 static const char *harmless(struct arena *a, const char *text)
 {
 	char *copy = arena_strdup(a, text);

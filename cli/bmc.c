@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "providers/bmc_check.h"
 
-#define FILE_BYTES (1 << 18) /* for a CA bundle */
+#define FILE_BYTES (1 << 18) /* largest file in bytes; enough for a CA bundle */
 
 struct probe {
 	struct cli_client *c;
@@ -93,8 +93,8 @@ static void on_told(const json_t *told, unsigned wrong, void *arg)
 
 /* --- probing ---------------------------------------------------------------------------------- */
 
-/* On the first signal closes the BMC session after the current request, which ends the program. A
- * second signal ends it at once. */
+/* Stops the probe: the first signal closes the BMC session after the current request, and then the
+ * program ends. A second signal ends the program at once. */
 static void on_signal(int signum, void *arg)
 {
 	struct probe *p = arg;
@@ -133,14 +133,15 @@ static int ask(struct cli_client *c, struct bmc_check_spec *s)
 	return !p.told || p.wrong || p.signals ? 1 : 0;
 }
 
-/* Returns the length without one line end at the end, \n or \r\n (Windows editors). */
+/* Returns the length of text without one line end (\n, or \r\n from Windows editors) at its end. */
 static size_t without_line_end(const char *text, size_t n)
 {
 	n -= n > 0 && text[n - 1] == '\n';
 	return n - (n > 0 && text[n - 1] == '\r');
 }
 
-/* Reads a file without its last line end. NULL with e. */
+/* Reads a file ("-": standard input) without its last line end. Returns the text, owned by the
+ * caller; NULL with *e. */
 static struct secret *read_secret(const char *path, struct err *e)
 {
 	FILE *f = str_eq(path, "-") ? stdin : fopen(path, "re");
@@ -277,7 +278,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'u':
 		q->probe.user = arg;
 		return 0;
-	case PASSWORD: /* visible to everyone who can list processes */
+	case PASSWORD: /* refused, because everyone who can list processes sees the command line */
 		argp_error(st, "a password on the command line is visible to other users; use "
 			       "--password-file");
 		return 0;

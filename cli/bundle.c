@@ -2,8 +2,8 @@
  * bundle: `drover support-bundle`: writes one archive for remote diagnosis, without anything that
  * may be a secret (cli/redact.h).
  *
- * File names are always the same. Objects are written as they arrive, in files of about 1 MiB, so
- * that 10,000 machines need no more memory. No Secret is read.
+ * The archive always has the same file names. Objects are written as they arrive, in files of about
+ * 1 MiB, so that 10,000 machines need no more memory than a few. No Secret is read.
  * Tests: tests/unit/cli/test_bundle.c
  */
 #include <errno.h>
@@ -42,9 +42,11 @@ struct bundle {
 	const char *ns;
 	struct tarball *tar;
 	struct arena *a;
-	/* What could not be read, and why. */
+	/* one line for each object or file that could not be read, and why */
 	struct buf missing;
-	/* folder to wanted: the list being read. */
+	/* state of the list that is being read: its folder in the archive, the file that is not yet
+	 * full, the number of full files and of objects left out, and which objects to add (NULL:
+	 * all) */
 	const char *folder;
 	struct buf part;
 	unsigned parts;
@@ -143,7 +145,8 @@ static bool is_about_ours(const json_t *event)
 	return str_starts(json_str_at(event, "involvedObject", "apiVersion"), OBJECT_GROUP "/");
 }
 
-/* Events about cluster-scoped objects are in namespace "default". */
+/* Adds drover's events, which are in namespace "default" because drover's objects are
+ * cluster-scoped. */
 static void add_events(struct bundle *b)
 {
 	struct err e;
@@ -222,7 +225,7 @@ static void add_own(struct bundle *b)
 		add_log(b, b->logs[i].pod, b->logs[i].container);
 }
 
-/* Adds the output of a command as a file. */
+/* Runs a command on drover's own namespace and adds its output as a file. */
 static void add_verb(struct bundle *b, const char *name,
 		     int (*run)(struct cli_client *c, const char *ns))
 {
@@ -316,7 +319,8 @@ static const struct argp argp = {
 	       "what could not be read. Only you can read the file.",
 };
 
-/* Creates a file that only the caller may read; NULL: it already exists, or cannot be created. */
+/* Creates a file that only the caller may read. NULL with errno: the file exists already, or cannot
+ * be created. */
 static FILE *file_of(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

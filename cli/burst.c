@@ -1,6 +1,6 @@
 /*
- * burst: `drover burst plan` shows what BurstPolicies would launch now, and why other offers are
- * not chosen. `drover burst reset` is in cli/burst_reset.c.
+ * burst: `drover burst plan` shows which launches the BurstPolicies would decide on now, and why
+ * each other offer is not chosen. `drover burst reset` is in cli/burst_reset.c.
  * Tests: tests/unit/cli/test_burst.c
  */
 #include <argp.h>
@@ -24,7 +24,7 @@ struct verb {
 	size_t n;
 	bool json;
 	enum { NOTHING, PLAN, RESET } asked;
-	/* policy, reason: arguments of `reset`. */
+	/* arguments of `reset` */
 	const char *policy, *reason;
 	struct cli_options o;
 };
@@ -219,7 +219,7 @@ static void print_table(const struct burst *b, struct arena *a)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Returns the file's text, malloc'd; NULL with e. */
+/* Reads a file. Returns its text, malloc'd, and sets *len; NULL with *e. */
 static char *read_file(const char *path, size_t *len, struct err *e)
 {
 	FILE *f = fopen(path, "re");

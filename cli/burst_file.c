@@ -1,5 +1,5 @@
 /*
- * burst_file: decodes the documents with field tables.
+ * burst_file: decodes the documents of `drover burst plan` with field tables.
  */
 #include <string.h>
 

@@ -5,13 +5,14 @@
 #include "planner/burst.h"
 
 /*
- * burst_file: reads the input of `drover burst plan` from files: BurstPolicy objects, and one
- * BurstState (drover.dev/v1alpha1, only used in files) with the time, waiting work, offers of
- * clouds, failures and earlier launches. Unknown members are errors.
+ * burst_file: reads the input of `drover burst plan` from files: BurstPolicy objects and one
+ * BurstState. A BurstState (drover.dev/v1alpha1) exists only in files; it has the time, the waiting
+ * work, the offers of clouds, failures and earlier launches. Unknown members are errors.
  * Tests: tests/unit/cli/test_burst.c
  */
 
-/* Everything in *out is allocated in the arena. */
+/* Reads the documents of n parsed files into *out, which is allocated in the arena. -1: *e names
+ * the file and the line. */
 int burst_file_read(const struct scenario_file *files, size_t n, struct burst_input *out,
 		    struct arena *a, struct err *e) __attribute__((warn_unused_result));
 

@@ -1,6 +1,6 @@
 /*
- * burst_reset: `drover burst reset`: the cost of ended launches of a policy no longer counts
- * against its budgets.
+ * burst_reset: `drover burst reset`: requests that the cost of ended launches of a policy no longer
+ * counts against the policy's budgets.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include "cli/verbs.h"
@@ -13,7 +13,7 @@
 static const struct kube_resource who_am_i = {"authentication.k8s.io", "v1", "selfsubjectreviews",
 					      "SelfSubjectReview", false};
 
-/* Returns the caller's user name as the API server reports it, in the arena; NULL with e. */
+/* Returns the user name of the caller, as the API server reports it, in the arena; NULL with *e. */
 static const char *caller(struct cli_client *c, struct arena *a, struct err *e)
 {
 	OWN_JSON ask = json_pack("{s:s, s:s}", "apiVersion", "authentication.k8s.io/v1", "kind",
@@ -26,7 +26,8 @@ static const char *caller(struct cli_client *c, struct arena *a, struct err *e)
 	return str_empty(name) ? NULL : arena_strdup(a, name);
 }
 
-/* Returns the amounts of all rows as one text, in the arena. */
+/* Returns the amounts of all rows of the ledger as one text, such as "12.50 USD, 3.00 EUR", in the
+ * arena. */
 static const char *rows_of(const json_t *ledger, struct arena *a)
 {
 	const char *text = "";

@@ -1,6 +1,6 @@
 /*
- * check: `drover check`: checks everything that an installation needs, and prints the findings with
- * the most severe first, each with how to fix it.
+ * check: `drover check`: checks everything that an installation needs. Prints the findings, the
+ * most severe first, each with how to fix it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,10 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 
-#define SKEW_MS INT64_C(5000) /* the Date header counts in seconds, and a call takes time */
+/* tolerated difference: the Date header has a resolution of seconds, and a call takes time */
+#define SKEW_MS INT64_C(5000)
 #define CRDS_MAX ((size_t)16 << 20)
-/* First minor version with ValidatingAdmissionPolicy, which deploy/rbac.yaml uses. */
+/* first minor version of Kubernetes with ValidatingAdmissionPolicy, which deploy/rbac.yaml uses */
 enum { MINOR_LEAST = 30 };
 
 /* --- the API server --------------------------------------------------------------------------- */
@@ -47,7 +48,8 @@ static void check_clock(struct check *k)
 			ahead > 0 ? "ahead of" : "behind");
 }
 
-/* Returns false if the API server cannot be reached, so that no other check can run. */
+/* Checks that the API server answers, its version and its clock. Returns false if the API server
+ * cannot be reached, so that no other check can run. */
 static bool check_server(struct check *k)
 {
 	struct err e;
@@ -83,7 +85,7 @@ static bool check_server(struct check *k)
 
 /* --- CustomResourceDefinitions ---------------------------------------------------------------- */
 
-/* True for a value that an API server omits when it stores an object. */
+/* True for a value that an API server may omit when it stores an object: false, "", [] or {}. */
 static bool is_empty(const json_t *v)
 {
 	return json_is_false(v) || (json_is_string(v) && !*json_string_value(v)) ||
@@ -91,9 +93,10 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Compares the definition of this drover (ours) with the one in the cluster (theirs). Every member
- * of ours must be in theirs; `properties` must have the same keys. Other members that the server
- * adds do not count. Returns the path of the first difference; NULL: none. */
+/* Compares a part of a definition in this drover (ours) with that in the cluster (theirs). at: path
+ * of the part. Every member of ours must be in theirs, except empty ones. `properties` must have
+ * the same keys in both; other members that the server adds do not count. Returns the path of the
+ * first difference; NULL: none. */
 static const char *differs(const json_t *ours, const json_t *theirs, const char *at,
 			   struct arena *a)
 {

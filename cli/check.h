@@ -6,30 +6,33 @@
 
 /*
  * check: the parts of `drover check`. Each part asks the host cluster for one thing that an
- * installation needs, and adds its findings. They only read.
+ * installation needs, and adds what it found as findings (cli/findings.h). No part writes anything.
  * Tests: tests/unit/cli/test_check.c
  */
 struct check {
 	struct cli_client *c;
-	/* Namespace of drover itself. */
+	/* drover's own namespace */
 	const char *ns;
 	struct findings *f;
-	/* True if drover's rights cannot be checked and a finding reports that. */
+	/* true: drover's rights cannot be checked, a finding reports this, and check_right() does
+	 * nothing */
 	bool mute;
 };
 
 struct check_right {
-	/* Members of ResourceAttributes in a SubjectAccessReview; NULL: not set. */
+	/* members of ResourceAttributes in a SubjectAccessReview; NULL: not set. sub:
+	 * subresource. */
 	const char *group, *resource, *sub, *verb, *ns, *name;
 };
-/* Adds a finding if drover's ServiceAccount lacks the right r. mend: how to fix it. */
+/* Adds a finding if drover's ServiceAccount lacks the right *r. mend: text that tells how to fix
+ * it. */
 void check_right(struct check *k, const struct check_right *r, const char *mend);
 
-/* Checks the caller's rights to drover's objects, and whether drover's ServiceAccount has the
+/* Checks the caller's own rights to drover's objects, and whether drover's ServiceAccount has the
  * rights of deploy/rbac.yaml. */
 void check_rights(struct check *k);
-/* Checks drover's own keys, and Providers, VirtualClusters, NodePools, Machines and BurstPolicies:
- * whether they need an operator, and whether the objects that they refer to exist. Reads only the
+/* Checks drover's keys, and all Providers, VirtualClusters, NodePools, Machines and BurstPolicies:
+ * whether an operator must act, and whether the objects to which they refer exist. Reads only the
  * metadata of Secrets. */
 void check_objects(struct check *k);
 

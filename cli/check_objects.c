@@ -1,6 +1,6 @@
 /*
- * check_objects: checks whether drover's objects need an operator, with the explanations of `drover
- * why`, and whether the objects that they refer to exist.
+ * check_objects: checks whether an operator must act on an object of drover, with the explanations
+ * of `drover why`, and whether the objects to which it refers exist.
  * Tests: tests/unit/cli/test_check.c
  */
 #include <stdlib.h>
@@ -15,21 +15,21 @@
 #include "cli/stuck.h"
 
 #define INSTANCE_TYPE "node.kubernetes.io/instance-type"
-enum { SECRETS_MAX = 200 }; /* most Secrets that are checked: more would take minutes */
+enum { SECRETS_MAX = 200 }; /* most Secrets that are checked, because more would take minutes */
 
 struct look {
 	struct check *k;
 	struct arena *a;
-	/* Kind of the objects being listed. */
+	/* kind of the objects that are being listed */
 	enum object_kind_id kind;
 	int64_t now;
-	/* True if the kind was listed completely: an object that is not in the list does not
-	 * exist. */
+	/* true: all objects of the kind were listed, so that an object which is not in the list
+	 * does not exist */
 	bool listed[OBJECT_KINDS];
 	size_t seen;
-	/* By Provider name: {instance type: true}. */
+	/* name of a Provider -> {instance type: true} */
 	json_t *providers;
-	/* By NAMESPACE/NAME of a Secret: the first object that refers to it. */
+	/* "NAMESPACE/NAME" of a Secret -> the first object that refers to it */
 	json_t *secrets;
 	struct {
 		const struct virtual_cluster **v;
@@ -63,8 +63,9 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 			"refers to Provider %s, which does not exist", name);
 }
 
-/* Collects the references to Secrets and Providers in a spec, by the names that such members have
- * in every kind. The JSON parser limits the depth of the recursion. */
+/* Collects the references to Secrets and checks those to Providers in o, a part of the spec of
+ * object `of`. References are recognised by the names that such members have in every kind.
+ * Recursive; the JSON parser limits the depth. */
 static void walk(struct look *l, const char *of, json_t *o)
 {
 	const char *key;
@@ -117,7 +118,8 @@ static void keep_tenant(struct look *l, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, l->a, &out, &e) < 0)
-		return; /* stuck_row() reports that */
+		/* no finding here, because stuck_row() reports objects that cannot be decoded */
+		return;
 	mem_grow(l->tenants.v, l->tenants.n + 1, l->tenants.cap);
 	l->tenants.v[l->tenants.n++] = out;
 }
@@ -140,7 +142,8 @@ static void check_pool(struct look *l, const char *of, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_NODE_POOL], o, a, &out, &e) < 0)
-		return; /* stuck_row() reports that */
+		/* no finding here, because stuck_row() reports objects that cannot be decoded */
+		return;
 	p = out;
 	if (l->listed[OBJECT_VIRTUAL_CLUSTER] && !selects_any(l, p, a))
 		findings_add(
@@ -183,8 +186,8 @@ static void check_machine(struct look *l, const char *of, const json_t *o)
 
 /* --- who needs an operator -------------------------------------------------------------------- */
 
-/* Adds a finding if the object needs an operator. Machines are only counted, because there are
- * many. */
+/* Adds a finding if an operator must act on the object o. Machines are only counted, because there
+ * are many; tell_machines() adds one finding for all. */
 static void needs(struct look *l, const char *of, const json_t *o)
 {
 	enum need need;
@@ -246,15 +249,16 @@ static void look_at(struct look *l, enum object_kind_id kind)
 		l->listed[kind] = true;
 		if (kind == OBJECT_MACHINE)
 			tell_machines(l);
-	} else if (e.kind != ERR_NOT_FOUND) { /* a missing definition is reported elsewhere */
+	} else if (e.kind != ERR_NOT_FOUND) {
+		/* a missing CustomResourceDefinition is reported by check_definitions() */
 		findings_add(l->k->f, FINDING_UNKNOWN, object_kinds[kind].plural,
 			     "reading them needs the ClusterRole drover-view (deploy/rbac.yaml)",
 			     "%s", e.text);
 	}
 }
 
-/* Checks that drover may read the kubeconfig Secret of each tenant: it can be in a namespace where
- * drover may only get named Secrets. */
+/* Checks that drover may read the kubeconfig Secret of each tenant. The Secret can be in a
+ * namespace where drover may only get the Secrets that a Role names. */
 static void check_tenants(struct look *l)
 {
 	for (size_t i = 0; i < l->tenants.n && i < SECRETS_MAX; i++) {
@@ -273,8 +277,8 @@ static void check_tenants(struct look *l)
 
 /* --- Secrets ---------------------------------------------------------------------------------- */
 
-/* Checks that a Secret exists, by its metadata. missing, mend: text and remedy of the finding if it
- * does not exist. */
+/* Checks that a Secret exists; reads only its metadata. of: the object that refers to it. missing,
+ * mend: what the finding reports and how to fix it, if the Secret does not exist. */
 static void check_secret(struct check *k, const char *ns, const char *name, const char *of,
 			 const char *missing, const char *mend)
 {

@@ -1,6 +1,6 @@
 /*
- * check_rights: checks the caller's rights by SelfSubjectAccessReview, and those of drover's
- * ServiceAccount by SubjectAccessReview.
+ * check_rights: checks the caller's rights with SelfSubjectAccessReviews, and those of drover's
+ * ServiceAccount with SubjectAccessReviews.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/
  * Tests: tests/unit/cli/test_check.c
  */
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "cli/check.h"
 
-#define ACCOUNT "drover" /* the ServiceAccount in deploy/rbac.yaml */
+#define ACCOUNT "drover" /* name of the ServiceAccount in deploy/rbac.yaml */
 
 static const struct kube_resource self_reviews = {
 	"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false};
@@ -25,7 +25,8 @@ static void put(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, json_string(value));
 }
 
-/* Asks whether user has the right r. user NULL: the caller. e is set with ALLOWED_UNKNOWN. */
+/* Asks the API server whether user has the right *r. user NULL: the caller. ALLOWED_UNKNOWN: with
+ * *e. */
 static enum allowed may(struct check *k, const char *user, const struct check_right *r,
 			struct err *e)
 {
@@ -126,7 +127,7 @@ static void check_group(struct check *k)
 	}
 }
 
-/* Checks the rights of deploy/rbac.yaml that are not the same for every kind. */
+/* Checks those rights of deploy/rbac.yaml that differ from kind to kind. */
 static void check_rest(struct check *k)
 {
 	const struct check_right rights[] = {
@@ -153,8 +154,8 @@ static void check_rest(struct check *k)
 		check_right(k, &rights[i], rbac);
 }
 
-/* False if drover's ServiceAccount is missing: drover then runs outside the cluster, as a user that
- * is unknown here. */
+/* False if drover's ServiceAccount does not exist. drover then runs outside the cluster, as a user
+ * that this command does not know. */
 static bool has_account(struct check *k)
 {
 	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",

@@ -2,8 +2,9 @@
 #define CLI_CLI_H
 
 /*
- * cli: the commands of the drover binary. Each takes its own argv (argv[0] is the command) and
- * returns the exit status: 0 success, 1 failure (cause printed on standard error), 2 wrong usage.
+ * cli: the commands of the drover binary. Each cli_NAME() runs `drover NAME` with its own argv
+ * (argv[0] is the command) and returns the exit status: 0 success, 1 failure (the cause is printed
+ * on standard error), 2 wrong usage.
  */
 struct cli_verb {
 	const char *name;

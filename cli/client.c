@@ -1,6 +1,6 @@
 /*
  * client: options, kubeconfig, connection and blocking calls. Separate from the commands, so that
- * tests call those on a simulated loop.
+ * tests can call the commands on a simulated loop.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	return 1;
 }
 
-/* Loads ~/.kube/config, the default of kubectl. */
+/* Loads ~/.kube/config, the default of kubectl. NULL with *e if it does not exist or is invalid. */
 static struct kube_config *of_kubectl(const char *context, struct err *e)
 {
 	const char *home = getenv("HOME");
@@ -229,7 +229,7 @@ struct items {
 	struct answer a;
 	void (*on_item)(json_t *o, void *arg);
 	void *arg;
-	/* True if the list started again: on_item has already seen some objects. */
+	/* true: the list started again, after on_item() had already seen some objects */
 	bool again;
 };
 
@@ -284,7 +284,7 @@ int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char
 	return cli_list_of(c, &object_resources[kind], NULL, selector, on_item, arg, e);
 }
 
-/* True if the cluster serves this type. */
+/* True if the cluster serves objects of this kind. */
 static bool is_served(struct cli_client *c, enum object_kind_id kind)
 {
 	struct err e;
@@ -387,7 +387,7 @@ int cli_confirm(const struct cli_client *c)
 
 /* --- what was written ------------------------------------------------------------------------- */
 
-/* Returns s in single quotes for a shell; malloc'd. */
+/* Returns s in single quotes, so that a shell reads it as one word; malloc'd. */
 static char *cli_quote(const char *s)
 {
 	struct buf b;

@@ -1,8 +1,8 @@
 /*
- * completion: `drover completion bash|zsh`: prints a script that calls drover itself: `drover help`
- * for commands, a command's --help for options, `drover get` for names. So completion always
- * matches the installed version.
- * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion has bash complete with it
+ * completion: `drover completion bash|zsh`: prints a completion script for a shell. The script
+ * calls drover itself: `drover help` for commands, a command's --help for options, `drover get` for
+ * names of objects. Completion therefore always matches the installed version.
+ * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion runs the script in bash
  */
 #include <argp.h>
 #include <stdio.h>

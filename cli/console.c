@@ -22,7 +22,8 @@ struct console {
 	struct cli_bmc b;
 };
 
-/* Sets e to where the console of a machine of another Provider type is. */
+/* Sets *e to a text about where the console of a machine is whose Provider is not of type ipmi.
+ * Always returns -1. */
 static int elsewhere(const struct console *w, struct err *e)
 {
 	const struct machine *m = w->b.m;
@@ -42,8 +43,8 @@ static int elsewhere(const struct console *w, struct err *e)
 		provider_object_type_names[w->b.p->spec.type]);
 }
 
-/* Reads machine and login. Fails if the machine has no IPMI console, or the password may not be
- * sent to its BMC. */
+/* Reads the Machine and its login into w->b. Fails if the machine has no IPMI console, or if the
+ * password may not be sent to its BMC. */
 static int find(struct console *w, struct err *e)
 {
 	if (cli_bmc_read(w->c, w->a, w->o->machine, &w->b, e) < 0)
@@ -59,7 +60,7 @@ static int find(struct console *w, struct err *e)
 
 struct command {
 	const char *program, *host, *port, *user;
-	/* Path from which ipmitool reads the password. */
+	/* path of the memory file from which ipmitool reads the password */
 	char file[32];
 };
 
@@ -83,7 +84,8 @@ static const char *const *environment(struct arena *a)
 	return env;
 }
 
-/* Ends the active session. An error of ipmitool does not count: there may be no session. */
+/* Ends the session that uses the console now. An error of ipmitool is ignored, because there may be
+ * no session. */
 static int end_session(const struct command *t, struct arena *a, struct err *e)
 {
 	pid_t pid;
@@ -98,8 +100,8 @@ static int end_session(const struct command *t, struct arena *a, struct err *e)
 	return 0;
 }
 
-/* Replaces this process by ipmitool, which inherits only the terminal and fd, the file with the
- * password. Returns only on failure: -1 with e. */
+/* Replaces this process by ipmitool. ipmitool inherits only the terminal and fd, the memory file
+ * with the password. Returns only on failure: -1 with *e. */
 static int become(const struct console *w, const struct command *t, int fd, struct err *e)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || fcntl(fd, F_SETFD, 0) < 0)

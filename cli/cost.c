@@ -1,5 +1,5 @@
 /*
- * cost: `drover cost`: what the machines of each tenant cost, by month, up to now.
+ * cost: `drover cost`: prints what the machines of each tenant cost, by month, up to now.
  * Tests: tests/unit/cli/test_cost.c, tests/unit/cli/test_cost_kept.c
  */
 #include <argp.h>
@@ -29,16 +29,16 @@ struct cost {
 	struct arena *a;
 	struct cost_rows rows;
 	size_t room;
-	/* True if the VirtualCluster given by --tenant, or a bill of it, was found. */
+	/* true: the VirtualCluster of --tenant, or a bill of it, was found */
 	bool known;
-	/* UIDs of the existing VirtualClusters. */
+	/* set of the UIDs of the existing VirtualClusters: {uid: true} */
 	json_t *standing;
 	struct err e;
 	bool failed;
-	/* Bills, and charges in bills, that could not be decoded. */
+	/* number of bills, and of charges in bills, that could not be decoded */
 	size_t left_out;
-	/* Only for opencost: Provider and instance type with the price, and how many instance types
-	 * matched. */
+	/* only for opencost: Provider and instance type of the price, and the number of instance
+	 * types that matched */
 	const char *provider;
 	const struct provider_object_instance_type *priced;
 	size_t prices;
@@ -145,8 +145,8 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
-/* A bill being decoded. A part that cannot be decoded is reported on standard error, and the exit
- * status is then 1. */
+/* A bill that is being decoded; what: name of the bill for messages. on_unread() reports each part
+ * that cannot be decoded on standard error; the exit status is then 1. */
 struct reading {
 	struct cost *w;
 	const char *what;
@@ -182,9 +182,10 @@ static void on_tenant(json_t *o, void *arg)
 		 arena_strdup(w->a, str_or(json_str_at(o, "metadata", "uid"), "")), c);
 }
 
-/* Adds the stored bills of deleted VirtualClusters. The controller stores a bill before it lets the
- * VirtualCluster go. Existing VirtualClusters are therefore read first, so that no bill is missed,
- * and the stored bill of an existing one is ignored, so that none counts twice. */
+/* Adds the stored bills of deleted VirtualClusters. The controller stores a bill before it removes
+ * the finalizer of the VirtualCluster. Call this after the existing VirtualClusters were read, so
+ * that no bill is missed. The stored bill of an existing VirtualCluster is ignored, so that none
+ * counts twice. */
 static int add_kept(struct cost *w)
 {
 	for (int i = 0; i < KEPT_BILLS; i++) {

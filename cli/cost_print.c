@@ -15,7 +15,7 @@ static int too_much(const struct cost_row *r, struct err *e)
 	return err_set(e, ERR_INVALID, 0, "%s %s: a sum is too large", r->tenant, r->charge.month);
 }
 
-/* Formats seconds as hours with six decimals, rounded down. */
+/* Formats seconds as hours with six decimals, rounded down, for JSON and CSV. Returns `out`. */
 static const char *hours(int64_t seconds, char out[static MONEY_TEXT])
 {
 	const int64_t rest = seconds % 3600;
@@ -23,7 +23,7 @@ static const char *hours(int64_t seconds, char out[static MONEY_TEXT])
 	return money_format(seconds / 3600 * MONEY_UNIT + rest * MONEY_UNIT / 3600, out);
 }
 
-/* Formats seconds as hours with one decimal, for the table. */
+/* Formats seconds as hours with one decimal, for the table. Returns `out`. */
 static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 {
 	str_format(out, MONEY_TEXT, "%lld.%lld", (long long)(seconds / 3600),
@@ -31,7 +31,8 @@ static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 	return out;
 }
 
-/* Computes GPU seconds of a row, and its cost in millionths if its price is known, else 0. */
+/* Computes the GPU-seconds of a row and its cost in millionths (0 if its price is not known). -1:
+ * *e, a result is too large. */
 static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro, struct err *e)
 {
 	*micro = 0;
@@ -150,7 +151,7 @@ json_t *cost_json(const struct cost_rows *r, struct err *e)
 	return json_pack("{s:s, s:O}", "time", str_time(now, r->now), "charges", list);
 }
 
-/* Writes one CSV field, quoted by RFC 4180. */
+/* Writes one CSV field, in quotes if RFC 4180 requires them. */
 static void put(struct buf *out, const char *text)
 {
 	const char *s = str_or(text, "");

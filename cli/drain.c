@@ -20,7 +20,8 @@
 #include "cli/verbs.h"
 #include "kube/cache.h"
 
-#define ROWS_MAX 20 /* most machines shown at once on a terminal; the rest is only counted */
+/* most machines that are shown on a terminal at one time; the others are only counted */
+#define ROWS_MAX 20
 
 /* --- creating a Drain ------------------------------------------------------------------------- */
 
@@ -50,8 +51,8 @@ static json_t *selector(const char *text, struct arena *a, struct err *e)
 	return json_pack("{s:o}", "matchExpressions", list);
 }
 
-/* Returns the list of machine names; NULL with e if a name is neither a Machine nor a NodeClaim
- * with a machine. */
+/* Returns the list of the Machines' names, owned by the caller. NULL with *e if a given name is
+ * neither a Machine nor a NodeClaim with a machine. */
 static json_t *machines(struct cli_client *c, const struct cli_drain *d, struct err *e)
 {
 	json_t *list = json_array();
@@ -120,9 +121,9 @@ static void on_counted(const char *rv, const struct err *e, void *arg)
 	loop_stop(n->loop);
 }
 
-/* Warns if no machine matches the selector. The Drain is still created, because labels can be set
- * until it begins, but usually a label was mistyped. A caller who may not list machines gets no
- * warning. */
+/* Warns the operator if no machine matches the selector, because usually a label was mistyped. The
+ * Drain is still created, because labels can be set until it begins. A caller who may not list
+ * machines gets no warning. */
 static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
 {
 	struct count n = {.loop = c->loop};
@@ -210,16 +211,16 @@ struct follow {
 	struct cli_client *c;
 	const char *name;
 	struct kube_cache *cache;
-	/* machine -> the line last printed about it */
+	/* machine name -> the line that was last printed about the machine */
 	struct map *said;
-	/* Lines on the terminal that the next draw() overwrites. */
+	/* number of lines on the terminal that the next draw() overwrites */
 	size_t drawn;
 	/* gone: the Drain does not exist or was deleted. over: the Drain has ended. cut: the
-	 * operator pressed Ctrl-C. */
+	 * operator pressed Ctrl-C, or SIGTERM arrived. */
 	bool gone, over, cut;
 	bool unhealthy;
 	int phase;
-	/* Message of condition Ready: how the Drain ended. */
+	/* message of the Drain's condition Ready, which tells how the Drain ended */
 	char message[300];
 };
 
@@ -248,7 +249,8 @@ static bool under_way(const struct drain_target *t)
 	       !str_eq(t->phase, "Stopped") && !str_eq(t->phase, "Cancelled");
 }
 
-/* Draws all machines; of more than ROWS_MAX only those in progress. */
+/* Draws the table of machines over the previous one. If there are more than ROWS_MAX machines,
+ * draws only those in progress. */
 static void draw(struct follow *f, const struct drain *d)
 {
 	bool plain = getenv("NO_COLOR") != NULL;
@@ -274,7 +276,7 @@ static void draw(struct follow *f, const struct drain *d)
 	f->drawn = rows + 2;
 }
 
-/* Prints one line for each machine whose progress has changed. */
+/* Prints one line for each machine whose progress has changed since its last line. */
 static void list(struct follow *f, const struct drain *d)
 {
 	char line[512];

@@ -1,6 +1,6 @@
 /*
- * explain: `drover why` for machines and claims: builds the JSON answer from objects alone.
- * explain_ask.c reads the objects; explain_print.c prints the answer as text.
+ * explain: builds the explanations of `drover why` for machines and claims, as JSON and from
+ * objects alone. explain_ask.c reads the objects; explain_print.c prints the explanation as text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-/* Answers for waitingFor where the reason of the last error is more precise than
- * status.operation.waitingFor. */
+/* Texts for waitingFor of the explanation. They are used where the reason of the last error is more
+ * precise than status.operation.waitingFor. */
 static const struct {
 	enum reason reason;
 	const char *waits;
@@ -33,7 +33,7 @@ static const struct {
 	{REASON_TenantUnreachable, "the tenant's API server"},
 };
 
-/* Returns what the operation waits for; NULL: nothing. */
+/* Returns what the operation waits for, as text for the operator; NULL: nothing. */
 static const char *waits_for(const struct machine_operation *op)
 {
 	static const char *const of_kind[] = {"the device", "drover's own rate limit", "a budget",
@@ -58,8 +58,8 @@ static void operation(json_t *o, const struct machine *m)
 
 	bool quarantined = s == MACHINE_QUARANTINED && m->status.quarantine;
 
-	/* In a state without a time limit, the journal fields describe an operation that has
-	 * ended. */
+	/* Show no operation if the state has no time limit and no error: status.operation then
+	 * describes one that has ended. */
 	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
 		return;
 	answer_put(o, "step", op->step);
@@ -78,8 +78,8 @@ static void operation(json_t *o, const struct machine *m)
 	answer_time(o, "nextTry", op->next_attempt);
 	if (!quarantined || !str_eq(op->last_error.reason, m->status.quarantine->reason))
 		answer_error(o, "lastError", op->last_error.reason, op->last_error.message,
-			     /* Otherwise the error is the reason of the quarantine, which is
-			      * printed already. */
+			     /* If both reasons are the same, the quarantine shows the error
+			      * already. */
 			     op->last_error.time);
 	if (op->deadline && info->limit_s) {
 		answer_time(o, "deadline", op->deadline);
@@ -87,7 +87,7 @@ static void operation(json_t *o, const struct machine *m)
 	}
 }
 
-/* True if a remedy in the list contains `drover approve NAME --wipe` already. */
+/* True if the list of remedies `helps` already contains `drover approve NAME --wipe`. */
 static bool wipe_is_told(const json_t *o, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -120,8 +120,8 @@ static void quarantine(json_t *o, const struct machine *m)
 			    m->meta.name);
 }
 
-/* Explains how the wait of a draining machine for its pods ends. Uses only the drain in progress
- * (status.leave and its Drain), not what other drains could do. */
+/* Adds to the explanation how the wait of a draining machine for its pods will end. Uses only the
+ * drain in progress (lv and its Drain d), not what other Drains could do. */
 static void help_draining(json_t *o, const struct machine *m, const struct machine_leave *lv,
 			  const struct drain *d)
 {
@@ -152,7 +152,7 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 						 : "",
 					 asked && lv->drain ? lv->drain : ""),
 			    "");
-	/* a checkpoint has its own timeout */
+	/* not for a checkpoint, which has its own timeout */
 	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint "))
 		answer_help(o,
 			    arena_printf(
@@ -166,8 +166,8 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 			    "");
 }
 
-/* Adds the remedy for the reason of the last error; for EvictionBlocked the remedy depends on what
- * blocks. */
+/* Adds what the operator can do about the reason of the last error. For EvictionBlocked it depends
+ * on what blocks the eviction. */
 static void help_operation(json_t *o, const struct machine *m)
 {
 	const char *reason = m->status.operation->last_error.reason,

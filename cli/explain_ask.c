@@ -1,6 +1,6 @@
 /*
  * explain_ask: reads objects from the host cluster's API server and, for a pod, from its tenant's
- * API server, and lets cli/explain.c explain them.
+ * API server. cli/explain.c explains them.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -19,25 +19,26 @@
 
 struct ask {
 	struct explain_asker with;
-	/* tenant: client for the cluster of the pod; NULL: none. */
+	/* tenant: client for the API server of the pod's tenant; NULL: none */
 	struct kube_client *host, *tenant;
 	struct loop *loop;
-	/* Owns the target's parts and the decoded objects. */
+	/* owns the parts of the target and the decoded objects */
 	struct arena *a;
-	/* ns, pod: NULL unless the target is a pod; name is then the tenant. */
+	/* name: of the object, or of the tenant if the target is a pod. ns, pod: NULL unless the
+	 * target is a pod. */
 	const char *name, *ns, *pod;
-	/* Index in kinds[] of the kind being read. */
+	/* index in kinds[] of the kind that is being tried */
 	size_t asked;
-	/* True if the target names a kind: no other kind is tried. */
+	/* true: the target names its kind, so no other kind is tried */
 	bool only;
-	/* claim: the claim asked for, or the claim of the pod. served: the claim served by the
-	 * machine asked for. */
+	/* claim: the claim that the target names, or the claim of the pod. served: the claim that
+	 * the machine serves. */
 	struct node_claim *claim, *served;
-	/* NULL: none. */
+	/* the machine that the target names, or that of the claim; NULL: none */
 	struct machine *machine;
-	/* The Drain named in status.leave of machine; NULL: none, or not readable. */
+	/* the Drain named in status.leave of machine; NULL: none, or not readable */
 	struct drain *drain;
-	/* VirtualCluster of the pod. */
+	/* VirtualCluster of the pod's tenant */
 	struct virtual_cluster *vc;
 	/* uid: UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not
 	 * bound. */
@@ -56,7 +57,8 @@ static void finish(struct ask *q, const struct err *e)
 	free(q);
 }
 
-/* Decodes o. On failure ends the query with an error and returns NULL: q is freed then. */
+/* Returns the decoded object. NULL: o is invalid; the query has ended with an error and q is
+ * freed. */
 static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
 {
 	struct err e;
@@ -69,8 +71,8 @@ static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
 	return NULL;
 }
 
-/* Adds to the complete answer that the tenant is asleep, if its VirtualCluster could be read, and
- * ends the query. */
+/* Called with the VirtualCluster of a machine or claim. Adds to the answer that the tenant is
+ * asleep, if the VirtualCluster could be read, and ends the query. */
 static void on_its_tenant(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -106,8 +108,8 @@ static void on_served_pool(json_t *o, const struct err *e, void *arg)
 	ask_tenant(q, q->machine->status.tenant.name);
 }
 
-/* Reads the NodePool of the claim for explain_serving(). If the claim cannot be read, continues
- * without both. */
+/* Called with the claim that a machine serves. Reads the claim's NodePool for explain_serving(). If
+ * the claim cannot be read, continues without claim and NodePool. */
 static void on_served_claim(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -123,8 +125,8 @@ static void on_served_claim(json_t *o, const struct err *e, void *arg)
 		       str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
 }
 
-/* Builds the answer from q->claim, q->machine and q->drain, then reads what can still be added to
- * it. */
+/* Builds the answer from q->claim, q->machine and q->drain. Then starts to read further objects
+ * that add to the answer. */
 static void answer(struct ask *q)
 {
 	const struct machine *m = q->machine;
@@ -177,7 +179,7 @@ static void on_claims_machine(json_t *o, const struct err *e, void *arg)
 	ask_drain(q);
 }
 
-/* A name without a type is tried as each of these kinds, in this order. */
+/* Kinds to which a name without a type may belong, in the order in which they are tried. */
 static const enum object_kind_id kinds[] = {
 	OBJECT_MACHINE,	 OBJECT_NODE_CLAIM, OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
 	OBJECT_PROVIDER, OBJECT_DRAIN,	    OBJECT_BURST_POLICY};
@@ -185,8 +187,8 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static void ask_kind(struct ask *q);
 
-/* The object is not of kinds[q->asked]: tries the next kind, or ends the query with
- * ERR_NOT_FOUND. */
+/* Called if there is no object of kinds[q->asked] with the name. Tries the next kind, or ends the
+ * query with ERR_NOT_FOUND. */
 static void none_here(struct ask *q)
 {
 	const struct object_kind *k = &object_kinds[kinds[q->asked]];
@@ -299,8 +301,8 @@ static void on_event_restart(void *arg)
 	json_object_del(q->answer, "history");
 }
 
-/* Ends the query for a pod. A waiting pod without a row in status.waiting and without an event gets
- * a hint where to look. */
+/* Ends the query for a pod. A waiting pod for which the answer has neither a current reason nor an
+ * event gets a hint where to find drover's events. */
 static void pod_end(struct ask *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))
@@ -335,7 +337,8 @@ static void ask_events(struct ask *q)
 
 /* --- the claim of the pod --------------------------------------------------------------------- */
 
-/* Called when the claim of the pod, if any, is in the answer: reads events for a pod that waits. */
+/* Called when the claim of the pod, if any, is in the answer. Reads the events of a waiting pod, or
+ * ends the query. */
 static void pod_claim_end(struct ask *q)
 {
 	if (q->tenant && q->uid && !q->node)
@@ -394,7 +397,7 @@ static void on_restart(void *arg)
 	q->claim = NULL;
 }
 
-/* Looks for the claim of the pod, after the tenant's API server has answered or failed. */
+/* Looks for the claim of the pod. Called after the tenant's API server has answered or failed. */
 static void ask_claims(struct ask *q)
 {
 	const struct kube_list_spec s = {
@@ -412,7 +415,8 @@ static void ask_claims(struct ask *q)
 	(void)kube_list(q->host, &s);
 }
 
-/* Records why the Pod could not be read; the answer keeps what is known from the host cluster. */
+/* Records in the answer why the Pod could not be read. Continues with what the host cluster
+ * knows. */
 static void pod_unknown(struct ask *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));
@@ -492,8 +496,8 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		       on_kubeconfig, q);
 }
 
-/* Splits q->name, which is the whole target, into q->name, q->ns and q->pod, or a kind and a
- * name. */
+/* Splits the target in q->name: TENANT/NAMESPACE/POD into q->name, q->ns and q->pod, and TYPE/NAME
+ * into q->asked and q->name. */
 static void split(struct ask *q)
 {
 	char *first = arena_strdup(q->a, q->name), *slash = strchr(first, '/'),

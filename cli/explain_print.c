@@ -1,5 +1,5 @@
 /*
- * explain_print: prints the answers of explain.h as lines of text for the operator.
+ * explain_print: prints the explanations of explain.h as lines of text for the operator.
  * Tests: tests/unit/cli/test_explain.c
  */
 #include "cli/explain.h"
@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Replaces control characters by spaces: texts come from anyone who may write an object, and must
- * not control the operator's terminal. */
+/* Appends s with spaces instead of control characters: anyone who may write an object determines
+ * its texts, and they must not control the operator's terminal. */
 static void print_text(struct buf *out, const char *s)
 {
 	for (; *s; s++)
@@ -26,7 +26,7 @@ static void row(struct buf *out, const char *label, const char *text)
 	buf_puts(out, "\n");
 }
 
-/* Returns the age of an RFC 3339 time, such as "2m3s"; "" if there is no time or it is in the
+/* Returns the age of an RFC 3339 time, such as "2m3s"; "" if time is NULL, invalid or in the
  * future. */
 static const char *age(const char *time, int64_t now, struct arena *a)
 {
@@ -38,7 +38,8 @@ static const char *age(const char *time, int64_t now, struct arena *a)
 	return arena_printf(a, "%s", str_duration(d, (now - t) / 1000 * 1000));
 }
 
-/* Returns "2m3s ago" or "in 5s"; "" if there is no time. */
+/* Returns the distance of an RFC 3339 time from now, such as "2m3s ago" or "in 5s"; "" if time is
+ * NULL or invalid. */
 static const char *span(const char *time, int64_t now, struct arena *a)
 {
 	char d[STR_TIME_SIZE];
@@ -127,7 +128,7 @@ static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct ar
 	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
 }
 
-/* Prints the current reason of a waiting pod, and earlier events. */
+/* Prints the current reason and queue position of a waiting pod, and the last events on it. */
 static void print_waiting(struct buf *out, const json_t *o, int64_t now, struct arena *a)
 {
 	const json_t *is = json_object_get(o, "now"), *was = json_object_get(o, "history"),
@@ -169,7 +170,8 @@ static void print_targets(struct buf *out, const json_t *targets, struct arena *
 		row(out, "not done", arena_printf(a, "and %zu more", n - TARGETS_MAX));
 }
 
-/* Prints, for example: "h100-x7k2p: booting, for 12s, machine gpu-1, waits for the device" */
+/* Prints a claim in one line, such as "h100-x7k2p: booting, for 12s, machine gpu-1, waits for the
+ * device". */
 static void print_claim(struct buf *out, const json_t *x, int64_t now, struct arena *a)
 {
 	const char *since = age(json_str_at(x, "since"), now, a), *m = json_str_at(x, "machine"),

@@ -1,6 +1,7 @@
 /*
- * explain_slow: finds a machine that has been in its state for longer than nearly all machines,
- * although nothing has failed, and reports what the operator can check before its deadline passes.
+ * explain_slow: finds a machine that has been in its state for longer than nearly all machines are,
+ * although nothing has failed. Adds what the operator can check before the deadline of the state
+ * passes.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "api/machine_states.h"
@@ -18,7 +19,8 @@
 	"check its console: its operating system must start, and its kubelet must reach "          \
 	"spec.joinEndpoint of its tenant"
 
-/* after_s: seconds in the state after which the machine counts as slow; 0 means never. */
+/* For each state: seconds after which a machine in it counts as slow (after_s; 0: never), and what
+ * the operator can check. */
 static const struct {
 	int64_t after_s;
 	const char *help;
@@ -50,7 +52,9 @@ void explain_slow(json_t *answer, const struct machine *m, int64_t now)
 	    now - since < slow[s].after_s * 1000)
 		return;
 	if (op && (op->last_error.reason || (op->deadline && now > op->deadline)))
-		return; /* the error is more precise, or the machine is reported as late */
+		/* not added: the error is more precise, or the machine is already reported as
+		 * late */
+		return;
 	json_object_set_new(answer, "slow", json_true());
 	answer_help(answer, slow[s].help, m->meta.name);
 }

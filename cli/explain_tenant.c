@@ -1,5 +1,5 @@
 /*
- * explain_tenant: explains what tenants and their pods wait for.
+ * explain_tenant: explains what a tenant or a pod of a tenant waits for.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <string.h>
@@ -48,7 +48,7 @@ static void help_tenant(json_t *o, const struct virtual_cluster *vc, const char 
 		answer_help(o, helps, vc->meta.name);
 }
 
-/* Adds the conditions of the tenant, which affect all its pods and machines. */
+/* Adds what the conditions of the tenant report, which affects all its pods and machines. */
 static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
 {
 	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
@@ -57,7 +57,8 @@ static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
 		condition_get(&vc->status.conditions, TENANT_NODES_CONDITION);
 
 	if (!reachable ||
-	    /* If reachable, the time is only written now and then; contact is current. */
+	    /* Not shown for a reachable tenant, because drover then writes the time only now and
+	     * then. */
 	    reachable->status != CONDITION_TRUE)
 		answer_time(o, "lastContact", vc->status.last_contact_time);
 	answer_time(o, "deletingSince", vc->meta.deletion_timestamp);
@@ -160,8 +161,8 @@ static const struct virtual_cluster_waiting *row_of(const struct virtual_cluster
 	return NULL;
 }
 
-/* Returns what a pod waits for that is missing in status.waiting; NULL: nothing, or the Pod was not
- * read. */
+/* Returns what a pod waits for that status.waiting of its tenant does not list. NULL: the pod does
+ * not wait, or it was not read. */
 static const char *not_listed(const json_t *answer, const struct virtual_cluster *vc,
 			      struct arena *a)
 {
@@ -200,8 +201,8 @@ void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const cha
 	json_object_set_new(answer, "now", now);
 }
 
-/* Returns the time of the last occurrence of an event. All these times have the same RFC 3339 form,
- * so strcmp() orders them. */
+/* Returns the time of the last occurrence of an event. All such times have the same RFC 3339 form,
+ * so that strcmp() orders them. */
 static const char *event_time(const json_t *event)
 {
 	const char *again = json_str_at(event, "series", "lastObservedTime");

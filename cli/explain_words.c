@@ -1,6 +1,6 @@
 /*
- * explain_words: explains the state of a machine, and why the Node of a serving machine takes no
- * pods or is not released.
+ * explain_words: explains the state of a machine in words, and why the Node of a serving machine
+ * takes no pods or is not released.
  * Tests: tests/unit/cli/test_explain.c
  */
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "controller/rules/machine.h"
 
 #define MINUTE_MS INT64_C(60000)
-/* in minutes: longer than a week, so that a weekly schedule recurs */
+/* how far budget_opens() searches, in minutes: longer than a week, so that a weekly schedule
+ * recurs */
 #define AHEAD_MINUTES (8 * 24 * 60)
 
 static const char *const doing[MACHINE_STATES] = {
@@ -74,7 +75,7 @@ void explain_doing(json_t *answer, const struct machine *m)
 		put(answer, "waitingFor", leaving_ends(m, a));
 }
 
-/* Returns the wall ms from which the budgets allow an empty Node to be released; 0: not within
+/* Returns the wall ms from which the budgets of p allow an empty Node to be released; 0: not within
  * AHEAD_MINUTES. */
 static int64_t budget_opens(const struct node_pool *p, int64_t now)
 {

@@ -10,9 +10,9 @@
 /*
  * findings: collects what a check found, on which object, and how to fix it.
  *
- * The same finding on several objects is one line with their number: one fault of 10,000 machines
- * is one line. Texts come from anyone who may write an object, so control characters are printed as
- * '?'.
+ * The same finding on several objects is printed as one line with their number, so that one fault
+ * of 10,000 machines is one line. Anyone who may write an object determines its texts, so control
+ * characters are printed as '?'.
  * Tests: tests/unit/cli/test_check.c
  */
 enum finding { FINDING_WRONG, FINDING_UNKNOWN, FINDING_OK };
@@ -22,12 +22,14 @@ struct findings *findings_new(void);
 void findings_free(struct findings *f);
 DEFINE_OWN(findings)
 
-/* Adds a finding on object `of`. mend: how to fix it; NULL: nothing to do. */
+/* Adds a finding on object `of`, such as "machine/gpu-1". fmt: what was found. mend: how to fix it;
+ * NULL: nothing to do. */
 void findings_add(struct findings *f, enum finding result, const char *of, const char *mend,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 size_t findings_of(const struct findings *f, enum finding result);
-/* Prints all findings: first FINDING_WRONG, then FINDING_UNKNOWN, then FINDING_OK, each in the
- * order found. json: prints {wrong, unknown, findings}. */
+/* Prints all findings to `out`: first FINDING_WRONG, then FINDING_UNKNOWN, then FINDING_OK, each in
+ * the order in which they were added. json: prints {wrong, unknown, findings} instead of lines.
+ * colour: colours the results. */
 void findings_print(const struct findings *f, bool json, bool colour, FILE *out);
 
 #endif

@@ -31,11 +31,12 @@ struct get {
 	const struct cli_look *look;
 	/* objects, each with apiVersion and kind, in the order of the arguments */
 	json_t *found;
-	/* kind of the list that is being read */
+	/* kind of the objects that are being listed */
 	enum object_kind_id kind;
 };
 
-/* Appends o to g->found as kubectl prints objects: apiVersion and kind first, no managedFields. */
+/* Appends o to g->found in the form in which kubectl prints objects: apiVersion and kind first, no
+ * managedFields. */
 static void add(struct get *g, json_t *o)
 {
 	json_t *s = json_pack("{s:s, s:s}", "apiVersion", OBJECT_API_VERSION, "kind",
@@ -77,7 +78,8 @@ static int ask_all(struct get *g, enum object_kind_id kind)
 	return 0;
 }
 
-/* Returns the first type of a comma-separated list. *rest: the text after the type. */
+/* Returns the kind of the first type in s, which ends at ',' or '/'. *rest: the text after the
+ * type. */
 static enum object_kind_id type_at(const char *s, const char **rest)
 {
 	size_t len = strcspn(s, ",/");
@@ -151,8 +153,8 @@ static void add_row(struct get *g, struct grid *t, const json_t *o, bool mixed)
 	add_cell(t, o, &born, now);
 }
 
-/* Prints the table of consecutive objects of one kind, starting at index from. Returns the index of
- * the first object of another kind. */
+/* Prints a table of the objects from index `from` on that have the same kind. Returns the index of
+ * the first object of another kind. mixed: print names with their type. */
 static size_t print_table(struct get *g, size_t from, bool mixed)
 {
 	const struct object_kind *k = kind_of(json_array_get(g->found, from));
@@ -239,8 +241,8 @@ static void on_signal(int signum, void *arg)
 	loop_stop(w->loop);
 }
 
-/* Prints changes until SIGINT or SIGTERM. check() has verified that there is one type and at most
- * one name. */
+/* Prints changes until SIGINT or SIGTERM arrives. check() has verified that the arguments are one
+ * type and at most one name. Returns the exit status. */
 static int watch(struct cli_client *c, const struct cli_look *look)
 {
 	struct watching s = {.loop = c->loop};
@@ -312,8 +314,8 @@ static enum cli_form form_of(const char *arg, struct argp_state *st)
 	return CLI_TABLE;
 }
 
-/* Refuses unknown types and invalid combinations: arguments are TYPE/NAME throughout, or
- * TYPE[,TYPE] followed by names. */
+/* Ends the program with an error for unknown types and invalid combinations. Valid arguments are
+ * TYPE/NAME throughout, or TYPE[,TYPE], or one TYPE followed by names. */
 static void check(const struct cli_look *l, struct argp_state *st)
 {
 	const char *rest = "";

@@ -23,12 +23,13 @@ struct get_watch {
 	const struct object_column *columns[COLUMNS];
 	size_t n;
 	struct grid *grid;
-	/* why the watch could not start; ERR_NONE: it runs */
+	/* error with which the watch could not start; kind ERR_NONE: the watch runs */
 	struct err failed;
 	bool unhealthy;
 };
 
-/* Texts of the columns of an object; for a date the time itself, not the age */
+/* Texts of the columns of one object. A date is stored as the time itself, not as an age, so that
+ * growing ages are no change. */
 struct look_of {
 	const char *cells[COLUMNS];
 };

@@ -10,11 +10,11 @@
 enum { GAP = 3, COLUMNS = 32 };
 
 struct grid {
-	/* array of strings, row by row */
+	/* texts of the cells, row by row */
 	json_t *cells;
 	char *heads[COLUMNS];
 	size_t n, widths[COLUMNS];
-	/* true after the first print: no more headings, fixed widths */
+	/* true after grid_go_on(): no more headings, fixed column widths */
 	bool goes_on;
 };
 
@@ -36,7 +36,7 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
-/* Returns the number of code points. */
+/* Returns the number of code points in s, which is UTF-8. */
 static size_t width_of(const char *s)
 {
 	size_t n = 0;
@@ -76,8 +76,8 @@ static bool is_any(const char *s, const char *const *list)
 	return false;
 }
 
-/* Returns the escape sequence that colours text below heading head: green for a good state or
- * condition, red for a bad one; "": no colour. */
+/* Returns the escape sequence that colours the text of a cell below heading `head`: green for a
+ * good state or condition, red for a bad one; "": no colour. */
 static const char *colour_of(const char *head, const char *text)
 {
 	static const char *const heads[] = {"State", "Phase",	  "Ready",   "Valid",
@@ -109,7 +109,8 @@ void grid_go_on(struct grid *g)
 	g->goes_on = true;
 }
 
-/* Prints one cell, padded to the width of its column; the last cell of a row is not padded. */
+/* Prints one cell, padded to the width of its column. The last shown cell of a row is not padded
+ * and ends the line. */
 static void print_cell(const struct grid *g, size_t column, size_t shown, const char *text,
 		       const char *colour, FILE *out)
 {

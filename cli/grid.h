@@ -8,33 +8,34 @@
 /*
  * grid: prints rows of text below headings. Each column is as wide as its widest text.
  *
- * Any user who may write an object can put control characters into its texts: each is printed as
- * '?'.
+ * Any user who may write an object can put control characters into its texts. Each control
+ * character is therefore printed as '?'.
  * Tests: tests/unit/cli/test_get.c
  */
 struct grid;
 struct grid *grid_new(void);
 void grid_free(struct grid *g);
-/* Adds a heading, printed in capitals. All headings must be added before the first cell. */
+/* Adds a column with this heading, which is printed in capitals. All headings must be added before
+ * the first cell. */
 void grid_head(struct grid *g, const char *text);
-/* Adds the next cell, from left to right, row by row. text: UTF-8; "" and NULL are printed as
+/* Adds the next cell: from left to right, row by row. text: UTF-8; "" and NULL are printed as
  * "-". */
 void grid_cell(struct grid *g, const char *text);
 
-/* Clears the rows, so that the next grid_print() continues below what was printed: no headings, the
- * same column widths; a wider cell shifts the cells after it. */
+/* Removes all rows that were printed, so that the next grid_print() continues the table: it prints
+ * no headings and keeps the column widths. A wider cell then shifts the cells after it. */
 void grid_go_on(struct grid *g);
 
 struct grid_look {
-	/* Width of the terminal in columns; 0: no limit */
+	/* width of the terminal in columns; 0: no limit */
 	size_t width;
-	/* True: print good states and conditions in green, bad ones in red */
+	/* true: print good states and conditions in green, bad ones in red */
 	bool colour;
-	/* True: print no headings */
+	/* true: print no headings */
 	bool headless;
 };
-/* Prints the rows. Columns on the right that do not fit are left out and named in a last line; the
- * first column is always printed. */
+/* Prints headings and rows. Columns on the right that do not fit are left out and named in a last
+ * line; the first column is always printed. */
 void grid_print(const struct grid *g, const struct grid_look *look, FILE *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 
-/* Tests: tests/unit/cli/test_host_cni.c */
+/* host_cni: judges the settings of Cilium and Calico. Tests: tests/unit/cli/test_host_cni.c */
 
 static unsigned wrong(json_t *findings, const char *says, const char *mend)
 {

@@ -1,6 +1,6 @@
 /*
- * machine: commands on one machine. Each writes an annotation or a spec field, which kubectl can
- * write as well, and prints what it wrote.
+ * machine: commands on one machine. Each command writes an annotation or a spec field, which
+ * kubectl can write as well, and prints what it wrote.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <stdlib.h>
@@ -61,7 +61,8 @@ int cli_do_release(struct cli_client *c, const char *name)
 		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
 				    json_null());
 	if (held && !drain &&
-	    /* the release takes effect once the drain is cancelled */
+	    /* while the machine drains, the release takes effect only once the drain is
+	     * cancelled */
 	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,
@@ -100,8 +101,8 @@ int cli_do_retry(struct cli_client *c, const char *name)
 
 /* --- quarantine, retire ----------------------------------------------------------------------- */
 
-/* Creates a Drain for a machine with a tenant: the machine leaves the tenant first, then `then`
- * applies. */
+/* Creates a Drain for a machine that has a tenant: the machine first leaves its tenant, and then
+ * `then` (Quarantine or Retire) applies. Returns the exit status. */
 static int drain_first(struct cli_client *c, const json_t *m, const char *reason, const char *then)
 {
 	const char *names[] = {name_of(m)};

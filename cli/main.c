@@ -1,5 +1,5 @@
 /*
- * main: the drover program, which is both the daemon and the command line.
+ * main: the drover program, which is both the controller and the command line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static const struct cli_verb verbs[] = {
 	 "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };
-/* Name of the program in messages: "drover" or "kubectl drover" */
+/* name of the program in messages: "drover" or "kubectl drover" */
 static const char *program = "drover";
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -93,7 +93,7 @@ static const struct cli_verb *find(const char *name)
 	return NULL;
 }
 
-/* Runs one command; argv[0] is the name of the command. */
+/* Runs one command and returns its exit status. argv[0]: name of the command. */
 static int run(int argc, char **argv)
 {
 	const struct cli_verb *v = find(argv[0]);
@@ -101,13 +101,14 @@ static int run(int argc, char **argv)
 
 	if (!v)
 		return 2;
-	/* name of the command in its --help and errors */
+	/* Gives the command its full name, which its --help and its errors show. */
 	str_format(title, sizeof(title), "%s %s", program, v->name);
 	argv[0] = title;
 	return v->run(argc, argv);
 }
 
-/* Prints the help of a command, or of a subcommand (drover help sim rack). */
+/* Prints the help of a command (drover help sim), or of a subcommand (drover help sim rack).
+ * Returns the exit status. */
 static int help_with(int argc, char **argv)
 {
 	char ask[] = "--help", *asked[4] = {argv[0]};
@@ -124,8 +125,8 @@ static bool is_one(const char *arg, const char *a, const char *b, const char *c)
 	return str_eq(arg, a) || str_eq(arg, b) || str_eq(arg, c);
 }
 
-/* Sets `program` if kubectl started drover as a plug-in: kubectl runs kubectl-NAME from PATH for
- * `kubectl NAME`. */
+/* Sets `program` if kubectl started drover as a plug-in. For `kubectl NAME`, kubectl runs
+ * kubectl-NAME from PATH. */
 static void called(const char *path)
 {
 	const char *slash = strrchr(path, '/');

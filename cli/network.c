@@ -1,7 +1,7 @@
 /*
  * network: `drover network check`. Asks the network fabric of each Provider whether it has what
- * drover needs, and prints what is wrong and how to fix it. Uses drover's credentials, runs on the
- * machine where the command is run, and changes nothing.
+ * drover needs, and prints what is wrong and how to fix it. It uses drover's credentials, connects
+ * from the computer on which the command runs, and changes nothing.
  * Tests: tests/real/netris.py, tests/contract/test_netris_check.c
  */
 #include <argp.h>
@@ -18,7 +18,8 @@
 #include "cli/host_cni.h"
 #include "providers/netris_check.h"
 
-#define WAIT_S 45 /* three heartbeats of a switch at the default interval */
+/* default of --wait in seconds: three heartbeats of a switch at the default interval */
+#define WAIT_S 45
 
 enum { WAIT = 0x7001 };
 
@@ -35,16 +36,16 @@ struct network {
 	struct arena *a;
 	struct names providers, machines, tenants;
 	struct {
-		/* v[0] and v[1]: the quarantine and provisioning segments of the Provider; then one
-		 * of each tenant */
+		/* v[0]: the quarantine segment of the Provider, v[1]: its provisioning segment;
+		 * then one segment for each tenant */
 		struct probe_check_segment *v;
 		size_t n, cap;
 	} probes;
-	/* VirtualClusters with spec.network.apiServer */
+	/* the VirtualClusters that have spec.network.apiServer */
 	json_t *clusters;
 	/* name of the Provider that is being checked */
 	const char *of;
-	/* findings by name of the Provider */
+	/* name of a Provider -> array of findings */
 	json_t *all;
 	unsigned wrong;
 	bool answered;
@@ -102,8 +103,8 @@ static void on_tenant(json_t *o, void *arg)
 		json_array_append_new(w->clusters, json_deep_copy(o));
 }
 
-/* Fills v[0] and v[1] of the probes from Provider n, and the cluster names of the tenants' segments
- * after them. */
+/* Sets v[0] and v[1] of w->probes from the network n of the Provider, and the name of the Netris
+ * server cluster in each tenant's segment after them. */
 static void our_probes(struct network *w, const struct provider_object_network *n)
 {
 	struct probe_check_segment *s = w->probes.v;
@@ -128,8 +129,9 @@ static void our_probes(struct network *w, const struct provider_object_network *
 					 : NULL;
 }
 
-/* Returns the API server paths of tenants at the current Provider. A VirtualCluster that cannot be
- * decoded is skipped: the API server refuses such objects. */
+/* Returns the API server paths (spec.network.apiServer) of the tenants that name the current
+ * Provider, in the arena, and sets *n to their number. Skips a VirtualCluster that cannot be
+ * decoded, because the API server refuses such objects. */
 static struct netris_check_way *ways_of(struct network *w, size_t *n)
 {
 	struct netris_check_way *ways =
@@ -164,7 +166,8 @@ static struct netris_check_way *ways_of(struct network *w, size_t *n)
 	return ways;
 }
 
-/* Returns the value of a key of a Secret in drover's namespace; NULL with e. */
+/* Returns the decoded value of a key of a Secret in drover's namespace, owned by the caller; NULL
+ * with *e. */
 static struct secret *value_of(struct network *w, const char *name, const char *key, struct err *e)
 {
 	OWN_JSON o = cli_secret(&w->c, w->ns, name, e);
@@ -237,8 +240,8 @@ static void print(const struct network *w)
 
 /* --- one Provider ----------------------------------------------------------------------------- */
 
-/* Returns an object of the host cluster; NULL if it does not exist. A read error adds a note to
- * findings. */
+/* Returns an object of the host cluster, owned by the caller; NULL if it does not exist or cannot
+ * be read. A read error adds a note to findings. */
 static json_t *host_object(struct network *w, const char *path, json_t *findings)
 {
 	struct err e;
@@ -249,8 +252,8 @@ static json_t *host_object(struct network *w, const char *path, json_t *findings
 	return o;
 }
 
-/* Checks the CNI of the host cluster if a path uses a VIP, because the control planes that announce
- * the VIP run there. */
+/* Checks the CNI of the host cluster if a tenant's API server path uses a VIP, because the control
+ * planes that announce the VIP run in the host cluster. */
 static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
 			json_t *findings)
 {
@@ -308,7 +311,8 @@ static const char **names_of(struct network *w, const struct strings *s)
 	return v;
 }
 
-/* Checks a Netris Provider; a problem with its Secrets is added to findings. */
+/* Checks the fabric of a Provider that uses Netris. A problem with its Secrets is added to
+ * findings. */
 static void check_netris(struct network *w, const struct provider_object_network *n,
 			 json_t *findings)
 {

@@ -1,6 +1,6 @@
 /*
- * pause: `drover pause` and `drover resume`. An operator stops new claims of a pool, a provider or
- * a tenant, or lets them start again.
+ * pause: `drover pause` stops new claims of a pool, a Provider or a tenant; `drover resume` lets
+ * them start again.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "base/str.h"
 #include "cli/target.h"
 
-/* Returns NAME of "TYPE/NAME" and sets *kind; NULL if the type cannot be paused, after printing
- * why. */
+/* Returns the NAME in "TYPE/NAME" and sets *kind. NULL, after printing the error: the form is
+ * wrong, or objects of the type cannot be paused. */
 static const char *named(const struct cli_client *c, const char *what, enum object_kind_id *kind)
 {
 	const char *slash = strchr(what, '/');
@@ -53,7 +53,8 @@ int cli_do_pause(struct cli_client *c, const char *what)
 				      object_kinds[kind].singular, name));
 }
 
-/* Lets new claims start again after the circuit breaker or lost Nodes stopped them. */
+/* Sets the annotation drover.dev/resume to the current time. It closes the circuit breaker of a
+ * pool or Provider, or accepts that missing Nodes of a tenant are gone. Returns the exit status. */
 static int open_line(struct cli_client *c, enum object_kind_id kind, const char *name)
 {
 	OWN(arena) a = arena_new();

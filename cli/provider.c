@@ -1,6 +1,6 @@
 /*
- * provider: `drover provider test -- COMMAND`. Tests whether a program conforms to
- * docs/provider-protocol.md, before a Provider of type exec names the program. Needs no cluster.
+ * provider: `drover provider test -- COMMAND`. Tests whether a program follows
+ * docs/provider-protocol.md, before a Provider of type exec uses the program. Needs no cluster.
  * Tests: tests/contract/test_exec_check.c, tests/unit/cli/test_provider.c
  */
 #include <argp.h>
@@ -17,7 +17,7 @@ enum { MACHINE = 0x7001, CHANGE, CLOUD };
 
 struct test {
 	const char *what, *machine;
-	/* NULL-terminated */
+	/* program and arguments, NULL-terminated */
 	char **command;
 	bool changes, cloud, json;
 	struct loop *loop;

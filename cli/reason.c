@@ -1,6 +1,6 @@
 /*
- * reason: `drover explain`. Prints what a reason means and what helps, from the same list as
- * docs/reasons.md. Needs no cluster.
+ * reason: `drover explain`. Prints what a reason means and what the operator can do, from the same
+ * list as docs/reasons.md. Needs no cluster.
  * Tests: tests/unit/cli/test_main.c
  */
 #include <argp.h>
@@ -19,7 +19,7 @@
 
 struct asked {
 	struct cli_options o;
-	/* NULL: list all reasons */
+	/* name of the reason; NULL: list all reasons */
 	const char *reason;
 };
 
@@ -51,7 +51,8 @@ static const struct argp argp = {
 	       "machines`. Exit status 1: drover has no such reason.",
 };
 
-/* Returns the row of a reason, with MACHINE in place of a machine's name. */
+/* Returns {reason, means, helps} of a reason, owned by the caller. The texts have MACHINE in place
+ * of a machine's name. */
 static json_t *row_of(enum reason r)
 {
 	json_t *o = json_pack("{s:s, s:s}", "reason", reason_info[r].name, "means",
@@ -69,8 +70,8 @@ static enum reason found(const char *name)
 	return REASON_NONE;
 }
 
-/* Returns the row of a reason that only conditions of a VirtualCluster have; NULL: no such
- * reason. */
+/* Returns {reason, means, helps} of a reason that only conditions of a VirtualCluster have, owned
+ * by the caller; NULL: there is no such reason. */
 static json_t *of_tenant(const char *name)
 {
 	const char *helps = explain_tenant_remedy(name);

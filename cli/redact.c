@@ -12,7 +12,7 @@ enum { TEXT_MAX = 16 << 20 };
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Returns the length of the word at s, which ends at a space, a quote or a separator. */
+/* Returns the length of the word at s, which ends at white space, a quote or a separator. */
 static size_t word_at(const char *s)
 {
 	return strcspn(s, " \t\r\n\"'`<>,;");
@@ -23,9 +23,8 @@ static bool begins(const char *s, const char *word)
 	return strncasecmp(s, word, strlen(word)) == 0;
 }
 
-/* Appends the URL after "://" to out, without user, password and query
- * (https://user:pw@host/path?query becomes host/path). Returns the number of bytes of s that were
- * consumed. */
+/* Appends the URL at s, the text after "://", to `out` with user, password and query redacted.
+ * Returns the number of bytes of s that were read. */
 static size_t redact_url(const char *s, struct buf *out)
 {
 	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
@@ -44,7 +43,7 @@ static size_t redact_url(const char *s, struct buf *out)
 	return len;
 }
 
-/* Returns the length of a word at s that a credential follows ("token: ", "Bearer "), including the
+/* If a word at s announces a credential ("token: ", "Bearer "), returns its length including the
  * separator; 0: no such word. */
 static size_t leads(const char *s)
 {
@@ -82,8 +81,8 @@ static size_t run_of(const char *s, const char *more)
 	return n;
 }
 
-/* Returns the length of a token at s that its form identifies: a JWT, a kubeadm bootstrap token
- * (6.16), an AWS access key; 0: no token. */
+/* If the text at s has the form of a token, returns the length of the token: a JWT, a kubeadm
+ * bootstrap token (6 characters, '.', 16 characters), or an AWS access key. 0: no token. */
 static size_t token_at(const char *s)
 {
 	size_t n = run_of(s, ""), m;
@@ -100,8 +99,8 @@ static size_t token_at(const char *s)
 	return 0;
 }
 
-/* Returns the length of a PEM private key at s, up to its END line or to the end of the text; 0: no
- * key. */
+/* If a PEM private key begins at s, returns its length up to its END line, or to the end of the
+ * text if that line is missing. 0: no key. */
 static size_t key_at(const char *s)
 {
 	static const char begin[] = "-----BEGIN ", end[] = "-----END ";
@@ -123,7 +122,7 @@ static size_t key_at(const char *s)
 
 static void redact_clean(const char *s, struct buf *out)
 {
-	bool inside = false; /* true inside a word */
+	bool inside = false; /* true: s is inside a word */
 
 	while (*s) {
 		size_t n = inside ? 0 : key_at(s);
@@ -140,7 +139,8 @@ static void redact_clean(const char *s, struct buf *out)
 		} else if ((n = leads(s))) {
 			buf_put(out, s, n);
 			s += n;
-			if ((n = leads(s))) { /* Authorization: Bearer ... */
+			if ((n = leads(s))) {
+				/* a second such word, as in "Authorization: Bearer ..." */
 				buf_put(out, s, n);
 				s += n;
 			}
@@ -175,7 +175,7 @@ static bool ends(const char *s, const char *end)
 	return n >= m && strcasecmp(s + n - m, end) == 0;
 }
 
-/* True if the name of a member means that its value is a credential. References to Secrets have
+/* True if the name of a member tells that its value is a credential. References to Secrets have
  * names that end with Ref and do not match. */
 static bool is_named_so(const char *key)
 {
@@ -190,7 +190,7 @@ static bool is_named_so(const char *key)
 	return false;
 }
 
-/* True if key is the value in a name/value pair, as in a container's environment. */
+/* True if `key` is the value of a {name, value} pair, as in a container's environment. */
 static bool is_value_of(const json_t *o, const char *key)
 {
 	return str_eq(key, "value") && json_object_get(o, "name");
@@ -223,14 +223,14 @@ static void redact_annotations(json_t *all)
 	}
 }
 
-/* Replaces the arguments of a command; the program name stays. */
+/* Redacts the arguments of a command; the program name stays. */
 static void redact_command(json_t *list)
 {
 	for (size_t i = 1; i < json_array_size(list); i++)
 		json_array_set_new(list, i, json_string(REDACTED));
 }
 
-/* Recursive; the JSON parser bounds the depth. */
+/* Recursive; the JSON parser limits the depth. */
 void redact_object(json_t *o)
 {
 	const char *key;

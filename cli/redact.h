@@ -28,8 +28,8 @@
 
 /* Redacts o in place; o may be any object. */
 void redact_object(json_t *o);
-/* Appends the redacted text to out. text may have any length; bytes that are not UTF-8 become
- * '?'. */
+/* Appends text to `out` with its possible credentials redacted. text may have any length; bytes
+ * that are not UTF-8 become '?'. */
 void redact_text(const char *text, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * run: `drover run`. Runs one replica as a process, with the real event loop, libcurl and these
- * listeners:
+ * run: `drover run`. Runs one replica of the controller as a process, with the real event loop,
+ * libcurl and these listeners:
  *
- *   agent    TLS; certificate of drover's own CA for the names of --agent-name.
+ *   agent    TLS, with a certificate of drover's own CA for the names of --agent-name.
  *            Serves the agents, and boot media for BMCs and firmware that
  *            support HTTPS (Provider spec.boot.mediaURL).
  *   media    plain HTTP; boot media for all other BMCs
@@ -49,8 +49,11 @@
 #define AGENT_CONNECTIONS 8192
 #define OPS_CONNECTIONS 256
 #define METRICS_PER_ADDRESS 16
-#define AGENT_HEAD_MS 20000 /* includes the TLS handshake */
-#define AGENT_BODY_MS 30000 /* enough for a megabyte over the slowest management network */
+/* longest time in ms for the head of a request, including the TLS handshake */
+#define AGENT_HEAD_MS 20000
+/* longest time in ms for the body of a request; enough for a megabyte over the slowest management
+ * network */
+#define AGENT_BODY_MS 30000
 #define HTTP_IN_FLIGHT 4096
 #define HTTP_CONNECTIONS 16384
 
@@ -78,9 +81,9 @@ struct run {
 	const char *image_key;
 	/* first line of the file that --agent-image-key names */
 	char *image_key_line;
-	/* path of --config; NULL: not set */
+	/* path given with --config; NULL: not set */
 	const char *config;
-	/* owns the texts of the options from that file */
+	/* owns the texts of the options that were read from `config` */
 	json_t *config_texts;
 	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
@@ -240,7 +243,8 @@ static void read_config(struct run *r, char *path, struct argp_state *st)
 		argp_error(st, "--config %s", e.text);
 }
 
-/* Checks required options, and reads the key file of --agent-image-key. */
+/* Checks that required options are set, and reads the key file of --agent-image-key. Ends the
+ * program with a message otherwise. */
 static void check_options(struct run *r, struct argp_state *st)
 {
 	struct err e;
@@ -418,7 +422,7 @@ static void give_up(struct run *r, const struct err *e, const char *what)
 	loop_stop(r->loop);
 }
 
-/* Opens a TLS listener with a certificate of the CA that agents trust. */
+/* Opens a TLS listener on d with a certificate of the CA that agents trust. NULL with *e. */
 static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
 				    const struct httpd_mhd_spec *listener, struct err *e)
 {
@@ -478,7 +482,8 @@ static void on_signal(int signum, void *arg)
 	controller_stop(r->controller, on_released, r);
 }
 
-/* Reads --image-ca. Without the option, the system's CA bundle may be missing. */
+/* Reads the CA certificates of --image-ca, or the system's CA bundle, into *into. The bundle may be
+ * missing; the file of --image-ca may not. -1: *e. */
 static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 {
 	const char *path = r->image_ca ? r->image_ca : IMAGE_CA;
@@ -558,7 +563,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	return 0;
 }
 
-/* Finds drover-libvirt: beside this program, or where `make install` puts it. */
+/* Writes the path of drover-libvirt to `out`: beside this program, or where `make install` puts it.
+ * "": not installed. */
 static void find_helper(char out[static PATH_MAX])
 {
 	static const char *const places[] = {"drover-libvirt", "../lib/drover/drover-libvirt"};
@@ -601,12 +607,13 @@ int cli_run(int argc, char **argv)
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* one file for each connection */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		/* raise the limit of open files, because each connection needs one */
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	prctl(PR_SET_DUMPABLE,
-	      0); /* no core dump of a process that holds credentials, nor of its children */
+	      0); /* no core dump of this process, which holds credentials, or of its children */
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");

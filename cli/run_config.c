@@ -1,5 +1,5 @@
 /*
- * run_config: reads options from a file and passes each to the command line's parser.
+ * run_config: reads options from a YAML file and passes each to the parser of the command line.
  */
 #include "cli/run_config.h"
 
@@ -42,8 +42,8 @@ static const struct argp_option *option_of(const struct argp_option *options, co
 	return NULL;
 }
 
-/* Returns v as a JSON string, whose text keeps its address; NULL: v is neither a string nor an
- * integer. */
+/* Returns v as a JSON string, whose text stays at its address as long as the string exists; the
+ * caller owns it. NULL: v is neither a string nor an integer. */
 static json_t *text_of(json_t *v)
 {
 	char text[32];
@@ -56,7 +56,8 @@ static json_t *text_of(json_t *v)
 	return json_string(text);
 }
 
-/* Passes one value to set(). keep: array that owns the texts passed to set(). */
+/* Passes one value v of option o to set(), and adds its text to keep, the array that owns all
+ * texts. -1: *e, the value has a wrong type or is empty. */
 static int give(const struct argp_option *o, json_t *v, json_t *keep, run_config_set *set, void *to,
 		struct err *e)
 {

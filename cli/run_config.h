@@ -19,16 +19,17 @@
  * Tests: tests/unit/cli/test_run_config.c, tests/unit/cli/test_run.c
  */
 
-/* Called once for each value, with the key of the option. arg is valid as long as the tree that
- * run_config_read() returned. */
+/* Callback that stores one value: key is that of the option, `to` the argument of
+ * run_config_read(). arg is valid as long as the tree that run_config_read() returned. */
 typedef void run_config_set(int key, char *arg, void *to);
 
 /* Reads the file and calls set() for each value. options must end with a zeroed row. Returns a tree
- * that owns the values; NULL with e: ERR_INVALID, or the file cannot be read. */
+ * that owns the values, and that the caller must free; NULL with *e: ERR_INVALID, or the file
+ * cannot be read. */
 json_t *run_config_read(const char *path, const struct argp_option *options, run_config_set *set,
 			void *to, struct err *e);
 
-/* Returns the first line of a file, at most 255 bytes, malloc'd; NULL with e. */
+/* Returns the first line of a file, at most 255 bytes, malloc'd; NULL with *e. */
 char *run_config_line(const char *path, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stuck: `drover why` without a name. Lists everything that needs an operator, is overdue or waits,
+ * stuck: `drover why` without a name. Lists all objects that need an operator, are overdue or wait,
  * the most urgent first.
  *
  * The texts come from explain_object() (cli/explain.h), so that this list and `drover why NAME` use
@@ -20,8 +20,10 @@
 #include "cli/stuck.h"
 #include "cli/verbs.h"
 
-#define DELETION_MS INT64_C(600000) /* a deletion that takes longer is listed */
-#define CLAIM_MS INT64_C(60000)	    /* a claim binds to a machine within 30 s or is withdrawn */
+#define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
+/* time after which a pending claim is listed: a claim gets a machine within 30 s, or is
+ * withdrawn */
+#define CLAIM_MS INT64_C(60000)
 
 static const struct {
 	const char *name, *title, *colour;
@@ -61,7 +63,8 @@ static bool is_wanted(const char *reason)
 	       str_eq(reason, "Paused");
 }
 
-/* *why: the part of the answer with reason and message; NULL if the state itself is the reason. */
+/* Returns what a machine needs, according to its explanation a. *why: part of a with reason and
+ * message; NULL: the state itself is the reason. */
 static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 {
 	const char *waits = json_str_at(a, "waitingFor");
@@ -154,8 +157,8 @@ static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json
 	return o;
 }
 
-/* Returns the row of an object that this version of drover cannot decode, so that no controller
- * acts on it. */
+/* Returns the row of an object that this version of drover cannot decode; the caller owns it. No
+ * controller of this version acts on such an object. */
 static json_t *unreadable(enum object_kind_id kind, const json_t *o, const struct err *e)
 {
 	OWN_JSON answer = json_object();
@@ -181,7 +184,7 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	*need = NEED_PERSON;
 	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
 		return unreadable(kind, o, &e);
-	/* a claim with a machine is listed as part of the machine */
+	/* no row for a claim with a machine, because the machine has one */
 	if (kind == OBJECT_NODE_CLAIM &&
 	    (((struct node_claim *)object)->status.machine_ref ||
 	     ((struct node_claim *)object)->spec.machine_ref) &&
@@ -198,7 +201,7 @@ struct stuck {
 	struct cli_client *c;
 	json_t *rows[NEEDS];
 	size_t seen;
-	/* kind of the list that is being read */
+	/* kind of the objects that are being listed */
 	enum object_kind_id kind;
 	int64_t now;
 };
@@ -214,7 +217,8 @@ static void on_object(json_t *o, void *arg)
 		json_array_append_new(s->rows[need], row);
 }
 
-/* Compares RFC 3339 texts of the same form: the earlier time sorts first. */
+/* Orders rows by member `since`, the earliest first. All such texts have the same RFC 3339 form, so
+ * that strcmp() orders them. */
 static int by_age(const void *a, const void *b)
 {
 	const char *x = str_or(json_str_at(*(json_t *const *)a, "since"), ""),
@@ -240,9 +244,9 @@ static void sort(json_t **rows)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* On a terminal: most rows of one need */
+/* most rows of one need that are printed on a terminal */
 #define ROWS_MAX 10
-/* Most "what helps" lines of one row */
+/* most "what helps" lines of one row */
 #define HELPS_MAX 2
 
 static void print_line(FILE *out, struct arena *a, const char *text)

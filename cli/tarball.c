@@ -60,7 +60,8 @@ static void write_out(struct tarball *t, const void *data, size_t len, ZSTD_EndD
 	}
 }
 
-/* Writes n in octal with leading zeros and a NUL at the end. */
+/* Writes n in octal with leading zeros to field. The last of its size bytes is left as it is
+ * (NUL). */
 static void put_number(char *field, size_t size, int64_t n)
 {
 	for (size_t i = size - 1; i-- > 0; n /= 8)
@@ -77,13 +78,14 @@ void tarball_add(struct tarball *t, const char *name, const void *data, size_t l
 		(void)!err_set(&t->failed, ERR_INVALID, 0, "%s: the name is too long", name);
 		return;
 	}
-	put_number(head + 100, 8, 0600); /* mode */
+	put_number(head + 100, 8, 0600); /* file mode: only the owner may read and write */
 	put_number(head + 108, 8, 0);
 	put_number(head + 116, 8, 0);
 	put_number(head + 124, 12, (int64_t)len);
 	put_number(head + 136, 12, t->time);
-	memset(head + 148, ' ', 8); /* the checksum field counts as spaces in its own sum */
-	head[156] = '0';	    /* type: regular file */
+	/* while the checksum is computed, its own field counts as spaces */
+	memset(head + 148, ' ', 8);
+	head[156] = '0'; /* type of the entry: regular file */
 	memcpy(head + 257,
 	       "ustar\0"
 	       "00",

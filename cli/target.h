@@ -4,14 +4,14 @@
 #include "api/kinds.h"
 
 /*
- * target: object types by the names that users type: the API's names with or without group
- * (machine, machines, Machine, nodepools.drover.dev), and drover's short names claims, pools,
- * tenants, wipes.
+ * target: finds an object type by the name that a user types. Accepted are the API's names with or
+ * without group (machine, machines, Machine, nodepools.drover.dev), and drover's short names
+ * claims, pools, tenants, wipes.
  * Tests: tests/unit/cli/test_get.c
  */
-/* Returns the kind that word (len bytes) names; OBJECT_KINDS: unknown type. */
+/* Returns the kind that word (len bytes) names; OBJECT_KINDS: no type has that name. */
 enum object_kind_id target_kind(const char *word, size_t len);
-/* List of all types, for errors and help */
+/* all types, for errors and help */
 #define TARGET_KINDS "machines, claims, pools, tenants, drains, wipes, providers, burstpolicies"
 
 #endif

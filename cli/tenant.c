@@ -1,13 +1,13 @@
 /*
  * tenant: `drover tenant import`. Finds the vClusters of the host cluster by the labels of their
- * Services. For each it prints the objects that an administrator applies to make it a tenant: the
- * VirtualCluster, and a Role for the Secret with its kubeconfig. Reads no Secret and writes
- * nothing.
+ * Services. For each vCluster it prints the objects that an administrator applies to make it a
+ * tenant: the VirtualCluster, and a Role and RoleBinding for the Secret with its kubeconfig. It
+ * reads no Secret and writes nothing.
  *
  * A vCluster NAME has a Service NAME with labels app=vcluster and release=NAME, a StatefulSet or
  * Deployment NAME, and a Secret vc-NAME, all in one namespace (chart/templates of
  * github.com/loft-sh/vcluster). Objects that a vCluster syncs for its tenant have the label
- * vcluster.loft.sh/managed-by: a synced Service that looks like a vCluster is ignored.
+ * vcluster.loft.sh/managed-by. A synced Service that looks like a vCluster is therefore ignored.
  * Tests: tests/unit/cli/test_tenant.c
  */
 #include <stdlib.h>
@@ -37,9 +37,10 @@ struct import {
 		struct found *v;
 		size_t n, cap;
 	} found;
-	/* "NAMESPACE/SECRET" of a kubeconfig: name of the VirtualCluster that refers to it */
+	/* "NAMESPACE/NAME" of a kubeconfig Secret -> name of the VirtualCluster that refers to the
+	 * Secret */
 	json_t *tenants;
-	/* names of all VirtualClusters */
+	/* set of the names of all VirtualClusters */
 	json_t *names;
 	/* objects to print */
 	json_t *objects;
@@ -79,7 +80,8 @@ static json_int_t port_of(const json_t *service)
 	return json_int_at(json_array_get(ports, 0), "port");
 }
 
-/* Compares by hand, because a label selector built from the argument could match other objects. */
+/* True if the vCluster ns/name is the one that the caller asked for. The names are compared here,
+ * because a label selector built from the argument could match other objects. */
 static bool is_wanted(const struct import *m, const char *ns, const char *name)
 {
 	const char *of = m->want->of, *slash = of ? strchr(of, '/') : NULL;
@@ -102,8 +104,8 @@ static void on_service(json_t *o, void *arg)
 		str_or(json_str_at(balancer, "ip"), json_str_at(balancer, "hostname"));
 	struct found f = {.ns = arena_strdup(m->a, ns), .name = arena_strdup(m->a, name)};
 
-	/* The Service of the vCluster has the name of the release; NAME-headless and others do
-	 * not. */
+	/* Accept only the Service whose name is that of the release. The release has more Services,
+	 * such as NAME-headless. */
 	if (!str_eq(name, json_str_at(o, "metadata", "labels", "release")) ||
 	    !str_is_dns_label(name) || !is_wanted(m, ns, name))
 		return;
@@ -116,7 +118,8 @@ static void on_service(json_t *o, void *arg)
 	m->found.v[m->found.n++] = f;
 }
 
-/* Returns "StatefulSet" or "Deployment"; NULL: found neither with the vCluster's name. */
+/* Returns the kind of the workload that runs the vCluster's control plane, "StatefulSet" or
+ * "Deployment"; NULL: neither exists with the vCluster's name. */
 static const char *control_plane(struct import *m, const struct found *f)
 {
 	static const struct kube_resource *const kinds[] = {&KUBE_STATEFULSETS, &KUBE_DEPLOYMENTS};
@@ -165,7 +168,9 @@ static json_t *tenant_of(const struct import *m, const struct found *f, const ch
 	return o;
 }
 
-/* Adds the Role and RoleBinding of deploy/tenant-kubeconfig.yaml. */
+/* Adds a Role and a RoleBinding as in deploy/tenant-kubeconfig.yaml to the printed objects. They
+ * let drover read the kubeconfig Secret, and the workload if runs is set. runs: "StatefulSet",
+ * "Deployment" or NULL. */
 static void add_rights(struct import *m, const struct found *f, const char *secret,
 		       const char *runs)
 {

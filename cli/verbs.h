@@ -4,42 +4,43 @@
 #include "cli/client.h"
 
 /*
- * verbs: the actions of drover's commands on an open client. main() parses the command line and
- * calls these functions; tests call them on a simulated loop. Each function prints what it wrote
+ * verbs: the actions of drover's commands, on an open client. main() parses the command line and
+ * calls these functions; tests call them on a simulated loop. Each cli_do_NAME() prints what it did
  * and returns the exit status.
  */
 struct cli_drain {
-	/* Names of Machines, or of Nodes that drover created; the two may be mixed */
+	/* names of Machines, or of Nodes that drover created; both may be mixed */
 	const char **names;
 	size_t nnames;
-	/* Label selector of Machines, instead of names; NULL: not set */
+	/* label selector of Machines, instead of names; NULL: not set */
 	const char *selector;
 	const char *reason, *on_deadline, *then;
-	/* Wall ms; 0: not set */
+	/* wall ms; 0: not set */
 	int64_t deadline, not_before;
 	int64_t concurrent;
-	/* True: machines of one gang may be drained at different times */
+	/* true: the machines of one gang may be drained at different times */
 	bool split;
 	bool wait;
 };
-/* Returns the time in text as wall ms: a duration such as "2h" counts from now, otherwise text is
- * RFC 3339. 0: text is NULL. -1: text is neither. */
+/* Returns the time in text as wall ms. A duration such as "2h" counts from `now`; any other text
+ * must be RFC 3339. 0: text is NULL. -1: text is not a time. */
 int64_t cli_time(int64_t now, const char *text);
 int cli_do_drain(struct cli_client *c, const struct cli_drain *d);
-/* Shows the progress of a Drain until the Drain has ended. A signal stops only the display, and
- * prints how to show it again and how to cancel the Drain. */
+/* Shows the progress of a Drain until the Drain has ended. A signal ends only the display; the
+ * function then prints how to show the Drain again and how to cancel it. */
 int cli_do_follow(struct cli_client *c, const char *drain);
 int cli_do_cancel(struct cli_client *c, const char *drain);
 
-/* Prints why an object is stuck. target: in the form that explain_ask() expects (cli/explain.h).
- * ns: drover's own namespace. */
+/* Prints why an object waits or is stuck. target: in the form that explain_ask() expects
+ * (cli/explain.h). ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
-/* Prints the fleet once, as text or as JSON. */
+/* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
-/* Lists everything that is stuck, the most urgent first. Returns 0 also if nothing is stuck. */
+/* Lists everything that needs help, the most urgent first. Returns 0 if everything could be read,
+ * whether or not something needs help. */
 int cli_do_stuck(struct cli_client *c);
 
-/* Checks that the cluster has everything that drover needs. Returns 1 if something is wrong. ns:
+/* Checks that the cluster has everything that drover needs. Returns 1 if a finding is wrong. ns:
  * drover's own namespace. */
 int cli_do_check(struct cli_client *c, const char *ns);
 
@@ -48,21 +49,23 @@ int cli_do_retry(struct cli_client *c, const char *machine);
 int cli_do_quarantine(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
-/* what: TYPE/NAME of a pool, a provider or a tenant. cli_do_resume() ends a pause; if the object is
- * not paused, it closes the circuit breaker so that new claims may start. */
+/* cli_do_pause() pauses a pool, a Provider or a tenant. cli_do_resume() ends the pause. If the
+ * object is not paused, it sets the annotation drover.dev/resume instead: that closes the circuit
+ * breaker of a pool or Provider, or accepts that missing Nodes of a tenant are gone. what:
+ * TYPE/NAME. */
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
 
-/* Requests a reset of the BurstLedger of that name (api/burstledger.h). */
+/* Requests that the BurstLedger of this policy be reset (api/burstledger.h). */
 int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *reason);
 
 struct cli_approve {
 	const char *machine;
-	/* Parts to approve; bmc excludes the other parts */
+	/* parts to approve; with bmc, no other part is approved */
 	bool wipe, drives, bmc;
-	/* True: drives that leave the list are accounted for, so do not ask */
+	/* true: do not ask for confirmation that drives which leave the list are accounted for */
 	bool yes;
-	/* Name of the NodeClaim that the machine already serves; NULL: not set */
+	/* name of the NodeClaim that the machine already serves; NULL: not set */
 	const char *adopt;
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
@@ -75,31 +78,32 @@ struct cli_import {
 	/* drover's own namespace */
 	const char *ns;
 };
-/* Prints the VirtualCluster, Role and RoleBinding to apply for each vCluster that no VirtualCluster
- * names yet. Returns 1 if there is no vCluster. */
+/* Prints the objects to apply (VirtualCluster, Role and RoleBinding) for each vCluster that no
+ * VirtualCluster names yet. Returns 1 if the cluster has no vCluster. */
 int cli_do_import(struct cli_client *c, const struct cli_import *i);
 
-/* Writes a support bundle to `to`: one archive of objects and logs without possible secrets. ns:
- * drover's own namespace. What could not be read is listed in the archive and does not count as a
- * failure. */
+/* Writes a support bundle to the stream `to`: one archive of objects and logs without possible
+ * secrets. ns: drover's own namespace. The archive lists the objects that could not be read; they
+ * do not count as a failure. */
 int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
 
 enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };
 struct cli_look {
-	/* TYPE[,TYPE...], or TYPE NAME..., or TYPE/NAME...; types that target_kind() knows */
+	/* arguments, in one of the forms TYPE[,TYPE...], TYPE NAME..., TYPE/NAME...; types that
+	 * target_kind() knows */
 	const char **targets;
 	size_t n;
-	/* Label selector; NULL: all objects */
+	/* label selector; NULL: all objects */
 	const char *selector;
 	enum cli_form form;
-	/* headless: print no header line. watch: print changes; allowed for one type with at most
-	 * one name */
+	/* headless: print no header line. watch: print changes; allowed only for one type and at
+	 * most one name. */
 	bool headless, watch;
-	/* Width of the terminal in columns; columns that do not fit are left out and named. 0:
+	/* width of the terminal in columns; columns that do not fit are left out and named; 0:
 	 * print all columns */
 	size_t width;
 };
-/* Prints objects. Returns 1 if an object does not exist; the other objects are printed. */
+/* Prints objects. Returns 1 if an object does not exist; the others are still printed. */
 int cli_do_get(struct cli_client *c, const struct cli_look *look);
 
 #endif

@@ -5,8 +5,8 @@
 #include "cli/simulate/scenario.h"
 
 /*
- * report: plans a scenario once, replays it if jobs arrive, and returns the result as JSON. The
- * table and the chart are drawn from this JSON:
+ * report: plans a scenario once, and replays it if the scenario has jobs that arrive. Returns the
+ * result as JSON, from which the table and the chart are drawn:
  *
  *   scenario   its name
  *   machines   [{provider, type, machines, offered, held}] before the plan;
@@ -17,21 +17,23 @@
  *              boundPercent, gap, wait: {p50, p90, p99, max}, tenants: [...],
  *              timeline: [...], plans, boots, wipes}; absent without jobs
  *
- * plan.fewest: lower bound of new machines by the linear program of planner/bound.h. plan.gap: new
- * machines beyond that bound, as a fraction of it. replay.boundPercent: upper bound of GPU use.
- * replay.gap: unused part of that bound, as a fraction of it. Waits are in seconds; a job that
- * never started counts as waiting until the end.
+ * plan.fewest is a lower bound of new machines, by the linear program of planner/bound.h. plan.gap
+ * is the number of new machines beyond that bound, as a fraction of it. replay.boundPercent is an
+ * upper bound of GPU use. replay.gap is the unused part of that bound, as a fraction of it. Waits
+ * are in seconds; a job that never started counts as waiting until the end.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #define REPORT_SAMPLES 240
 
-/* Returns the report; the caller owns it. Changes the world of s. */
+/* Plans and replays *s. Returns the report, owned by the caller. Changes s->world. */
 json_t *report_make(const struct scenario *s);
 
-/* Appends the report as text. before: the report without --what-if; NULL: print no comparison. */
+/* Appends the report as text to `out`. before: the report of the same scenario without the changes
+ * of --what-if, printed as a comparison; NULL: no comparison. */
 void report_table(const json_t *report, const json_t *before, struct buf *out);
 
-/* Appends the chart of the replay as an SVG document. False: the report has no replay. */
+/* Appends a chart of the replay to `out`, as an SVG document. False: the report has no replay, and
+ * nothing is appended. */
 bool report_svg(const json_t *report, struct buf *out);
 
 #endif

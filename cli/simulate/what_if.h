@@ -4,27 +4,29 @@
 #include "cli/simulate/scenario.h"
 
 /*
- * what_if: applies one change to the documents of a scenario, before a world is built from them:
+ * what_if: applies one change to the documents of a scenario, before a world is built from them.
+ * Forms of a change:
  *
  *   machines+=N, machines.TYPE+=N
  *       adds machines of a type that exactly one Provider has
  *   pool.NAME.max=N, .weight=N, .paused=true|false
- *       spec.limits.nodes, spec.weight, spec.paused
+ *       sets spec.limits.nodes, spec.weight or spec.paused of a NodePool
  *   tenant.NAME.gpus=N, .weight=N, .priority=N
- *       spec.quota of nvidia.com/gpu, spec.weight, spec.priority
+ *       sets spec.quota of nvidia.com/gpu, spec.weight or spec.priority
  *   times.boot=D, .drain=D, .wipe=D, .idle=D, .settle=D, until=D
- *       of the Scenario; durations such as 5m
+ *       sets times of the Scenario; D: a duration such as 5m
  *
- * Decoding the documents checks the values.
+ * The values are checked later, when the documents are decoded.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
-/* All forms, for help and errors */
+/* all forms of a change, for help and errors */
 #define WHAT_IF_FORMS                                                                              \
 	"machines+=N, machines.TYPE+=N, pool.NAME.max|weight|paused=VALUE, "                       \
 	"tenant.NAME.gpus|weight|priority=VALUE, "                                                 \
 	"times.boot|drain|wipe|idle|settle=DURATION, until=DURATION"
 
-/* Applies change to f. Returns -1 with e: change has an unknown form, or names no object of f. */
+/* Applies change to the documents of f. Returns 0, or -1 with *e: the form is unknown, or f lacks
+ * the named object. */
 int what_if_apply(struct scenario_file *f, const char *change, struct err *e)
 	__attribute__((warn_unused_result));
 

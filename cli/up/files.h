@@ -7,22 +7,24 @@
 #include "base/secret.h"
 
 /*
- * files: small files that `drover up` keeps beside the stores of its servers: created at the first
- * start, read at later starts. A file is written completely or not at all, and only its owner may
- * read it.
+ * files: small files that `drover up` stores beside the stores of its servers. A file is created at
+ * the first start and read at later starts. It is written completely or not at all, and only its
+ * owner may read it.
  *
- * The functions block on the disk: call them while a program starts, not from a loop that serves.
+ * The functions block on the disk: call them while a program starts, not from a loop that serves
+ * requests.
  */
-/* Creates the folder and its parents if missing. Returns -1 with e also if the folder is not
- * writable. */
+/* Creates the folder and its parents if they are missing. Returns 0, or -1 with *e, also if the
+ * folder exists but is not writable. */
 int up_folder(const char *path, struct err *e) __attribute__((warn_unused_result));
 int up_write(const char *path, const void *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* Reads at most max bytes. Returns the text, malloc'd and NUL-terminated; NULL with e,
- * ERR_NOT_FOUND if the file does not exist. */
+/* Reads a file of at most max bytes. Returns its text, malloc'd and NUL-terminated, and sets *len.
+ * NULL with *e; ERR_NOT_FOUND: the file does not exist. */
 char *up_read(const char *path, size_t max, size_t *len, struct err *e);
 
-/* Returns the token in folder/name: 32 random bytes in hex, created if missing. NULL with e. */
+/* Returns the token in file folder/name, owned by the caller: 32 random bytes in hex. Creates the
+ * file if it is missing. NULL with *e. */
 struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e);
 
 #endif

@@ -12,53 +12,54 @@
  * server: one embedded API server (kube/apiserver) behind TLS. `drover apiserver` runs one, `drover
  * up` several.
  *
- * Its folder contains what outlives the process: ca.crt and ca.key, created at the first start;
- * token, of the administrator in group system:masters; the store. The server's certificate is
- * issued at each start, so the address may change. up_server_new() reads and writes files: call it
- * before loop_run(), or where a short block is harmless.
+ * The server's folder contains what outlives the process: ca.crt and ca.key, created at the first
+ * start; the token of the administrator (group system:masters); the store. The server's certificate
+ * is issued at each start, so the address may change. up_server_new() reads and writes files: call
+ * it before loop_run(), or where a short block is harmless.
  * Tests: tests/unit/cli/up/test_apiserver.c, tests/real/up.py
  */
 struct up_server;
 
 struct up_server_spec {
-	/* Created if missing; NULL: everything is in memory */
+	/* folder of the server, created if missing; NULL: everything is in memory */
 	const char *folder;
-	/* "127.0.0.1:6443"; port 0: any free port */
+	/* address, such as "127.0.0.1:6443"; port 0: any free port */
 	const char *listen;
-	/* Name of cluster, user and context in the kubeconfig; NULL: "drover" */
+	/* name of cluster, user and context in the kubeconfig; NULL: "drover" */
 	const char *name;
-	/* True if kubelets run: see struct apiserver_spec */
+	/* true: kubelets run, so that the server deletes pods gracefully (apiserver_spec) */
 	bool graceful_pods;
-	/* True if the controllers of sim/workloads.h run; false: a client that creates a Deployment
-	 * gets a warning */
+	/* true: the controllers of sim/workloads.h run; false: they do not, and a client that
+	 * creates a Deployment gets a warning */
 	bool workloads;
-	/* Token with which joined nodes authenticate; NULL: none */
+	/* token with which joined nodes authenticate; NULL: none */
 	const struct secret *kubelet_token;
 	/* HOST:PORT where nodes join the cluster; NULL: the cluster accepts no nodes */
 	const char *join_endpoint;
 };
 
-/* Opens folder, store and listener. NULL with e, which names the folder or the address;
- * ERR_CONFLICT: another process uses the folder. */
+/* Opens folder, store and listener, and starts to serve. NULL with *e, which names the folder or
+ * the address; ERR_CONFLICT: another process uses the folder. */
 struct up_server *up_server_new(struct loop_group *g, const struct up_server_spec *spec,
 				struct err *e);
 void up_server_free(struct up_server *s);
 DEFINE_OWN(up_server)
 
-/* URL of the server, such as "https://127.0.0.1:6443"; valid until up_server_free(). */
+/* Returns the URL of the server, such as "https://127.0.0.1:6443"; valid until up_server_free(). */
 const char *up_server_url(const struct up_server *s);
-/* Certificate of the CA; valid until up_server_free(). */
+/* Returns the certificate of the server's CA, PEM; valid until up_server_free(). */
 const char *up_server_ca_pem(const struct up_server *s);
-/* Key of the CA; valid until up_server_free(). */
+/* Returns the key of the server's CA; valid until up_server_free(). */
 const struct secret *up_server_ca_key(const struct up_server *s);
-/* Token of the administrator; valid until up_server_free(). */
+/* Returns the token of the administrator; valid until up_server_free(). */
 const struct secret *up_server_token(const struct up_server *s);
-/* The server's store; valid until up_server_free(). */
+/* Returns the store of the server; valid until up_server_free(). */
 struct store *up_server_store(struct up_server *s);
 
-/* Returns the administrator's kubeconfig; the caller owns it. */
+/* Returns a kubeconfig of the administrator; the caller owns it. */
 struct secret *up_server_kubeconfig(const struct up_server *s);
-/* Writes the administrator's kubeconfig to path, atomically and readable only by its owner. */
+/* Writes a kubeconfig of the administrator to path: completely or not at all, readable only by its
+ * owner. Returns 0, or -1 with *e. */
 int up_server_save_kubeconfig(const struct up_server *s, const char *path, struct err *e);
 
 #endif

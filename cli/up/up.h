@@ -22,51 +22,53 @@
  * Tests: tests/unit/cli/up/test_up.c, tests/real/up.py, examples/demo.py
  */
 #define UP_TENANTS 2
-#define UP_PROVIDER "rack" /* also the prefix of its Secrets' names */
-#define UP_CERT_DAYS 365   /* certificates are issued at each start */
+#define UP_PROVIDER "rack" /* name of the Provider, and prefix of the names of its Secrets */
+/* lifetime in days of the certificates, which are issued anew at each start */
+#define UP_CERT_DAYS 365
 
 enum up_port {
 	UP_PORT_HOST,
-	/* First of UP_TENANTS ports, one for each tenant's API server */
+	/* first of UP_TENANTS ports, one for each tenant's API server */
 	UP_PORT_TENANT,
 	UP_PORT_AGENT = UP_PORT_TENANT + UP_TENANTS,
 	UP_PORT_MEDIA,
 	UP_PORT_OPS,
 	UP_PORT_IMAGES,
-	/* For users and the switch driver */
+	/* of the rack: used by operators and by the program that moves switch ports */
 	UP_PORT_RACK,
-	/* On each BMC's own address */
+	/* port that each simulated BMC has on an address of its own */
 	UP_PORT_BMC,
 	UP_PORTS,
 };
 
 struct up_rack;
 struct up_cluster {
-	/* kubeconfig: path of the file */
+	/* name of the cluster, and path of its kubeconfig */
 	char *name, *kubeconfig;
 	struct loop_group *group;
 	struct up_server *server;
-	/* NULL for the host cluster, which runs no pods */
+	/* scheduler of a tenant's cluster; NULL for the host cluster, which runs no pods */
 	struct sim_scheduler *scheduler;
-	/* NULL for the host cluster */
+	/* workload controllers of a tenant's cluster; NULL for the host cluster */
 	struct sim_workloads *workloads;
 };
 
 struct up {
-	/* Absolute path of the folder */
+	/* absolute path of the folder with all data */
 	const char *data;
-	/* NULL: no injected faults */
+	/* file with the faults to inject; NULL: none */
 	const char *faults_file;
-	/* Owns the texts of faults */
+	/* owns the texts of `faults` */
 	struct arena *arena;
 	struct sim_faults faults;
-	/* port: 0 until the folder is open, unless set on the command line */
+	/* port: first of the ports; 0 until the folder is open, unless it was set on the command
+	 * line */
 	int64_t machines, speed, port;
 	bool debug;
 
 	struct loop *loop;
 	struct loop_group *group;
-	/* For the schedulers, the workload controllers and up_apply */
+	/* client of the schedulers, the workload controllers and up_apply */
 	struct http *http;
 	struct up_cluster host, tenants[UP_TENANTS];
 	struct secret *kubelet_token, *bmc_password;
@@ -82,26 +84,28 @@ struct up {
 	struct httpd_mhd *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;
-	/* Runs once `ready` is true */
+	/* timer of the check for free disk space; runs once `ready` is true */
 	struct loop_timer disk_look;
 	int64_t began;
 	bool ready, stopping;
 	int status;
-	/* File descriptor of the folder's lock; -1: not open */
+	/* file descriptor of the lock on the folder; -1: not open */
 	int lock;
 	int log;
 };
 
-/* Returns a URL on loopback such as "https://127.0.0.1:16442", malloc'd. */
+/* Returns the URL of a port on loopback, such as "https://127.0.0.1:16442", malloc'd. */
 char *up_url(const struct up *u, const char *scheme, enum up_port port);
-/* Issues a certificate of the host cluster's CA for names (NULL-terminated). */
+/* Issues a certificate for the given names (a NULL-terminated list), signed by the CA of the host
+ * cluster. The caller frees *cert_pem and *key. Returns 0, or -1 with *e. */
 int up_certificate(const struct up *u, const char *const *names, char **cert_pem,
 		   struct secret **key, struct err *e) __attribute__((warn_unused_result));
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* Applies all objects, one after the other. An existing object is merged, but NodePools, Namespaces
- * and Machines are left alone once created. Calls done() once; e NULL: all objects exist. */
+/* Starts to create all objects of the host cluster, one after the other. An existing object is
+ * merged with the new one; existing NodePools, Namespaces and Machines stay unchanged. Calls done()
+ * once; with e NULL if all objects exist. Returns NULL with *e if it could not start. */
 struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e);
 void up_apply_free(struct up_apply *a);
@@ -110,10 +114,11 @@ void up_apply_free(struct up_apply *a);
 
 struct up_rack *up_rack_new(struct up *u, struct err *e);
 void up_rack_free(struct up_rack *r);
-/* Returns the Provider and the Machines, as an array that the caller owns; NULL with e. */
+/* Returns the Provider and the Machines of the rack, as a JSON array that the caller owns; NULL
+ * with *e. */
 json_t *up_rack_objects(const struct up_rack *r, struct err *e);
 const char *up_rack_image_digest(const struct up_rack *r);
-/* Path of the program that moves the rack's switch ports (this executable); valid until
+/* Returns the path of the program that moves the rack's switch ports (this executable); valid until
  * up_rack_free(). */
 const char *up_rack_driver(const struct up_rack *r);
 
