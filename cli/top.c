@@ -1,6 +1,6 @@
 /*
- * top: `drover top`. Shows the fleet on a terminal, updated every two seconds, with keys. On a
- * pipe, or as JSON, it prints the whole fleet once. cli/top_view.c draws the view.
+ * top: `drover top`. On a terminal it shows the fleet, updates it every two seconds and reads keys.
+ * On a pipe, or as JSON, it prints the whole fleet once. cli/top_view.c draws the view.
  * Tests: tests/unit/cli/test_top.c
  */
 #include <argp.h>
@@ -25,7 +25,7 @@
 
 #define RACK "topology.drover.dev/rack"
 #define AGAIN_MS 2000
-#define ESCAPE_MS 50 /* a terminal sends the bytes of one key within this time */
+#define ESCAPE_MS 50 /* longest time in ms between the bytes that a terminal sends for one key */
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -54,7 +54,8 @@ static void on_machine(json_t *o, void *arg)
 	json_array_append_new(r->machines, answer);
 }
 
-/* Adds a claim that has no ready Node yet. */
+/* Adds a claim if it is in progress: not deleted, not ended or failed, and its Node not Ready
+ * yet. */
 static void on_claim(json_t *o, void *arg)
 {
 	struct read *r = arg;
@@ -77,7 +78,8 @@ static void on_claim(json_t *o, void *arg)
 	json_array_append_new(r->claims, answer);
 }
 
-/* Returns -1 with e and *kind, the kind that could not be read. */
+/* Reads all machines and claims into the view v. Returns 0, or -1 with *e and *kind, the kind that
+ * could not be read. */
 static int read_all(struct cli_client *c, struct top_view *v, enum object_kind_id *kind,
 		    struct err *e)
 {
@@ -132,7 +134,9 @@ int cli_do_top(struct cli_client *c)
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t ended; /* set by a signal: restore the terminal, then exit */
+/* Number of the signal that ends the program; 0: none yet. The loop acts on it, so that the
+ * terminal is restored. */
+static volatile sig_atomic_t ended;
 
 static void on_signal(int signum)
 {
@@ -147,10 +151,11 @@ static void catch_signals(void (*handler)(int))
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &act, NULL);
 	act.sa_handler = handler == SIG_DFL ? SIG_DFL : SIG_IGN;
-	sigaction(SIGTSTP, &act, NULL); /* a stopped process would leave the terminal in raw mode */
+	/* ignore Ctrl-Z, because a stopped process would leave the terminal in raw mode */
+	sigaction(SIGTSTP, &act, NULL);
 }
 
-/* Returns the next byte from the terminal; -1: none within ms. */
+/* Waits at most ms for the next byte from the terminal and returns it; -1: none arrived. */
 static int byte_within(int ms)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -165,8 +170,8 @@ static int byte_within(int ms)
 	return c;
 }
 
-/* Returns the key after ESC: ESC alone, or the sequence of an arrow or page key (ECMA-48, as xterm
- * sends them). */
+/* Returns the key of which ESC was the first byte: ESC alone, or an arrow or page key (ECMA-48, as
+ * xterm sends them). 0: an unknown key. */
 static int escape_key(void)
 {
 	int c = byte_within(ESCAPE_MS);
@@ -207,7 +212,7 @@ static void show(struct cli_client *c, struct top_view *v)
 	buf_done(&text);
 }
 
-/* Handles keys until the next update is due. False: the user quits. */
+/* Handles keys until the next update is due. False: the user quits, or a signal arrived. */
 static bool keys(struct cli_client *c, struct top_view *v)
 {
 	int64_t until = loop_clock(c->loop) + AGAIN_MS, rest;
@@ -236,8 +241,8 @@ static void watch(struct cli_client *c, struct top_view *v)
 	} while (keys(c, v));
 }
 
-/* Runs with unbuffered input, without echo, on the alternate screen; the terminal is restored at
- * the end. */
+/* Runs the live view on the alternate screen, with unbuffered input and without echo. Restores the
+ * terminal at the end. Returns the exit status. */
 static int on_terminal(struct cli_client *c)
 {
 	struct top_view *v = top_view_new();

@@ -17,7 +17,7 @@ enum order { BY_NEED, BY_NAME, BY_STATE, BY_AGE, BY_TENANT, BY_RACK, ORDERS };
 static const char *const order_names[ORDERS] = {"need", "name", "state", "age", "tenant", "rack"};
 
 struct top_view {
-	/* arrays */
+	/* arrays of explanations, as given to top_view_put() */
 	json_t *machines, *claims;
 	int64_t now;
 	/* error of the last read; NULL: none */
@@ -25,9 +25,10 @@ struct top_view {
 	enum order order;
 	char filter[FILTER];
 	bool typing, help, opened;
-	/* name of the selected machine; NULL: the first row */
+	/* name of the selected machine; NULL: none selected yet, the first row counts as
+	 * selected */
 	char *chosen;
-	/* number of machines that match the filter (entries of shown) */
+	/* shown: the machines that match the filter, sorted; rows: their number */
 	size_t rows;
 	json_t **shown;
 };
@@ -71,8 +72,8 @@ static enum machine_state state_of(const json_t *m)
 	return machine_state_find(str_or(json_str_at(m, "state"), ""));
 }
 
-/* Sort key: 0 needs an operator, 1 has an error or is slow, 2 in transition, 3 serving, 4 at
- * rest. */
+/* Returns the sort key of a machine: 0 needs an operator, 1 has an error or is slow, 2 is in
+ * transition, 3 serves, 4 is at rest. */
 static int need_of(const json_t *m)
 {
 	enum machine_state s = state_of(m);
@@ -232,7 +233,7 @@ bool top_view_key(struct top_view *v, int key)
 	}
 	switch (key) {
 	case 'q':
-	case 3: /* Ctrl-C, if the terminal sends no signal for it */
+	case 3: /* Ctrl-C, if the terminal does not turn it into a signal */
 		return false;
 	case TOP_ESCAPE:
 		if (!v->help && !v->opened)
@@ -283,7 +284,8 @@ struct draw {
 	size_t lines;
 };
 
-/* Draws one line, truncated to the width of the screen; control characters become '?'. */
+/* Draws one line, truncated to the width of the screen. Control characters become '?'. Draws
+ * nothing if the screen is full. */
 static void line(struct draw *d, const char *colour, const char *text)
 {
 	size_t width = 0;
@@ -312,7 +314,7 @@ static void line(struct draw *d, const char *colour, const char *text)
 	buf_puts(d->out, "\n");
 }
 
-/* Returns the number of free lines on the screen; SIZE_MAX: no limit. */
+/* Returns the number of lines that are still free on the screen; SIZE_MAX: no limit. */
 static size_t left(const struct draw *d)
 {
 	return !d->s->height		     ? SIZE_MAX
@@ -357,7 +359,8 @@ static const char *bar(const json_t *p, struct arena *a)
 			    (int)((double)done * 100 / (double)total));
 }
 
-/* Returns the DOING column: the reason of an error, the progress, or what the machine waits for. */
+/* Returns the text of column DOING: the reason of an error, else the progress, else what the
+ * machine waits for. */
 static const char *doing(const json_t *m, struct arena *a)
 {
 	const char *reason = reason_of(m), *waits = json_str_at(m, "waitingFor"),
@@ -416,7 +419,8 @@ static void draw_machines(const struct top_view *v, struct draw *d, struct arena
 				: "  no machines");
 }
 
-/* Returns the expected start of a claim, such as "10:20 to 10:31 UTC". */
+/* Returns the time at which a claim is expected to be ready, such as "10:20 to 10:31 UTC", or
+ * "unknown". */
 static const char *eta(const json_t *n, struct arena *a)
 {
 	const char *p50 = json_str_at(n, "etaP50"), *p90 = json_str_at(n, "etaP90");

@@ -1,6 +1,6 @@
 /*
- * verbs: command lines of the short commands. Their actions are in cli/machine.c, cli/approve.c,
- * cli/pause.c and cli/drain.c.
+ * verbs: parses the command lines of the short commands. Their actions are in cli/machine.c,
+ * cli/approve.c, cli/pause.c and cli/drain.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Accepts -o only, because `drover version` reads no cluster. */
+/* Parses `drover version`, which accepts only -o because it reads no cluster. */
 static error_t parse_version(int key, char *arg, struct argp_state *st)
 {
 	struct cli_options *o = st->input;
@@ -73,10 +73,11 @@ int cli_crds(int argc, char **argv)
 
 enum { ADOPT = 256, DRIVES, BMC };
 
-/* Options of all commands below; each command accepts only its own */
+/* Arguments of a command on one object. All such commands share this struct; each sets only its own
+ * members. */
 struct one {
 	struct cli_options o;
-	/* kind of the argument, for errors, such as "machine" */
+	/* what the argument names, for errors, such as "machine" */
 	const char *what;
 	const char *name, *reason;
 	bool needs_reason, yes;
@@ -139,7 +140,8 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 	args_parse(&a, argc, argv, v);
 }
 
-/* Opens a client, runs the call, closes the client. Evaluates to the exit status. */
+/* Opens a client c with the options in v_, evaluates call_, and closes the client. Evaluates to the
+ * exit status. */
 #define RUN_ONE(v_, verb_, call_)                                                                  \
 	({                                                                                         \
 		struct cli_client c;                                                               \

@@ -1,6 +1,6 @@
 /*
- * why: `drover why`. Explains one object (cli/explain_ask.c), or lists everything that is stuck
- * (cli/stuck.c).
+ * why: `drover why`. With a name it explains one object (cli/explain_ask.c); without one it lists
+ * everything that is stuck (cli/stuck.c).
  * Tests: tests/unit/cli/test_why.c
  */
 #include <argp.h>
@@ -72,7 +72,7 @@ struct why {
 	struct cli_options o;
 	const char *words[2], *ns;
 	size_t n;
-	/* TYPE/NAME and the like; NULL: list everything that is stuck */
+	/* target for explain_ask(), such as TYPE/NAME; NULL: list everything that is stuck */
 	char *target;
 };
 
@@ -80,7 +80,7 @@ static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	CLI_OPTION_ROWS};
 
-/* True if no part between slashes is empty. */
+/* True if s is not empty and no part between slashes is empty. */
 static bool is_whole(const char *s)
 {
 	return *s && *s != '/' && !strstr(s, "//") && !str_ends(s, "/");
@@ -92,7 +92,8 @@ static bool is_pod(const char *type, size_t len)
 	       (len == 4 && !strncmp(type, "pods", len));
 }
 
-/* Checks the arguments and sets w->target in the form that explain_ask() expects. */
+/* Checks the arguments, and sets w->target in the form that explain_ask() expects. Ends the program
+ * with an error if they are wrong. */
 static void settle(struct why *w, struct argp_state *st)
 {
 	char *all = w->n == 2 ? mem_printf("%s/%s", w->words[0], w->words[1])

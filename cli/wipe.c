@@ -1,6 +1,6 @@
 /*
- * wipe: `drover wipe verify` and `drover wipe keys`. Reads files here, and WipeRecords and keys
- * from the host cluster; cli/audit.c verifies them.
+ * wipe: `drover wipe verify` and `drover wipe keys`. Reads files, and WipeRecords and keys from the
+ * host cluster; cli/audit.c verifies the records.
  */
 #include <argp.h>
 #include <dirent.h>
@@ -38,7 +38,8 @@ struct verify {
 	struct audit *audit;
 	size_t nkeys;
 
-	/* WipeRecords to read from the host cluster */
+	/* names of the WipeRecords to read from the host cluster; at: index of the one that is
+	 * being read */
 	const char *names[NAMES_MAX];
 	size_t nnames, at;
 	struct loop *loop;
@@ -110,7 +111,8 @@ static void add_folder(struct verify *v, const char *path, int depth)
 		struct stat st;
 
 		if (list[i]->d_name[0] == '.') {
-			/* a partly written file, or the folder itself */
+			/* skip the folder itself, and partly written files, whose names begin with
+			 * a dot */
 		} else if (stat(sub, &st) < 0) {
 			complain(v, sub, strerror(errno));
 		} else if (S_ISDIR(st.st_mode)) {
@@ -119,10 +121,10 @@ static void add_folder(struct verify *v, const char *path, int depth)
 			else
 				complain(v, sub, "folders are nested too deeply");
 		} else if (!is_record_file(list[i]->d_name)) {
-			/* not the name of a record */
+			/* skip files whose name is not that of a record */
 		} else if (S_ISREG(st.st_mode)) {
 			add_file(v, sub);
-		} else { /* reading a pipe could block */
+		} else { /* not read, because reading a pipe could block */
 			complain(v, sub, "not a regular file");
 		}
 		free(sub);
@@ -162,11 +164,11 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 		loop_stop(v->loop);
 		return;
 	}
-	if (v->keys_only && v->json) /* in the form that --keys reads */
+	if (v->keys_only && v->json) /* in the form that the option --keys reads */
 		json_dumpf(json_object_get(o, "data"), stdout, JSON_INDENT(2));
 	if (v->keys_only && v->json)
 		putchar('\n');
-	if (now) { /* the current key first */
+	if (now) { /* add and print the current key first */
 		v->nkeys += audit_keys(v->audit, now);
 		if (v->keys_only && !v->json)
 			printf("%s\n", now);

@@ -1,4 +1,4 @@
-/* report: computes the numbers of a plan and of a replay. */
+/* report: plans and replays a scenario, and computes the numbers of the report. */
 #include "cli/simulate/report.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "planner/plan.h"
 #include "planner/world_look.h"
 
-#define WINDOW 128 /* waiting pods of one tenant that the planner sees at once */
+#define WINDOW 128 /* most waiting pods of one tenant that the planner gets at one time */
 #define SETTLE_MS 10000
-#define PLANS 10000 /* most plans of a replay, unless times.settle is set */
+#define PLANS 10000 /* most plans in a replay, unless the scenario sets times.settle */
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
@@ -68,8 +68,8 @@ static json_t *claims_of(const struct plan *p)
 	return list;
 }
 
-/* Rounds up to whole machines; an excess within the rounding error of the linear program is
- * ignored. */
+/* Rounds up to whole machines. Ignores an excess of less than 1e-6, which may be a rounding error
+ * of the linear program. */
 static int64_t whole(double machines)
 {
 	const int64_t n = (int64_t)machines;
@@ -122,7 +122,7 @@ static int by_value(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Returns the percentile by the nearest-rank method; v is sorted. */
+/* Returns the pct-th percentile of n sorted values, by the nearest-rank method; 0 if n is 0. */
 static double percentile(const double *v, size_t n, unsigned pct)
 {
 	const size_t rank = (n * pct + 99) / 100;
@@ -135,7 +135,8 @@ struct waits {
 	size_t n, started, ended;
 };
 
-/* Fills w with the waits of one tenant's jobs, or of all jobs if tenant is NULL. */
+/* Sets *w to the waits in seconds, sorted, of one tenant's jobs, or of all jobs if tenant is NULL.
+ * Jobs that arrive after the end are left out. w->v must have space for all jobs. */
 static void count_waits(const struct replay_spec *s, const struct replay *r, const char *tenant,
 			struct waits *w)
 {
@@ -229,7 +230,7 @@ static json_t *replay_of(const struct replay_spec *s)
 	return o;
 }
 
-/* Returns the time at which the last job would end if no job waited. */
+/* Returns the time in ms at which the last job would end if no job had to wait; at least 1000. */
 static int64_t end_of(const struct scenario *s)
 {
 	int64_t end = 1000;

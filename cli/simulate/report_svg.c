@@ -1,7 +1,8 @@
 /*
- * report_svg: draws two charts, one above the other, over the same time. Upper chart: GPUs in use
- * and GPUs in Nodes, with a line for all GPUs. Lower chart: GPUs that waiting jobs need. The
- * document has no external references, and colours for light and dark mode.
+ * report_svg: draws two charts, one above the other, over the same time axis. The upper chart shows
+ * GPUs in use and GPUs in Nodes, with a line for all GPUs. The lower chart shows the GPUs that
+ * waiting jobs need. The document has no external references, and has colours for light and dark
+ * mode.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include "base/str.h"
@@ -12,7 +13,7 @@
 #define RIGHT 24
 #define PLOT (WIDTH - LEFT - RIGHT)
 #define TOP 64
-#define HIGH 240 /* height of the upper chart */
+#define HIGH 240 /* height of the upper chart; LOW: of the lower one */
 #define LOW 140
 #define GAP 64
 #define TICKS 4
@@ -41,7 +42,8 @@ static void text_escaped(struct buf *out, const char *s)
 	}
 }
 
-/* Returns 1, 2 or 5 times a power of ten, such that TICKS steps reach max. */
+/* Returns the distance of the grid lines: 1, 2 or 5 times a power of ten, so that TICKS of them
+ * reach max. */
 static double step_of(double max)
 {
 	static const double times[] = {1, 2, 5};
@@ -61,7 +63,7 @@ static double larger(double a, double b)
 }
 
 struct chart {
-	/* max: value at the top of the chart */
+	/* position of the top edge, height of the chart, and value at the top edge */
 	double top, height, max;
 };
 
@@ -90,7 +92,8 @@ static void grid(const struct chart *c, const char *label, struct buf *out)
 	}
 }
 
-/* Draws the samples as steps. */
+/* Draws member `key` of the samples as a filled area with steps. class: CSS class with the
+ * colour. */
 static void area(const struct chart *c, const json_t *line, const char *key, const char *class,
 		 struct buf *out)
 {
@@ -105,7 +108,8 @@ static void area(const struct chart *c, const json_t *line, const char *key, con
 	buf_printf(out, "V%.1fZ\"/>\n", c->top + c->height);
 }
 
-/* Draws the time axis in minutes, hours or days, with at most 12 marks. */
+/* Labels the time axis in minutes, hours or days, with at most 12 marks. y: position of the
+ * labels. */
 static void times(double y, double seconds, struct buf *out)
 {
 	static const double units[] = {60, 600, 3600, 6 * 3600.0, 86400, 7 * 86400.0, 30 * 86400.0};

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cli/simulate/report.h"
 
-#define ROWS 40 /* most rows of a list; the other rows are only counted */
+#define ROWS 40 /* most rows of a list that are printed; the others are only counted */
 
 static double real_at(const json_t *o, const char *a, const char *b)
 {
@@ -65,8 +65,8 @@ static bool same_reasons(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "reasons"), json_object_get(b, "reasons"));
 }
 
-/* Prints the pods that are not placed. Consecutive pods of one tenant with the same reasons share a
- * row. */
+/* Prints the pods that the plan does not place, with the reasons. Consecutive pods of one tenant
+ * with the same reasons share one entry. */
 static void print_waiting(const json_t *plan, struct buf *out)
 {
 	const json_t *pods = json_object_get(plan, "pods");
@@ -167,7 +167,8 @@ static void print_replay(const json_t *r, struct buf *out)
 	print_wait(r, out);
 }
 
-/* Prints one line of the comparison if both reports have the number. */
+/* Prints one line of the comparison: the number part.key (or part.key.sub) in both reports. Prints
+ * nothing if a report lacks the number. */
 static void compare(const json_t *before, const json_t *after, const char *part, const char *key,
 		    const char *sub, const char *what, struct buf *out)
 {

@@ -1,10 +1,10 @@
 /*
- * scenario_build: builds a world from documents with the code of the controller: drover's kinds by
- * their field tables and controller/claims/world_objects.h, pods and Nodes by
- * controller/tenant/projection.h.
+ * scenario_build: builds a world from the documents of a scenario, with the code of the controller.
+ * drover's kinds are decoded by their field tables and converted by
+ * controller/claims/world_objects.h; pods and Nodes are read by controller/tenant/projection.h.
  *
- * Two passes make the order of documents irrelevant: objects that others refer to (tenants,
- * Providers, Machines, records) are decoded first.
+ * There are two passes, so that the order of documents does not matter: objects to which others
+ * refer (tenants, Providers, Machines, records) are decoded first.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
@@ -96,9 +96,9 @@ static const struct field head_fields[] = {
 enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, GROUP, KINDS };
 struct doc {
 	const struct scenario_doc *d;
-	/* Enum object_kind_id or enum extra */
+	/* enum object_kind_id or enum extra */
 	int kind;
-	/* Kind of gang, if kind is GROUP */
+	/* which API the PodGroup or Workload belongs to, if kind is GROUP */
 	enum gang_kind gang;
 	void *object;
 };
@@ -106,17 +106,18 @@ struct build {
 	const struct scenario_file *f;
 	struct scenario *s;
 	struct doc *docs;
-	/* Objects by name, for each kind */
+	/* for each kind: name -> decoded object */
 	struct map *of[KINDS];
-	/* The Scenario; NULL: none */
+	/* the Scenario object; NULL: the file has none */
 	struct head *head;
 	size_t machines;
 	struct arena *a;
 	struct err *e;
 };
 
-/* Returns the line of the last part of a path such as spec.template.spec.x; each part is searched
- * after the part before it. */
+/* Returns the number of the line that has the last part of a path such as spec.template.spec.x.
+ * Each part is searched after the part before it; if one is not found, the line of the part before
+ * it counts. */
 static size_t line_of(const struct scenario_doc *d, const char *path)
 {
 	size_t at = 0, line = d->line;
@@ -144,8 +145,8 @@ static size_t line_of(const struct scenario_doc *d, const char *path)
 	return line;
 }
 
-/* Sets e to an error with file, line and object. On entry e contains the error of fields_decode(),
- * "PATH: what". */
+/* Prepends file, line and object to the error in b->e, which on entry is "PATH: what" from
+ * fields_decode(). Always returns -1. */
 static int refused(struct build *b, const struct doc *x, const char *kind)
 {
 	const struct err said = *b->e;
@@ -171,7 +172,8 @@ static const char *kind_name(int kind)
 				: object_kinds[kind].kind;
 }
 
-/* True if the document is a PodGroup or Workload in a version that the controller reads. */
+/* True if the document is a PodGroup or Workload in a version that the controller reads; then sets
+ * x->kind and x->gang. */
 static bool is_group(struct doc *x, const char *version, const char *kind)
 {
 	for (int k = 0; k < GANG_KINDS; k++)
@@ -271,7 +273,7 @@ static int decode_group(struct build *b, struct doc *x)
 	return keep(b, x, key);
 }
 
-/* Returns the pod as the controller passes it to the planner, with the size of its gang. */
+/* Returns the pod p with the size of its gang, as the controller passes it to the planner. */
 static const struct world_pod *with_gang(struct build *b, const struct tenant_pod *p)
 {
 	const struct gang_name *g = p->gang;
@@ -288,7 +290,7 @@ static const struct world_pod *with_gang(struct build *b, const struct tenant_po
 
 /* --- Pods and Nodes --------------------------------------------------------------------------- */
 
-/* True if Kubernetes knows all fields of the object; otherwise e names the unknown field. */
+/* True if Kubernetes knows all fields of the object. Otherwise b->e names the unknown field. */
 static bool is_known(struct build *b, struct doc *x)
 {
 	OWN_JSON j = json_deep_copy(x->d->j);
@@ -297,7 +299,8 @@ static bool is_known(struct build *b, struct doc *x)
 	return strict_check(kind_name(x->kind), j, b->a, b->e) == 0;
 }
 
-/* Returns the fields that the controller reads; NULL with e. */
+/* Returns those fields of the object that the controller reads (want), owned by the caller. NULL
+ * with b->e: a field is unknown or invalid. */
 static json_t *read_of(struct build *b, struct doc *x, const struct scan_want *want)
 {
 	OWN_JSON j = scenario_body(x->d->j);
@@ -321,7 +324,8 @@ static void set_default(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, json_string(value));
 }
 
-/* Sets defaults; a pod without status and node counts as waiting. */
+/* Sets the default namespace and UID of a pod. A pod without status and node is marked as
+ * unschedulable, so that it waits. */
 static void complete_pod(struct build *b, json_t *j)
 {
 	json_t *meta = json_object_get(j, "metadata");
@@ -349,7 +353,7 @@ static int put_pod(struct build *b, struct doc *x, struct tenant *t)
 		return complain(b, x, "metadata.namespace", "want a DNS label, got",
 				json_str_at(j, "metadata", "namespace"));
 	p = tenant_project_pod(j, b->a, t, b->e);
-	if (p) /* NULL: the pod has ended, so the plan ignores it */
+	if (p) /* p is NULL if the pod has ended; the plan ignores such a pod */
 		(void)world_put_pod(b->s->world, with_gang(b, p));
 	return 0;
 }
@@ -395,8 +399,8 @@ static const struct condition *condition_of(const struct virtual_cluster *vc, co
 	return NULL;
 }
 
-/* Adds a tenant to the world. status has the last answer of the tenant's API server; without status
- * the tenant counts as healthy. */
+/* Adds a tenant to the world. A tenant with a status is as healthy as its condition Ready reports;
+ * a tenant without status counts as healthy. */
 static int put_tenant(struct build *b, struct doc *x)
 {
 	const struct virtual_cluster *vc = x->object;
@@ -509,7 +513,8 @@ static int put(struct build *b, struct doc *x)
 	}
 }
 
-/* Adds the machines that the Scenario gives by number: free, clean, wiped at the highest level. */
+/* Adds the machines that the Scenario gives by number. They are free, clean and wiped at the
+ * highest level. */
 static int put_head_machines(struct build *b)
 {
 	for (size_t i = 0; b->head && i < b->head->spec.machines.n; i++) {

@@ -1,7 +1,8 @@
 /*
- * scenario_csv: reads arrivals, one job a line, as people and spreadsheets write them. Accepts
- * commas, semicolons or tabs between cells, quotes around cells, a byte order mark, empty cells at
- * the end of lines, and times as seconds since the beginning, as Unix time, or in RFC 3339.
+ * scenario_csv: reads arrivals from CSV, one job a line, in the forms that people and spreadsheets
+ * write. Cells are separated by commas, semicolons or tabs, and may be quoted. The text may begin
+ * with a byte order mark, and lines may end with empty cells. A time is seconds since the
+ * beginning, Unix time in s or ms, or RFC 3339.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <string.h>
@@ -16,10 +17,11 @@
 #include <stdlib.h>
 
 #define CELL 64
-#define CELLS 64			/* most cells of a line, including empty cells at its end */
-#define EPOCH_S INT64_C(1000000000)	/* from here on a time is Unix time, in seconds ... */
-#define EPOCH_MS INT64_C(1000000000000) /* ... and from here on in ms */
-#define TIME_MAX (INT64_C(10) * 366 * 86400) /* ten years, in seconds */
+#define CELLS 64 /* most cells of a line, including empty cells at its end */
+/* lowest number that counts as Unix time in seconds; smaller ones count from the beginning */
+#define EPOCH_S INT64_C(1000000000)
+#define EPOCH_MS INT64_C(1000000000000)	     /* lowest number that counts as Unix time in ms */
+#define TIME_MAX (INT64_C(10) * 366 * 86400) /* largest time span, ten years in seconds */
 #define COUNT_MAX 4096
 
 enum column { TIME, TENANT, COUNT, GPUS, CPU, MEMORY, DURATION, GANG, COLUMNS };
@@ -32,13 +34,13 @@ struct reader {
 	const char *path;
 	char separator;
 	enum clock clock;
-	/* earliest and latest time of all lines, in ms */
+	/* earliest and latest time in all lines, in ms */
 	int64_t first, last;
 	size_t line, pods, cap;
-	/* index of the cell of each column; -1: the file has no such column */
+	/* index of the cell of each column in a line; -1: the file lacks the column */
 	int at[COLUMNS];
 	size_t ncells;
-	/* texts of gpus, cpu and memory -> struct resources */
+	/* "CPU,MEMORY,GPUS" as written in the line -> struct resources */
 	struct map *sizes;
 	struct arena *a;
 	struct err *e;
@@ -50,7 +52,8 @@ static int wrong(struct reader *r, enum column c, const char *want, const char *
 		       names[c], want, got);
 }
 
-/* Returns the first separator in the header that is outside of quotes. */
+/* Returns the first comma, semicolon or tab in the header that is outside quotes; ',' if there is
+ * none. */
 static char separator_of(const char *text, size_t len)
 {
 	bool quoted = false;
@@ -72,7 +75,8 @@ static int add_char(struct reader *r, char *cell, size_t *n, char c)
 	return 0;
 }
 
-/* Copies a quoted cell, in which two quotes mean one; *at is behind the opening quote. */
+/* Copies a quoted cell to `cell`. In it, two quotes stand for one. *at: offset behind the opening
+ * quote on entry, behind the closing one on return. */
 static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at, char *cell,
 		      size_t *n)
 {
@@ -89,7 +93,8 @@ static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at
 		       r->path, r->line);
 }
 
-/* Copies the cell up to its separator, without blanks around it. */
+/* Copies the cell at *at to `cell`, without blanks around it. Afterwards *at is the offset of its
+ * separator or the end of the line. */
 static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, char cell[CELL])
 {
 	const char *blanks = r->separator == '\t' ? " \r" : " \t\r";
@@ -111,8 +116,8 @@ static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, 
 	return 0;
 }
 
-/* Splits a line into cells and drops empty cells at its end. -1: a cell is too long, or there are
- * too many cells. */
+/* Splits a line into cells, without empty cells at its end, and sets *n to their number. -1: a cell
+ * is too long, or there are too many cells. */
 static int cut(struct reader *r, const char *text, size_t len, char cell[CELLS][CELL], size_t *n)
 {
 	*n = 0;
@@ -162,7 +167,8 @@ static int number(struct reader *r, enum column c, const char *text, int64_t min
 	return wrong(r, c, strchr(text, ',') ? "a number without a comma" : want, text);
 }
 
-/* Parses a time into ms. All lines must use the same clock. */
+/* Parses a time into ms, and updates r->first and r->last. -1: the text is not a time, or it counts
+ * from the beginning where earlier lines use Unix time (or the reverse). */
 static int time_of(struct reader *r, const char *text, int64_t *ms)
 {
 	enum clock clock = SINCE_1970;
@@ -187,10 +193,12 @@ static int time_of(struct reader *r, const char *text, int64_t *ms)
 	return 0;
 }
 
-/* Returns the requests of a job's pods; equal texts share one struct. */
+/* Sets *out to the resource requests of one pod of the job. Lines with equal texts share one
+ * list. */
 static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *out)
 {
-	static const enum column of[] = {CPU, MEMORY, GPUS}; /* sorted by name of the resource */
+	/* in the order of the resource names below, which must be sorted */
+	static const enum column of[] = {CPU, MEMORY, GPUS};
 	static const char *const resource[] = {"cpu", "memory", "nvidia.com/gpu"};
 	char key[3 * CELL + 3];
 	struct resources *known;
@@ -224,7 +232,7 @@ static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *o
 	return 0;
 }
 
-/* True if only optional cells are missing after the first n cells. */
+/* True if a line of n cells has the cells that every job needs. */
 static bool cells_are_there(const struct reader *r, size_t n)
 {
 	static const enum column needed[] = {TIME, TENANT, COUNT, DURATION};
@@ -240,7 +248,7 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	struct replay_job j = {0};
 	int64_t time, count, duration, gang = 0;
 
-	if (!n) /* a line with separators only */
+	if (!n) /* the line has only separators */
 		return 0;
 	if (n > r->ncells || !cells_are_there(r, n))
 		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: want %zu cells, got %zu", r->path,
@@ -273,7 +281,7 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	return 0;
 }
 
-/* Skips a byte order mark; refuses UTF-16, which spreadsheets call Unicode text. */
+/* Skips a byte order mark. Refuses UTF-16, which spreadsheets offer as "Unicode text". */
 static int skip_mark(struct reader *r, const char **text, size_t *len)
 {
 	if (*len >= 2 && (!memcmp(*text, "\xff\xfe", 2) || !memcmp(*text, "\xfe\xff", 2)))

@@ -1,7 +1,7 @@
 /*
- * scenario_file: splits a file into documents and finds their lines. A line that begins with "---"
- * ends a document wherever it occurs (YAML 1.2, 9.1.2), so the text is split there and each part is
- * parsed by itself.
+ * scenario_file: splits a file into documents and determines their line numbers. A line that begins
+ * with "---" ends a document wherever it occurs (YAML 1.2, 9.1.2). Therefore the text is split at
+ * these lines, and each part is parsed by itself.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define DOCS_MAX 1000000
 
-/* True if the text has only blanks and comments. */
+/* True if the text has only blanks, line ends and comments. */
 static bool is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -40,7 +40,8 @@ static bool is_cut(const char *text, size_t len, size_t at)
 	       (len - at == 3 || strchr(" \t\r\n", text[at + 3]));
 }
 
-/* Appends a document; takes ownership of j. */
+/* Appends a document to f; takes ownership of j. at: text and line of the document. -1: j is not an
+ * object, or there are too many documents. */
 static int put(struct scenario_file *f, json_t *j, const struct scenario_doc *at, struct err *e)
 {
 	if (f->n == DOCS_MAX || !json_is_object(j)) {
@@ -72,7 +73,8 @@ static size_t spaces(const char *p, const char *end)
 	return n;
 }
 
-/* Returns the next line that begins with the indent and a dash; NULL: none. */
+/* Returns the start of the first line from p on that consists of indent spaces, a dash and a list
+ * item; NULL: none. */
 static const char *next_item(const char *p, const char *end, size_t indent)
 {
 	while (p && p < end) {
@@ -86,7 +88,8 @@ static const char *next_item(const char *p, const char *end, size_t indent)
 	return NULL;
 }
 
-/* Returns the first element of `items:` in block style; NULL: items has another style. */
+/* Returns the start of the first element of `items:`, and sets *indent to its number of leading
+ * spaces. NULL: items is not in block style. */
 static const char *first_item(const char *text, const char *end, size_t *indent)
 {
 	for (const char *p = text; p && p < end;) {
@@ -112,7 +115,8 @@ static size_t lines_between(const char *from, const char *to)
 	return n;
 }
 
-/* Adds each item of a List as a document; an item without tenant gets the List's tenant. */
+/* Adds each item of a List to f as a document. An item without member tenant gets that of the
+ * List. */
 static int add_items(struct scenario_file *f, const json_t *list, const struct scenario_doc *all,
 		     struct err *e)
 {
@@ -181,7 +185,8 @@ json_t *scenario_body(const json_t *doc)
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
 		   struct err *e)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, as Windows editors write */
+	/* byte order mark, which Windows editors write */
+	static const char mark[] = "\xef\xbb\xbf";
 	size_t begin = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, line = 1, first = 1;
 
 	*f = (struct scenario_file){.path = path};
@@ -194,7 +199,8 @@ int scenario_parse(struct scenario_file *f, const char *path, const char *text, 
 		if (is_cut(text, len, at)) {
 			if (add(f, text + begin, at - begin, first, e) < 0)
 				return -1;
-			begin = at + 3; /* an object may begin on the line of the marker */
+			/* continue on the same line, because an object may follow the marker */
+			begin = at + 3;
 			first = line;
 		}
 		at = end;

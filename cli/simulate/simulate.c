@@ -1,5 +1,5 @@
 /*
- * simulate: `drover simulate FILE`.
+ * simulate: `drover simulate FILE`: plans and replays a scenario, and compares it with changes.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include <argp.h>
@@ -82,7 +82,7 @@ static int failed(const struct err *e)
 	return 1;
 }
 
-/* Returns the content, malloc'd; NULL with e. */
+/* Reads a file. Returns its text, malloc'd, and sets *len; NULL with *e. */
 static char *read_file(const char *path, size_t *len, struct err *e)
 {
 	FILE *f = fopen(path, "re");
@@ -110,7 +110,8 @@ static char *read_file(const char *path, size_t *len, struct err *e)
 	return NULL;
 }
 
-/* Returns the path of name: relative to the folder of the file `path`, unless name is absolute. */
+/* Returns the path of the file `name`, malloc'd. A relative name counts from the folder of the file
+ * `path`. */
 static char *beside(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -137,7 +138,8 @@ static int read_arrivals(const char *path, struct scenario *s, struct arena *a, 
 	return rc;
 }
 
-/* Returns the report; NULL with e. */
+/* Builds the world of the scenario, plans and replays it. Returns the report, owned by the caller;
+ * NULL with *e. */
 static json_t *simulate(const struct scenario_file *f, struct err *e)
 {
 	OWN(arena) a = arena_new();

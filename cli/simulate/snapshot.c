@@ -1,6 +1,6 @@
 /*
- * snapshot: writes each object as soon as it arrives. drover's kinds are encoded through their
- * field tables, so the file has only fields that simulate reads.
+ * snapshot: writes each object as soon as it arrives. Objects of drover are decoded and encoded
+ * through their field tables, so that the file has only fields that simulate reads.
  */
 #include "cli/simulate/snapshot.h"
 
@@ -26,15 +26,15 @@
 struct shot {
 	const struct snapshot_spec *s;
 	FILE *out;
-	/* kind that is being read */
+	/* kind of the objects that are being listed */
 	enum object_kind_id kind;
-	/* tenant that is being read; NULL: the host cluster */
+	/* tenant whose objects are being listed; NULL: the host cluster */
 	const char *tenant;
-	/* names of the WipeRecords that Machines refer to */
+	/* set of the names of the WipeRecords to which Machines refer */
 	struct map *records;
 	/* VirtualClusters as the API returned them */
 	json_t *tenants;
-	/* kinds of PodGroups that pods of this tenant name */
+	/* for each kind of PodGroup: true if a pod of the current tenant names one */
 	bool gangs[GANG_KINDS];
 	bool missing;
 };
@@ -76,7 +76,7 @@ static json_t *document(const char *version, const char *kind, const char *tenan
 
 /* --- the host cluster ------------------------------------------------------------------------- */
 
-/* Removes what no plan reads, and what must not leave the installation. */
+/* Removes the members of o that no plan reads, and those that must not leave the installation. */
 static void strip(enum object_kind_id kind, json_t *o)
 {
 	static const struct {
@@ -98,7 +98,7 @@ static void strip(enum object_kind_id kind, json_t *o)
 			json_object_del(json_object_get(o, out[i].part), out[i].member);
 	for (size_t i = 0; i < sizeof(meta) / sizeof(meta[0]); i++)
 		json_object_del(json_object_get(o, "metadata"), meta[i]);
-	/* the command may contain a password */
+	/* the command is replaced, because it may contain a password */
 	if (json_at(o, "spec", "network", "exec", "command"))
 		json_object_set_new(json_at(o, "spec", "network", "exec"), "command",
 				    json_pack("[s]", "-"));
@@ -150,7 +150,7 @@ static void write_head(struct shot *t)
 	head = json_pack("{s:s, s:s, s:{s:s}, s:{}}", "apiVersion", OBJECT_API_VERSION, "kind",
 			 "Scenario", "metadata", "name", "snapshot", "spec");
 	if (git && *git == 'v' && (dot = strcspn(git, ".")) < 6 && git[dot]) {
-		/* v1.36.2 becomes 1.36 */
+		/* minor version: v1.36.2 becomes 1.36 */
 		(void)str_format(minor, sizeof(minor), "%.*s",
 				 (int)(dot + strspn(git + dot + 1, "0123456789")), git + 1);
 		json_object_set_new(json_object_get(head, "spec"), "hostVersion",
@@ -178,7 +178,7 @@ static int write_host(struct shot *t)
 
 struct listing {
 	struct shot *shot;
-	/* items so far; cleared if the list restarts */
+	/* the items that have arrived; emptied if the list restarts */
 	json_t *items;
 	struct err e;
 	bool in, good;
@@ -216,8 +216,8 @@ static void note_gang(struct shot *t, const json_t *pod)
 		t->gangs[g->kind] = true;
 }
 
-/* Writes all objects of one kind, with the fields that the controller reads. False: the tenant does
- * not serve the kind. */
+/* Writes all objects of one kind of a tenant, with the fields that the controller reads. version:
+ * their apiVersion. False: the tenant's API server does not serve the kind. */
 static bool write_list(struct shot *t, struct kube_client *from, const struct kube_list_spec *what,
 		       const char *version)
 {
@@ -250,8 +250,8 @@ static bool write_list(struct shot *t, struct kube_client *from, const struct ku
 	return served;
 }
 
-/* Writes the PodGroups and Workloads that the tenant's pods name, in the first version that the
- * tenant serves. */
+/* Writes the PodGroups and Workloads of each kind that the tenant's pods name, in the first version
+ * that the tenant's API server serves. */
 static void write_groups(struct shot *t, struct kube_client *c)
 {
 	OWN(arena) a = arena_new();
@@ -306,7 +306,7 @@ static void write_tenant(struct shot *t, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, a, &out, &e) < 0)
-		return; /* write_host() has reported the error */
+		return; /* no message here, because write_host() has reported the error */
 	vc = out;
 	t->tenant = vc->meta.name;
 	c = client_of(t, vc, &e);

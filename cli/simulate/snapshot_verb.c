@@ -1,6 +1,6 @@
 /*
- * snapshot_verb: `drover snapshot`. Parses options, and writes the output file completely or not at
- * all.
+ * snapshot_verb: `drover snapshot`. Parses the options. An output file is written completely or not
+ * at all.
  * Tests: tests/unit/cli/simulate/test_snapshot.c
  */
 #include <argp.h>

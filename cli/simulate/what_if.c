@@ -15,7 +15,7 @@ static json_t *find(const struct scenario_file *f, const char *kind, const char 
 	return NULL;
 }
 
-/* Returns the object member of that name; creates it if missing. */
+/* Returns member key of o, which is an object; creates it if it is missing or has another type. */
 static json_t *sub(json_t *o, const char *key)
 {
 	json_t *v = json_object_get(o, key);
@@ -108,7 +108,7 @@ static int more_machines(struct scenario_file *f, const char *type, const char *
 
 static const struct {
 	const char *what, *key, *kind, *inside, *member;
-	/* True: the value is a string. False: a number, true or false. */
+	/* true: the value is stored as a string; false: as a number, true or false */
 	bool text;
 } members[] = {
 	{"pool", "max", "NodePool", "limits", "nodes", true},
@@ -158,7 +158,8 @@ static int set_member(struct scenario_file *f, size_t row, const char *name, con
 	return 0;
 }
 
-/* Applies "what.NAME.key", "what.key" or "what"; NAME may contain dots. */
+/* Applies a change whose path is "what.NAME.key", "what.key" or "what". NAME may contain dots.
+ * change: the whole text, for errors. */
 static int apply(struct scenario_file *f, char *path, const char *value, const char *change,
 		 struct err *e)
 {

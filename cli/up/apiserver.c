@@ -104,7 +104,7 @@ int cli_apiserver(int argc, char **argv)
 
 	args_parse(&argp, argc, argv, &o);
 	log_config(LOG_INFO, LOG_TEXT);
-	prctl(PR_SET_DUMPABLE, 0); /* no core dump of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE, 0); /* no core dump, because the process holds credentials */
 	loop = loop_uv_new();
 	group = loop_group_new(loop, "apiserver");
 	term = loop_signal(group, SIGTERM, on_signal, loop);

@@ -1,6 +1,6 @@
 /*
- * files: folders, atomically written files, and tokens that `drover up` keeps between starts.
- * Blocks: call only before the loop runs.
+ * files: folders, files that are written completely or not at all, and tokens, which `drover up`
+ * stores between its starts. The functions block: call them only before the loop runs.
  */
 #include "cli/up/files.h"
 
@@ -38,7 +38,7 @@ int up_folder(const char *path, struct err *e)
 			break;
 	}
 	free(p);
-	/* mkdir() reports EEXIST also for a file */
+	/* mkdir() reports EEXIST also if path is a file */
 	if (!rc && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
 		rc = err_errno(e, ENOTDIR, "folder %s", path);
 	if (!rc && access(path, R_OK | W_OK | X_OK) < 0)

@@ -67,7 +67,7 @@ static void add_tenant(json_t *list, const struct up_cluster *t)
 	put_data(s, "config", secret_expose(conf));
 	json_array_append_new(list, namespace(ns));
 	json_array_append_new(list, s);
-	/* spec.server is needed, because drover refuses a loopback address that only a kubeconfig
+	/* Set spec.server, because drover refuses a loopback address that only a kubeconfig
 	 * names. */
 	json_array_append_new(
 		list, json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:{s:s,s:s,s:s},s:s,s:s,s:{s:s}}}",
@@ -79,7 +79,8 @@ static void add_tenant(json_t *list, const struct up_cluster *t)
 	free(ns);
 }
 
-/* Empty nodes are removed after seconds, so that a user sees it happen. */
+/* Returns the NodePool, owned by the caller. Its empty nodes are removed after a few seconds, so
+ * that a user sees the removal happen. */
 static json_t *pool(const struct up *u)
 {
 	char *url = up_url(u, "http", UP_PORT_IMAGES);
@@ -139,7 +140,7 @@ struct up_apply {
 
 static void next(struct up_apply *a);
 
-/* Returns the path of the collection that an object belongs to. */
+/* Returns the URL path of the collection to which the object belongs, in the arena. */
 static const char *path_of(const json_t *o, struct arena *a)
 {
 	const char *version = json_str_at(o, "apiVersion"), *kind = json_str_at(o, "kind"),
@@ -205,7 +206,8 @@ static void on_merged(const struct http_reply *r, const struct err *e, void *arg
 	next(a);
 }
 
-/* True for objects that only the first start creates, because users may change them afterwards. */
+/* True for kinds that only the first start creates and no later start changes, because users may
+ * change them. */
 static bool is_made_once(const json_t *o)
 {
 	const char *kind = json_str_at(o, "kind");

@@ -1,6 +1,7 @@
 /*
- * rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC,
- * one for users and the switch driver, and the server of the OS image.
+ * rack: the simulated rack of `drover up`. It has the machines, a TLS listener on the address of
+ * each BMC, one more listener for users and for the program that moves switch ports, and the server
+ * of the OS image.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include <errno.h>
@@ -20,13 +21,15 @@
 #include "sim/rack.h"
 
 #define CONNECTIONS 2048
-#define PER_OCTET 250 /* BMC addresses per value of the third octet, as in sim/rack.h */
+#define PER_OCTET 250 /* number of BMC addresses with the same third octet, as in sim/rack.h */
 #define IMAGE_BYTES (16u << 20)
-#define IMAGE_S 3 /* seconds to write the image: long enough to be seen */
+/* seconds that a machine takes to write the image: long enough for a user to see it */
+#define IMAGE_S 3
 #define BMC_CONNECTIONS 64
-#define PER_MINUTE 600 /* machines powered on per minute */
-/* With more than CROWD machines the rate is what one CPU core can take from power-on to wiped, so
- * that machines in progress finish before the next ones start. */
+#define PER_MINUTE 600 /* most machines that drover powers on per minute */
+/* CROWD_PER_MINUTE limits racks with more than CROWD machines: it is the number of machines per
+ * minute that one CPU core can bring from power-on to wiped. Machines in progress therefore finish
+ * before the next ones start. */
 #define CROWD 100
 #define CROWD_PER_MINUTE 120
 
@@ -86,7 +89,8 @@ static void bmc_host(unsigned number, char out[static 24])
 	str_format(out, 24, "127.10.%u.%u", number / PER_OCTET, number % PER_OCTET + 1);
 }
 
-/* Creates the simulated machines, and the routes from segments to clusters. */
+/* Creates the simulated machines, and the routes from the tenants' segments to their API
+ * servers. */
 static int make_rack(struct up_rack *r, struct err *e)
 {
 	struct up *u = r->up;
@@ -126,8 +130,8 @@ static int make_rack(struct up_rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
-/* Opens a TLS listener with a certificate for this host only: a certificate with the names of all
- * BMCs would be sent whole in each handshake. */
+/* Opens a TLS listener with a certificate for `host` only. One certificate with the names of all
+ * BMCs would make each handshake large. what: for errors. NULL with *e. */
 static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *host,
 				   enum up_port port, struct err *e)
 {
@@ -165,7 +169,8 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
 	return r->people ? 0 : -1;
 }
 
-/* Writes URL and CA for `drover sim fault`, which finds both in the rack's folder. */
+/* Writes URL and CA certificate of the rack's listener into the rack's folder, where `drover sim
+ * fault` reads them. */
 static int write_way(const struct up_rack *r, struct err *e)
 {
 	const char *ca = up_server_ca_pem(r->up->host.server);
@@ -245,8 +250,8 @@ void up_rack_free(struct up_rack *r)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* Adds what sim_rack_objects() does not set: the driver that moves switch ports, and the required
- * wipe level. */
+/* Adds the settings that sim_rack_objects() does not make: the program that moves switch ports, the
+ * required wipe level, and the limits. */
 static int finish_provider(const struct up_rack *r, json_t *spec)
 {
 	return json_object_set_new(spec, "network",

@@ -1,6 +1,6 @@
 /*
- * server: one embedded API server as a part of `drover up`: CA and token on disk, store, TLS
- * listener, kubeconfig.
+ * server: one embedded API server: its CA and token on disk, its store, TLS listener and
+ * kubeconfig.
  */
 #include "cli/up/server.h"
 
@@ -24,11 +24,11 @@
 #define FILE_MAX_BYTES (64u << 10)
 #define CA_DAYS 3650
 #define CERT_DAYS 365
-#define HISTORY 100000 /* changes that a watch may go back */
+#define HISTORY 100000 /* number of past changes from which a watch may continue */
 #define CONNECTIONS 16384
-#define VERSION "v1.36.0" /* Kubernetes version reported to clients */
+#define VERSION "v1.36.0" /* Kubernetes version that the server reports to clients */
 
-/* sim/workloads.h has controllers for the first three kinds. */
+/* Kinds of workloads. The first WITH_CONTROLLER of them have controllers in sim/workloads.h. */
 #define WITH_CONTROLLER 3
 static const char *const workload_kinds[] = {"Deployment",  "ReplicaSet", "Job",
 					     "StatefulSet", "DaemonSet",  NULL};
@@ -46,7 +46,8 @@ struct up_server {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Returns the text of a small file; NULL with e, ERR_NOT_FOUND if the file does not exist. */
+/* Returns the content of a file of less than FILE_MAX_BYTES, owned by the caller. NULL with *e;
+ * ERR_NOT_FOUND: the file does not exist. */
 static struct secret *read_file(const char *path, struct err *e)
 {
 	char text[FILE_MAX_BYTES];
@@ -72,7 +73,8 @@ static struct secret *read_file(const char *path, struct err *e)
 	return s;
 }
 
-/* Writes the file atomically: to a file beside it, then fsync() and rename(). */
+/* Writes the file completely or not at all: writes a file beside it, and then calls fsync() and
+ * rename(). */
 static int write_file(const char *path, const char *text, size_t len, mode_t mode, struct err *e)
 {
 	char aside[4096 + 8];
@@ -151,8 +153,9 @@ static void make_token(struct up_server *s)
 	secret_wipe(hex, sizeof(hex));
 }
 
-/* Writes the key first: after a crash a key without certificate is replaced, but a certificate
- * without key is an error. */
+/* Reads the CA from folder, or creates it at the first start. The key is written before the
+ * certificate: after a crash in between, a key without certificate is replaced, whereas a
+ * certificate without key is an error. */
 static int keep_ca(struct up_server *s, const char *folder, struct err *e)
 {
 	OWN(secret) cert = read_in(folder, "ca.crt", e);
@@ -194,7 +197,8 @@ static int keep_all(struct up_server *s, const char *folder, struct err *e)
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
-/* Copies the host for URL and certificate to out; a wildcard address becomes loopback. */
+/* Copies the host in listen to `out`, for the URL and the certificate. A wildcard address becomes
+ * the loopback address. -1: *e, listen is not ADDRESS:PORT. */
 static int host_of(const char *listen, char *out, size_t size, struct err *e)
 {
 	const char *colon = strrchr(listen, ':');

@@ -1,6 +1,6 @@
 /*
  * up: `drover up`. Runs a host cluster, two virtual clusters, a rack of simulated machines and
- * drover in one process, for a laptop.
+ * drover's controller in one process, for use on a laptop.
  */
 #include "cli/up/up.h"
 #include "sim/medium.h"
@@ -43,14 +43,17 @@
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
-#define POLL_EACH_MS                                                                               \
-	2 /* added for each machine, because machines share one loop with their BMCs and agents */
-/* Factor for the timeouts of the Lease. No other replica waits to lead, and with everything on
- * one loop a call to the host cluster on a slow computer waits behind the work of up to 1000
- * machines. */
+/* added to the poll interval for each machine, because all machines share one loop with their BMCs
+ * and agents */
+#define POLL_EACH_MS 2
+/* Factor by which the timeouts of the Lease are multiplied. There is no other replica that waits to
+ * become leader. On a slow computer, a call to the host cluster waits until the loop has done the
+ * work of up to 1000 machines. */
 #define LEASE_SLOWER 8
-#define IDLE_POLL_MS 5000 /* at least; no network is in between, so short */
-/* for each machine: 40 polls a second in all for machines at rest, whose connections stay open */
+/* shortest poll interval of a machine at rest; short because no network is involved */
+#define IDLE_POLL_MS 5000
+/* poll interval of a machine at rest, per machine in the rack: together these machines are polled
+ * 40 times a second */
 #define IDLE_POLL_EACH_MS 25
 #define NAMESPACE "drover-system"
 #define DISK_LOOK_MS 1000
@@ -124,10 +127,10 @@ static void on_log(const char *line, size_t len, void *arg)
 	struct up *u = arg;
 
 	if (write(u->log, line, len) < 0)
-		return; /* the store reports a full disk */
+		return; /* nothing to do: if the disk is full, the store reports it */
 }
 
-/* Appends advice to the error. */
+/* Appends advice for the user to the error *e. Always returns -1. */
 static int advise(struct err *e, const char *advice)
 {
 	struct err was = *e;
@@ -162,8 +165,9 @@ static int open_folder(struct up *u, struct err *e)
 	return rc;
 }
 
-/* Sets u->port to the port of the first start, because addresses of machines, images of pools and
- * kubeconfigs contain it. */
+/* Sets u->port to the port of the first start: addresses of machines, image URLs in pools and
+ * kubeconfigs contain it. At the first start, sets the default unless --port was given. -1: *e,
+ * --port differs. */
 static int find_port(struct up *u, struct err *e)
 {
 	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);
@@ -190,7 +194,8 @@ static int find_port(struct up *u, struct err *e)
 	return rc;
 }
 
-/* Writes the port file: after the listeners have opened, and before objects refer to the port. */
+/* Writes the port to a file. Call after the listeners have opened, and before any object refers to
+ * the port. */
 static int keep_port(const struct up *u, struct err *e)
 {
 	char *path = mem_printf("%s/port", u->data), number[PORT_TEXT];
@@ -234,8 +239,8 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	return up_server_save_kubeconfig(c->server, c->kubeconfig, e);
 }
 
-/* Starts the parts of kube-controller-manager and kube-scheduler that a tenant needs to get pods
- * onto nodes. */
+/* Starts simulated parts of kube-controller-manager and kube-scheduler for a tenant, which create
+ * its pods and bind them to nodes. */
 static int start_control_plane(struct up *u, struct up_cluster *c, struct err *e)
 {
 	struct sim_rounds_spec s = {
@@ -291,8 +296,9 @@ static void give_up(struct up *u, const struct err *e)
 }
 
 /*
- * Ends the program if a store cannot write. A failed store accepts no writes until the next start,
- * and the log is on the same disk: print an error instead of hanging silently.
+ * Called by a timer: ends the program with a message if a store cannot write. A store that has
+ * failed accepts no writes until the next start, and the log is on the same disk; without this
+ * check the program would hang silently.
  */
 static void on_disk_look(void *arg)
 {
@@ -415,7 +421,8 @@ static void on_released(void *arg)
 	loop_stop(((struct up *)arg)->loop);
 }
 
-/* Stops the controller; a second signal does not wait until the Lease is released. */
+/* Stops the controller and then the loop. A second signal stops the loop at once, without waiting
+ * until the Lease is released. */
 static void on_signal(int signum, void *arg)
 {
 	struct up *u = arg;
@@ -507,8 +514,8 @@ static void stop(struct up *u)
 		close(u->lock);
 }
 
-/* Returns data, or the default, as an absolute path, because the switch driver runs in another
- * folder. */
+/* Returns data, or the default folder, as an absolute path, malloc'd. It must be absolute because
+ * the program that moves switch ports runs in a different folder. */
 static char *absolute(const char *data)
 {
 	const char *home = str_or(getenv("HOME"), "/root");
@@ -532,12 +539,13 @@ int cli_up(int argc, char **argv)
 	u.arena = arena_new();
 	data = absolute(u.data);
 	u.data = data;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* several files for each machine */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		/* raise the limit of open files, because each machine needs several */
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	log_config(u.debug ? LOG_DEBUG : LOG_INFO, LOG_TEXT);
-	prctl(PR_SET_DUMPABLE, 0); /* no core dump of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE, 0); /* no core dump, because the process holds credentials */
 	u.loop = loop_uv_new();
 	u.group = loop_group_new(u.loop, "up");
 	u.began = loop_now(u.loop);
