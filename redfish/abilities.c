@@ -4,11 +4,12 @@
 #include "base/str.h"
 
 /*
- * Reads what a BMC can do, by what it lists:
+ * Reads what a BMC can do, as far as its resources list it, in this order:
  *
  *   System -> ActionInfo of its Reset -> pending object -> the vendor's own override -> its Manager
  *
- * Each is read only if it exists. A resource that is not served lists nothing.
+ * Each resource is read only if it exists. A resource that the BMC does not serve counts as an
+ * empty list.
  * Tests: tests/unit/redfish/test_facts.c, tests/contract/test_bmc_check.c
  */
 static const char *tpm_of(const json_t *system)

@@ -13,11 +13,13 @@
  *
  * Tests: tests/unit/redfish/test_body.c
  */
-#define MAX_VALUES 50000 /* Values in one reply: a thousand BMCs may answer at once. */
+/* Most JSON values in one reply. The limit is low because a thousand BMCs may answer at the same
+ * time. */
+#define MAX_VALUES 50000
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
 
-/* Returns true if neither depth nor width of j exceeds its limit. */
+/* True if the depth and the width of j are within their limits. */
 static bool bounded(const json_t *j, unsigned depth)
 {
 	const char *key;

@@ -6,24 +6,26 @@
 #include "base/str.h"
 
 /*
- * The boot override: what the machine boots next, once.
+ * Writes the boot override: what the machine boots next, once.
  *
- *   where: the pending object if it has overrides, else the System
- *   what:  a payload in up to two forms, because BMCs differ; six to clear it and an address
+ *   location: the pending object (the settings object of the System) if it has overrides, else the System
+ *   payload:  up to two forms, because BMCs differ; up to six to clear the override together with the address of an HTTP boot
  *
- * A BMC may boot virtual CDs by a vendor's own setting (oem.c), which is then tried first.
+ * A BMC may boot virtual CDs by a vendor's own setting (oem.c); that setting is then tried first.
  *
  * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_task.c
  */
 static void boot_write(struct redfish *r);
 
-/* Returns the Boot member of the resource to write: the pending object, if it has overrides. */
+/* Returns the Boot member of the resource that is written: of the pending object if it has
+ * overrides, else of the System. */
 static const json_t *boot_of(const struct rf_op *op)
 {
 	return json_at(op->pending ? op->pending : op->system, "Boot");
 }
 
-/* Returns 1 if this Boot lists the value, 0 if its list lacks the value, -1 if it has no list. */
+/* Returns 1 if the list of allowed values of property in boot contains value, 0 if the list lacks
+ * it, -1 if boot has no such list. */
 static int lists(const json_t *boot, const char *property, const char *value)
 {
 	char name[80];
@@ -41,7 +43,8 @@ static int lists(const json_t *boot, const char *property, const char *value)
 	return 0;
 }
 
-/* As lists(), for the resource to write, or for the System if that resource has no list. */
+/* Looks value up as lists() does, in the resource that is written; in the System if that resource
+ * has no list. */
 static int listed(const struct rf_op *op, const char *property, const char *value)
 {
 	int there = lists(boot_of(op), property, value);
@@ -96,9 +99,10 @@ static bool has_address(const struct rf_op *op)
 }
 
 /*
- * Clears the address of an HTTP boot too, because it would suggest a boot that is long past. Some
- * BMCs accept null instead of an empty text; if the address cannot be written at all, only the
- * override is cleared.
+ * Returns the payload of the current variant that clears the override; NULL: no variant is left.
+ * Clears the address of an HTTP boot too, because the address would suggest a boot that is long
+ * past. Some BMCs accept null instead of an empty text; if the address cannot be written at all,
+ * only the override is cleared.
  */
 static json_t *clear_body(const struct redfish *r)
 {
@@ -107,7 +111,7 @@ static json_t *clear_body(const struct redfish *r)
 	unsigned forms = none ? 2 : 1, form = op->rung % forms, way = op->rung / forms;
 	json_t *o;
 
-	/* There is no value for "none": choose the disk. */
+	/* This variant is for BMCs without a target "None": the target is the disk. */
 	if (way > (address ? 2 : 0))
 		return NULL;
 	o = json_object();
@@ -145,7 +149,8 @@ static const char *target_name(const struct redfish *r)
 	return "None";
 }
 
-/* The task reports a failure; checks whether the override has the wanted state all the same. */
+/* Runs after the task of the write reported a failure: ends the operation with success if the
+ * resource shows the wanted override all the same. */
 static void boot_verdict(struct redfish *r, const struct rf_reply *p)
 {
 	const json_t *boot = json_at(p->json, "Boot");
@@ -172,14 +177,16 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	}
 	json_decref(op->pending);
 	op->pending = str_eq(op->target, r->settings) ? json_incref(p->json) : NULL;
-	rf_set(&r->no_overrides, NULL); /* The pending object will show an override. */
+	/* The pending object is about to get an override: read it again from now on. */
+	rf_set(&r->no_overrides, NULL);
 	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
 	op->rung = 0;
 	boot_write(r);
 }
 
-/* Switches between System and pending object: AMI redirects to the pending object (Q11); others
- * have a pending object that shows overrides and accepts none (Q21). */
+/* Repeats the write at the other location: at the pending object instead of the System, or vice
+ * versa. AMI redirects to the pending object (Q11); other BMCs have a pending object that shows
+ * overrides and accepts none (Q21). */
 static void other_place(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -257,7 +264,8 @@ static void boot_checked(struct redfish *r)
 	boot_write(r);
 }
 
-/* True if only the System lists the target, and therefore accepts it itself (BlueField). */
+/* True if the System lists the target and the pending object does not: the target is then written
+ * to the System (BlueField). */
 static bool is_systems_alone(const struct rf_op *op, const char *target)
 {
 	return op->boot != REDFISH_BOOT_NONE && op->pending &&
@@ -295,8 +303,9 @@ static void place(struct redfish *r)
 	rf_tag_read(r, RF_TAG_SYSTEM, op->system_etag);
 }
 
-/* The pending object is used only if it has the property; otherwise it contains the boot order or
- * nothing. */
+/* Chooses the location of the override and writes it. The pending object is used only if it has
+ * boot overrides; otherwise it contains only the boot order or nothing. If the pending object
+ * cannot be read, the operation fails. */
 static void on_pending(struct redfish *r, const struct rf_reply *p)
 {
 	if (rf_pending_read(r, p)) {
@@ -317,5 +326,7 @@ static void boot_where(struct redfish *r)
 
 void rf_boot(struct redfish *r)
 {
-	rf_oem_boot(r, boot_where); /* The System was read before any change. */
+	/* rf_ready() has read the System already: set the vendor's override, then choose the
+	 * location. */
+	rf_oem_boot(r, boot_where);
 }

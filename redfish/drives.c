@@ -24,7 +24,7 @@
  *
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
-#define STEPS 8 /* Requests of one operation. */
+#define STEPS 8 /* Most requests that one operation sends. */
 #define MAX_LOOKS 600
 #define MAX_TODO 512
 #define MAX_DRIVES 256
@@ -33,7 +33,7 @@ enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
-	/* The BMC does not serve it. */
+	/* True: the BMC does not serve this volume. */
 	bool lacking;
 	struct redfish_volume of;
 };
@@ -51,11 +51,11 @@ struct rf_drives {
 	size_t ndrives;
 	struct volume volumes[MAX_DRIVES];
 	size_t nvolumes;
-	/* Read if there is no Drive; NULL: not present. */
+	/* Path of the System's SimpleStorage, read only if no Drive is listed; NULL: none. */
 	char *simples;
-	/* lacks concerns Storage itself. */
+	/* True: the BMC does not serve Storage itself (lacks has the error). */
 	bool simple;
-	/* The first part that is not served; kind ERR_NONE: none. */
+	/* Error of the first part of the list that the BMC does not serve; kind ERR_NONE: none. */
 	struct err lacks;
 };
 
@@ -75,7 +75,7 @@ void rf_drives_free(struct rf_drives *s)
 }
 
 static void push(struct rf_drives *s, enum node node,
-		 char *path /* Takes ownership of path; NULL: nothing. */)
+		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
 {
 	if (!path || s->n == MAX_TODO || s->looks + s->n >= MAX_LOOKS) {
 		free(path);
@@ -104,7 +104,7 @@ static void push_page(struct redfish *r, enum node node, const json_t *j, const 
 
 /* --- facts about a drive ---------------------------------------------------------------------- */
 
-/* NULL: not reported, or not fit for display. */
+/* Returns a copy of the text member, owned by s; NULL: not reported, or not fit for display. */
 static const char *text_at(struct rf_drives *s, const json_t *o, const char *member)
 {
 	const char *v = json_string_value(json_object_get(o, member));
@@ -120,7 +120,7 @@ static const char *text_at(struct rf_drives *s, const json_t *o, const char *mem
 	return *copy ? copy : NULL;
 }
 
-/* Returns the first globally unique name (Resource.Identifier). */
+/* Returns the first globally unique name of a drive or volume (Resource.Identifier); NULL: none. */
 static const char *durable(struct rf_drives *s, const json_t *o)
 {
 	const json_t *list = json_at(o, "Identifiers");
@@ -143,13 +143,14 @@ static int64_t bytes_at(const json_t *o)
 	return json_is_integer(v) && json_integer_value(v) > 0 ? json_integer_value(v) : 0;
 }
 
-/* True for an entry that only describes an empty bay. */
+/* True if the Drive resource only describes an empty bay. */
 static bool is_absent(const json_t *o)
 {
 	return str_eq(json_str_at(o, "Status", "State"), "Absent");
 }
 
-static size_t volume_at(struct redfish *r, char *path /* Takes ownership; NULL: none. */)
+static size_t volume_at(struct redfish *r,
+			char *path /* Takes ownership of path; NULL: no volume. */)
 {
 	struct rf_drives *s = r->drives;
 
@@ -197,7 +198,7 @@ static struct volume *volume_of(struct rf_drives *s, const char *path)
 	return NULL;
 }
 
-/* A volume of a single drive is not an array. */
+/* Records name and size of the volume. Skips a volume of a single drive, because it is no array. */
 static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
 {
 	struct rf_drives *s = r->drives;
@@ -230,7 +231,8 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* A member that has disappeared since it was listed (404, 410) is no longer part of the list. */
+/* Records that the BMC does not serve the resource. A member that has disappeared since it was
+ * listed (404, 410) does not count: it is no longer part of the list. */
 static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 		       const struct rf_reply *p)
 {
@@ -247,7 +249,8 @@ static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 	s->simple = node == COLLECTION;
 }
 
-/* Handles Storage as not served: SimpleStorage is still read. */
+/* Handles Storage as not served, without requesting it (unless_firmware); SimpleStorage is still
+ * read. */
 static void pass_over(struct rf_drives *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -266,7 +269,9 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 	enum node node;
 	char *path;
 
-	if (!s) { /* The service root was read again in between: start over. */
+	if (!s) {
+		/* The service root was read again since the last call, which discarded the list:
+		 * start over. */
 		rf_fail_as(r, ERR_UNAVAILABLE, "the list of drives has to be read again");
 		return;
 	}

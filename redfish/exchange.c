@@ -7,8 +7,8 @@
 #include "redfish/link.h"
 
 /*
- * One request at a time. r->req is the operation's request; r->login is the request of a login in
- * the middle of the operation, after which r->req is sent again.
+ * Sends one request at a time. r->req is the operation's request. r->login is the request of a
+ * login in the middle of the operation; after the login r->req is sent again.
  *
  * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
@@ -61,7 +61,8 @@ bool rf_is_lacking(const struct rf_reply *p)
 	}
 }
 
-/* Sets "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
+/* Sets the error of p to "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that
+ * fits status and messages best. */
 static void reply_err(struct redfish *r, const struct rf_request *q, const struct http_reply *http,
 		      struct rf_reply *p)
 {
@@ -93,8 +94,9 @@ static void reply_err(struct redfish *r, const struct rf_request *q, const struc
 }
 
 /*
- * Returns the ETag as BMCs spell it: the header before @odata.etag; drops empty ones, undoes
- * doubled quotes, removes the suffix added by compression.
+ * Returns the ETag of the reply: the header if there is one, else @odata.etag. Corrects faults of
+ * BMCs: drops empty ETags, undoes doubled quotes, removes the suffix that compression adds. NULL:
+ * none.
  */
 static char *etag_of(const struct http_reply *http, const json_t *j)
 {
@@ -155,8 +157,8 @@ static void transmit(struct redfish *r, struct rf_request *q)
 	r->http = http_start(r->peer, &c);
 }
 
-/* Asks may_act before each request that changes the machine, also before a redirected one.  False:
- * the operation has ended. */
+/* Calls may_act() before each request that changes the machine, also before a redirected one.
+ * Returns false if may_act() refused; the operation has then ended with ERR_CONFLICT. */
 static bool is_allowed(struct redfish *r, const struct rf_request *q)
 {
 	struct err e;
@@ -210,9 +212,9 @@ static bool is_redirect(int status)
 	return (status >= 301 && status <= 303) || status == 307 || status == 308;
 }
 
-/* Returns true if the request may be sent again to the new location: any request after 307 and 308,
- * and a read or a login after the other statuses, as other Redfish clients do.  After those the BMC
- * may already have made a change. */
+/* True if the request may be sent again to the new location: any request after 307 and 308; after
+ * other redirects only a read or a login, as in other Redfish clients, because the BMC may already
+ * have made the change. */
 static bool is_repeatable(const struct rf_request *q, int status)
 {
 	return status == 307 || status == 308 || str_eq(q->method, "GET") || q->secret_body;
@@ -280,7 +282,8 @@ bool rf_is_optional(const struct redfish *r)
 	return r->op && r->op->kind == RF_DRIVES && r->drives;
 }
 
-/* True if no usable reply came. */
+/* True if the exchange brought no usable reply (no reply, or 5xx), which counts for the circuit
+ * breaker. */
 static bool is_silent(const struct redfish *r, const struct http_reply *http)
 {
 	return !rf_is_optional(r) && (!http || http->status >= 500);

@@ -5,11 +5,11 @@
 #include "base/str.h"
 
 /*
- * Gathers what is known of the BMC while the client is used. Only the Manager is read for its own
- * sake, by the list of drives.
+ * Collects facts about the BMC for display from the replies of other operations. Sends no request
+ * of its own.
  * Tests: tests/unit/redfish/test_facts.c
  */
-#define SMOOTH 8 /* Weight of a new reply: one in SMOOTH. */
+#define SMOOTH 8 /* A new reply counts one in SMOOTH in the smoothed latency. */
 
 void rf_latency(struct redfish *r, int64_t ms)
 {

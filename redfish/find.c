@@ -6,13 +6,13 @@
 #include "base/str.h"
 
 /*
- * Finds the System that is the machine: the configured one, or the only one with a Reset action;
- * and reads its facts.
+ * Finds the System that is the machine, and reads its facts. The machine is the configured System,
+ * or the only one with a Reset action.
  *
  *   Systems -> each of them, in turn -> one with a Reset action: read again, found
- *                                       several: listed, and nothing is done
+ *                                       several: ERR_UNSUPPORTED lists them
  *
- * A DPU is a System with its own power (SystemType, DSP0268), and no machine. A Manager or a
+ * A DPU is a System with its own power (SystemType, DSP0268), but not the machine. A Manager or a
  * Chassis has UUID and PowerState too: identity and power are read only from a ComputerSystem.
  *
  * Tests: tests/unit/redfish/test_find.c, tests/unit/redfish/test_system.c
@@ -22,7 +22,8 @@
 
 static void next_candidate(struct redfish *r);
 
-/* Returns the link in a member of the System; NULL: absent, or it leads elsewhere. */
+/* Returns (malloc'd) the path in ref, a member of the System; NULL: ref is absent, or names another
+ * host. */
 static char *link_in(const struct redfish *r, const json_t *ref)
 {
 	struct err ignored;
@@ -61,8 +62,9 @@ unsigned rf_reset_types(const json_t *values)
 }
 
 /*
- * Calls fits(): the decision to change a machine was made for a machine that the owner saw, so the
- * owner must confirm the System that was just read.
+ * Calls fits() if the operation changes the machine. The decision to change it was made for a
+ * machine that the owner saw before, so the owner must confirm the System that was just read.
+ * False: refused; the operation has ended with the error of fits().
  */
 static bool is_meant(struct redfish *r, const struct rf_reply *p)
 {
@@ -73,7 +75,8 @@ static bool is_meant(struct redfish *r, const struct rf_reply *p)
 	rf_identity_of(p->json, &id);
 	rf_parse(p->json, p->sent_at, &s, &id);
 	if (rf_changes(r->op) && r->fits && r->fits(&s, r->op->arg, &e) < 0) {
-		if (e.kind == ERR_CONFLICT) /* The known paths belong to another machine too. */
+		/* The BMC belongs to another machine, so the known paths are useless too. */
+		if (e.kind == ERR_CONFLICT)
 			rf_forget(r);
 		rf_fail(r, &e);
 		return false;
@@ -205,11 +208,13 @@ static void on_only(struct redfish *r, const struct rf_reply *p)
 	on_named(r, p, r->candidates[__builtin_ctz(r->switchable)]);
 }
 
-/* A GPU baseboard is a System too, may be listed first, and answers 503 while the host is off. */
+/* Records whether this candidate is a host with a Reset action, then reads the next candidate. A
+ * failed read is not final: a GPU baseboard is a System too, may be listed first, and answers 503
+ * while the host is off. */
 static void on_candidate(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE) {
-		/* No reply at all: the next candidate would only double the wait. */
+		/* No reply at all: reading the next candidate would only double the wait. */
 		if (p->status == 0) {
 			rf_fail(r, &p->err);
 			return;
@@ -226,7 +231,8 @@ static void on_candidate(struct redfish *r, const struct rf_reply *p)
 	next_candidate(r);
 }
 
-/* Which of them is the machine must not be guessed. */
+/* Fails the operation with a list of the Systems that could be the machine, because drover must not
+ * guess. */
 static void fail_ambiguous(struct redfish *r)
 {
 	char text[TEXT] = "";

@@ -42,7 +42,8 @@ static void name(struct named *n, const char *what, const char *is)
 	n->len += strlen(n->text + n->len);
 }
 
-/* Elements of an array are skipped: disks and DIMMs are documents of their own. */
+/* Collects the failing parts in object o and in the objects within it. Skips elements of arrays:
+ * disks and DIMMs are documents of their own. */
 static void walk(struct named *n, const json_t *o, int depth)
 {
 	const char *key;

@@ -36,9 +36,9 @@
 #define RF_STR 256     /* Longest text that is copied from a BMC. */
 
 struct rf_reply {
-	/* 0: no reply. */
+	/* HTTP status; 0: no reply. */
 	int status;
-	/* NULL: no object. */
+	/* Object in the body, or NULL. */
 	json_t *json;
 	/* ETag for If-Match; NULL: none. */
 	const char *etag;
@@ -46,36 +46,40 @@ struct rf_reply {
 	/* WWW-Authenticate header. */
 	const char *challenge;
 	struct secret *token;
-	/* loop_now() when the request was last sent. */
+	/* loop_now() at which the request was last sent. */
 	int64_t sent_at;
-	/* Retry-After of a 2xx reply; other replies have it in err. */
+	/* Retry-After of a 2xx reply, in ms; for other replies the value is in err. */
 	uint32_t retry_after_ms;
-	/* kind is ERR_NONE for 2xx. */
+	/* Error of the exchange; kind ERR_NONE for a 2xx reply. */
 	struct err err;
-	/* err is how a task ended (with status 409): check the effect before trusting it. */
+	/* True: err (with status 409) is the failure that a task reported. Task results are
+	 * unreliable, so check the effect first. */
 	bool by_task;
 };
 typedef void rf_step(struct redfish *r, const struct rf_reply *p);
 
-/* RF_NOBODY: the request is sent without a login. */
+/* Login of a request: session token, no login at all (RF_NOBODY), or HTTP Basic. */
 enum rf_login { RF_SESSION, RF_NOBODY, RF_BASIC };
 
 struct rf_request {
-	/* NULL: GET. */
+	/* HTTP method; NULL means GET. */
 	const char *method;
-	/* From link_path(); rf_send() takes ownership. */
+	/* Path from link_path(); rf_send() takes ownership. */
 	char *path;
-	/* rf_send() takes ownership; NULL: none. */
+	/* JSON body; rf_send() takes ownership; NULL: none. */
 	char *body;
-	/* rf_send() takes ownership; NULL: none. */
+	/* Value of the If-Match header; rf_send() takes ownership; NULL: none. */
 	char *if_match;
-	/* The body is cleared before it is freed, and never quoted. */
+	/* True: the body contains the password. It is cleared before it is freed, and never
+	 * quoted. */
 	bool secret_body;
-	/* The request changes the machine: call may_act() first. */
+	/* True: the request changes the machine, so may_act() is called first. */
 	bool effect;
-	/* The request is part of logging in: a 401 is a result, not a reason to log in. */
+	/* True: the request is part of logging in; a 401 is then a result, not a reason to log
+	 * in. */
 	bool own_login;
-	/* Login of own_login requests; others use that of the session. */
+	/* Login of a request with own_login; other requests use the session or Basic, whichever is
+	 * in use. */
 	enum rf_login login;
 	unsigned redirects;
 	rf_step *next;
@@ -92,12 +96,12 @@ enum rf_known { RF_UNKNOWN, RF_NO, RF_YES };
 enum rf_tag_form { RF_TAG_GIVEN, RF_TAG_OTHER, RF_TAG_ANY, RF_TAG_NONE };
 enum rf_tag_of { RF_TAG_SYSTEM, RF_TAG_SLOT, RF_TAGS };
 
-/* The task behind a 202. */
+/* The task that a BMC named in a 202 reply. */
 struct rf_task {
-	/* The step that waits for the reply; NULL: no task. */
+	/* Step that gets the task's result; NULL: no task in progress. */
 	rf_step *next;
 	char *path;
-	/* The task has reported its state. */
+	/* True: the task has reported its state at least once. */
 	bool seen;
 	unsigned polls, missed;
 	/* loop_now() at which polling ends. */
@@ -136,54 +140,54 @@ struct rf_op {
 	bool on;
 	enum redfish_boot boot;
 	char *url;
-	/* CA of the url's server; NULL: not known. */
+	/* PEM of the CA that signed the certificate of url's server; NULL: not known. */
 	char *ca_pem;
-	/* The slot's certificate collection, while the CA is searched there. */
+	/* Certificate collection of the slot, while media_trust.c searches it for the CA. */
 	char *certificates;
-	/* Number of its members read so far. */
+	/* Number of members of certificates read so far. */
 	unsigned looks;
 	bool logged_in_again;
-	/* The System was read in this operation and session, and is the intended machine. */
+	/* True: the System was read in this operation and session, and is the intended machine. */
 	bool proved;
 	/* freeing: old sessions are being deleted to make room for a new one; freed: they were. */
 	bool freeing, freed;
 	/* Number of the variant in use, from 0, for requests with fallback variants. */
 	unsigned rung;
-	/* Read in this operation; owned. */
+	/* The System as read in this operation; owned. */
 	json_t *system;
 	int64_t system_at;
 	char *system_etag;
-	/* The slot that was read; owned. */
+	/* The virtual CD slot as read in this operation; owned. */
 	json_t *slot;
 	int64_t slot_at;
 	/* The settings object, if boot options are written there; owned. */
 	json_t *pending;
-	/* Path that is written to. */
+	/* Path of the resource that is written. */
 	char *target;
-	/* ETag of target. */
+	/* ETag of target; NULL: none. */
 	char *tag;
 	enum rf_tag_of tag_of;
 	enum rf_tag_form form;
 	bool tag_reread;
-	/* The write to repeat with another form of the ETag. */
+	/* Function that repeats the write with another form of the ETag. */
 	void (*again)(struct redfish *r);
-	/* What follows a check of the vendor's own settings. */
+	/* Continues the operation after the vendor's own settings were read or set. */
 	void (*then)(struct redfish *r);
 	struct rf_task task;
 	/* The ResetType that was sent. */
 	const char *way;
-	/* The override is written to the other location: the pending object instead of the System,
-	 * or vice versa. */
+	/* True: the override is being written to the other location: the pending object instead of
+	 * the System, or vice versa. */
 	bool moved;
 	struct rf_scan *scan;
-	/* Slots that accepted no medium in this operation. */
+	/* Paths of slots that accepted no medium in this operation. */
 	char *bad_slots[4];
 	size_t nbad;
-	/* Result for done(); owned. */
+	/* Result for the done() of RF_DRIVES; owned. */
 	struct rf_drives *listed;
 	/* Argument of redfish_read_drives(); owned. */
 	char *unless_firmware;
-	/* Requests for a list of drives so far. */
+	/* Requests for the list of drives in this operation so far. */
 	unsigned steps;
 	/* Searches for slots since the slots were enabled. */
 	unsigned rescans;
@@ -205,66 +209,71 @@ struct redfish {
 	struct rf_op *op;
 	struct loop_defer pump;
 	struct http_req *http;
-	/* In flight, or to be sent again after a login. */
+	/* The operation's request: in flight, or to be sent again after a login. */
 	struct rf_request req;
-	/* In flight during logins. */
+	/* The request of a login in progress (root, login, deleted session, proof). */
 	struct rf_request login;
-	/* What the operation does once a session and a System are known. */
+	/* Step that begins the operation's own work, once a session and a System are known. */
 	rf_step *ready;
-	/* resuming: send req again after the login. */
+	/* logging_in: a login is in progress. resuming: send req again after the login. */
 	bool logging_in, resuming;
-	/* loop_now(). used_at: last successful use of the session. */
+	/* sent_at: loop_now() of the last request; used_at: loop_now() of the last successful use
+	 * of the session. */
 	int64_t sent_at, used_at;
-	/* Smoothed; -1: no reply yet. */
+	/* Time of a reply in microseconds, smoothed; -1: no reply yet. */
 	int64_t latency_us;
 	/* Number of requests sent. */
 	uint64_t calls;
 
-	/* Circuit breaker: the last exchange of the operation brought no usable reply. */
+	/* True: the last exchange of the operation brought no usable reply (for the circuit
+	 * breaker). */
 	bool silent;
 	/* Number of consecutive operations without a usable reply. */
 	unsigned failures;
 	struct backoff pause;
 	/* loop_now() before which nothing is sent; INT64_MIN: no pause. */
 	int64_t not_before;
-	/* The kind of failure that is returned during the pause. */
+	/* Kind of the error with which operations fail during the pause. */
 	enum err_kind left_as;
-	/* Code of the error that started the pause. */
+	/* Code of the error that began the pause. */
 	int left_code;
 
-	/* Session URIs. */
+	/* URIs of the current session, of the predecessor's, and of a session of this client that
+	 * was refused. */
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
 	/* Account whose password has to be changed; NULL: none. */
 	char *must_change;
-	/* The session service named by the root does not exist. */
+	/* True: the session service that the root names does not exist. */
 	bool no_service;
-	/* lent: Basic is used for lack of a free session, until lent_until. no_basic: the BMC
-	 * refuses Basic. */
+	/* lent: Basic is used instead of a session until lent_until. no_basic: the BMC refuses
+	 * Basic. */
 	bool lent, no_basic;
 	int64_t lent_until;
 
-	/* Facts; forgotten when a known resource has disappeared. */
+	/* Facts about the BMC; forgotten by rf_forget(), for example after a known resource has
+	 * disappeared. */
 	bool root_known;
 	char *sessions_path, *service_path, *systems_path, *managers_path;
 	char *system_path, *system_fixed;
-	/* Only Vendor, Product, RedfishVersion and the names in Oem. */
+	/* Copy of the service root, reduced to Vendor, Product, RedfishVersion and the names in
+	 * Oem. */
 	json_t *root;
 	char *reset_target, *reset_info;
-	/* settings: the pending object. no_overrides: the pending object that was read and has no
-	 * boot options. */
+	/* settings: path of the pending object (the System's settings object). no_overrides: path
+	 * of a pending object that was read and has no boot overrides. */
 	char *settings, *no_overrides;
-	/* A pending object of this BMC has had boot overrides. */
+	/* True: a pending object of this BMC has shown boot overrides. */
 	bool has_overrides;
-	/* Bits of enum rf_reset; 0: unknown. */
+	/* ResetTypes that the System lists, as bits of enum rf_reset; 0: unknown. */
 	unsigned reset_types;
-	/* Requests for power since the machine was last seen on. */
+	/* Power-on requests since the machine was last seen on. */
 	unsigned on_tries;
 	bool reset_asked;
-	/* The form that worked last. */
+	/* Form of the ETag that worked last, for each kind of resource. */
 	enum rf_tag_form tag_form[RF_TAGS];
-	/* Where the vendor's own override is. */
+	/* Path of the resource that contains the vendor's own override. */
 	char *attributes;
 	bool no_attributes;
 	/* Whether the vendor's setting makes the virtual CD boot. */
@@ -272,31 +281,32 @@ struct redfish {
 	/* An unfinished search for the slot, to be continued; NULL: none. */
 	struct rf_scan *scan;
 	char *slot;
-	/* Whether the slot lists HTTPS among its protocols. */
+	/* Whether the slot lists HTTPS among its transfer protocols. */
 	enum rf_known slot_https;
-	/* A list in progress; NULL: none. */
+	/* The list of drives that is being read; NULL: none. */
 	struct rf_drives *drives;
-	/* The action that makes slots appear. */
+	/* Path of the Manager's action that makes media slots appear; NULL: not needed. */
 	char *media_enable;
 	/* loop_now() before which the search is not repeated after it found no slot. */
 	int64_t no_slot_until;
 	/* Form of InsertMedia's body that was accepted last, from 1; 0: not known. */
 	unsigned form;
-	/* loop_now() until which only one form is tried, because all were refused. */
+	/* loop_now() until which only one form is tried, because the BMC refused all of them. */
 	int64_t forms_until;
-	/* Links of the System under which slots are. */
+	/* managers: the System's Managers; media: the System's own VirtualMedia. Slots are searched
+	 * in these. */
 	char *managers[4], *media;
 	unsigned quirks;
 	uint64_t quirk_rows;
-	/* For redfish_facts(); NULL: not reported, or not read. */
+	/* Facts for redfish_facts(); NULL: not reported, or not read. */
 	char *vendor, *product, *firmware;
-	/* The root names an UpdateService. */
+	/* True: the service root names an UpdateService. */
 	bool updates;
 
-	/* Paths of Systems to examine. */
+	/* Paths of the Systems to examine. */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
-	/* Bits: candidates that are a host with a Reset action. */
+	/* Bits: indexes of the candidates that are a host with a Reset action. */
 	unsigned switchable;
 	/* The error to return if none of the following attempts succeeds. */
 	struct err kept_err;
@@ -308,100 +318,107 @@ enum rf_reset {
 	RF_RESET_FORCE_OFF = 4,
 	RF_RESET_GRACEFUL_OFF = 8,
 	RF_RESET_POWER_CYCLE = 16,
-	/* Marks a list of other types, so that it is not mistaken for an empty one. */
+	/* Marks a list with only other types, so that it is not mistaken for an empty list. */
 	RF_RESET_OTHER = 32,
 };
 
 /* --- redfish.c -------------------------------------------------------------------------------- */
 /* True if the operation changes the machine. */
 bool rf_changes(const struct rf_op *op);
-/* Ends the operation successfully; result is for read operations. */
+/* Ends the operation successfully. Result: argument for the done() of a read operation; NULL for
+ * other operations. */
 void rf_end(struct redfish *r, const void *result);
 void rf_fail(struct redfish *r, const struct err *e);
 void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
-/* Forgets the facts, but not the session. */
+/* Forgets all facts about the BMC, but not the session. */
 void rf_forget(struct redfish *r);
-/* Frees the previous text; takes ownership of text. */
+/* Replaces the text in *slot: frees the previous one and takes ownership of text. */
 void rf_set(char **slot, char *text);
-/* Calls then(r) after ms. Must be the step's last act, with no request in flight. */
+/* Calls then(r) after ms. Must be the last act of the step, with no request in flight. */
 void rf_wait(struct redfish *r, int64_t ms, void (*then)(struct redfish *r));
 
 /* --- exchange.c ------------------------------------------------------------------------------- */
-/* Takes ownership of what q holds; *q is empty afterwards. */
+/* Sends the request. Takes ownership of the texts in *q and clears *q. */
 void rf_send(struct redfish *r, struct rf_request *q);
 void rf_get(struct redfish *r, char *path /* Takes ownership of path. */, rf_step *next);
-/* Sends r->req once more, after a login. */
+/* Sends r->req once more; for use after a login. */
 void rf_resend(struct redfish *r);
 void rf_abort(struct redfish *r);
 /* Returns the path of {"@odata.id": ...} or of a string; NULL: absent or invalid (*e). */
 char *rf_link(const struct redfish *r, const json_t *ref, struct err *e);
-/* True if the text is short and printable. */
+/* True if s is short (less than RF_STR bytes) and has no control characters. */
 bool rf_text_ok(const char *s);
-/* True if the BMC may lack the requested resource (below the System's lists of drives). A failure
- * there does not count as a failure of the BMC: its other resources show whether it works. */
+/* True while drives.c reads the list of drives. A BMC may lack these resources, so a failure here
+ * does not count as a failure of the BMC. */
 bool rf_is_optional(const struct redfish *r);
-/* True if the BMC's reply means that it does not serve this resource, so that an early retry is
- * useless. False: it was served, or no reply came, or the BMC is busy (408, 429, 502 to 504, or
- * Retry-After). */
+/* True if the reply means that the BMC does not serve this resource, so that an early retry is
+ * useless. False: the resource was served, no reply came, or the BMC is busy (408, 429, 502 to 504,
+ * or Retry-After). */
 bool rf_is_lacking(const struct rf_reply *p);
 
 /* --- message.c -------------------------------------------------------------------------------- */
 #define RF_WORDS 1024
-/* Returns the messages of a reply (a list, or one object); NULL: none. */
+/* Returns the messages of a reply (an array, or one object); NULL: none. */
 const json_t *rf_messages(const json_t *body);
-/* Sets kind and retry_after_ms of *e from the ids of the messages, where the ids are more exact
- * than the status. */
+/* Sets kind and retry_after_ms of *e from the ids of the messages, if an id is more exact than the
+ * HTTP status. */
 void rf_heed(const json_t *messages, struct err *e);
-/* Writes ids and texts of all messages to out.  False: the messages have neither. */
+/* Writes ids and texts of all messages to out. Returns false if the messages have neither. */
 bool rf_words(const json_t *messages, char out[static RF_WORDS]);
-/* Writes the first specific message id to out, and no text, because a text may quote the login.
- * False: no such id. */
+/* Writes the id of the first specific message to out. Writes no text, because a text may quote the
+ * login. Returns false if no message has a specific id. */
 bool rf_message_id(const json_t *messages, char out[static RF_WORDS]);
-/* Sets r->must_change and *e if the body has the message PasswordChangeRequired.  False: it has
- * not. */
+/* Checks a body for the message PasswordChangeRequired: if found, sets r->must_change and *e and
+ * returns true. */
 bool rf_password_change(struct redfish *r, const json_t *body, struct err *e);
 /* Sets *e to the error of a required password change; r->must_change must be set. */
 void rf_password_err(const struct redfish *r, struct err *e);
 
-/* body.c: returns a new reference to the object in a reply; NULL with ERR_PROTOCOL. */
+/* body.c: returns a new reference to the object in a reply; NULL with ERR_PROTOCOL in *e. */
 json_t *rf_body(const struct http_reply *http, struct err *e);
 
 /* --- tag.c ------------------------------------------------------------------------------------ */
-void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag /* tag NULL: none. */);
-/* Returns the value for If-Match, malloc'd; NULL: send none. */
+void rf_tag_read(
+	struct redfish *r, enum rf_tag_of of,
+	const char *
+		tag /* Stores the ETag of the resource that will be written, and the form to begin with. tag NULL: no ETag. */);
+/* Returns the value of If-Match for the next write, malloc'd; NULL: send no If-Match. */
 char *rf_tag(const struct redfish *r);
-/* Remembers the form for this BMC. */
+/* Remembers the form of ETag that just worked for this BMC. */
 void rf_tag_worked(struct redfish *r);
-/* True if the reply refused the ETag and another form is left: again(r) is then called later. */
+/* True if the reply refused the ETag and another form is left: then again(r) is called, at once or
+ * after a new read of the resource. */
 bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r));
 
 /* --- task.c ----------------------------------------------------------------------------------- */
-/* False: no task; p is the reply. */
+/* Begins to poll the task if p is a 202 that names one. Returns false if p names no task; p is then
+ * the final reply. */
 bool rf_task_follow(struct redfish *r, const struct rf_reply *p);
 
 /* --- session.c -------------------------------------------------------------------------------- */
 /* Logs in and finds the System if necessary, then calls then(r, NULL). */
 void rf_ready(struct redfish *r, rf_step *then);
 void rf_log_out(struct redfish *r);
-/* Logs in after a 401, then resends the request. */
+/* Logs in after a 401, then sends the refused request again. */
 void rf_login_again(struct redfish *r);
 
 /* --- find.c ----------------------------------------------------------------------------------- */
-/* Afterwards calls r->ready. */
+/* Finds the System, then calls r->ready. */
 void rf_find_system(struct redfish *r);
-/* Bits of enum rf_reset; 0: no list. */
+/* Returns the ResetTypes in a JSON list as bits of enum rf_reset; 0: no list. */
 unsigned rf_reset_types(const json_t *values);
 /* Returns true if the reply is a ComputerSystem and no DPU.  False: the operation has ended with an
  * error that names the type. */
 bool rf_ensure_system(struct redfish *r, const struct rf_reply *p);
-/* False: the operation has ended. */
+/* Learns links and quirks of the System in the reply. Returns false if the System is not the
+ * intended machine; the operation has then ended. */
 bool rf_learn_system(struct redfish *r, const struct rf_reply *p);
 
 /* --- system.c --------------------------------------------------------------------------------- */
 void rf_system_read(struct redfish *r);
 void rf_system_power(struct redfish *r);
 void rf_identity_of(const json_t *system, struct rf_identity *out);
-/* s points into system and id. */
+/* Fills *s from a System. Texts in *s point into system and id. */
 void rf_parse(const json_t *system, int64_t read_at, struct redfish_system *s,
 	      const struct rf_identity *id);
 
@@ -410,29 +427,33 @@ void rf_parse_boot(const json_t *boot, struct redfish_system *s);
 const char *rf_reset_type(const struct redfish *r, bool on);
 /* Reads the ResetTypes from the ActionInfo. */
 void rf_learn_resets(struct redfish *r, const json_t *info);
-/* health.c: sets health_told and fault of s. */
+/* health.c: sets health_told and fault of *s. */
 void rf_health_read(const json_t *system, struct redfish_system *s);
-/* True: next() will get the pending object, and passes it to rf_pending_read(). */
+/* Requests the pending object; next() gets the reply and must pass it to rf_pending_read(). Returns
+ * false, without a request, if the System has no pending object or it is known to have no boot
+ * overrides. */
 bool rf_look_at_pending(struct redfish *r, rf_step *next);
-/* Sets op->pending, target and tag if the pending object has boot overrides. False: it could not be
- * read. */
+/* Sets pending, target and tag of the operation if the pending object has boot overrides. Returns
+ * false if the pending object could not be read. */
 bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
 
 /* --- boot.c ----------------------------------------------------------------------------------- */
 void rf_boot(struct redfish *r);
-/* True if System and pending object, which the operation has read, list this target. */
+/* True if the machine can boot this way as far as the BMC lists it. Checks the lists in the System
+ * and in the pending object, which the operation has already read. */
 bool rf_boots_from(struct redfish *r, enum redfish_boot how);
 
 /* --- oem.c: vendors' overrides for virtual CDs; without one, then(r) is called at once -------- */
 /* True if the standard target Cd means the physical drive on this BMC. */
 bool rf_oem_has_cd(const struct redfish *r);
-/* Refreshes r->cd_first. */
+/* Sets r->cd_first from the vendor's setting, then calls then(r). */
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r));
-/* Sets the vendor's override; calls then(r) if the standard override is needed as well or
+/* Sets the vendor's override. Calls then(r) if the standard override is needed as well, or
  * instead. */
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));
 
-/* Returns the Manager's action that makes media slots appear, and its body. NULL: none. */
+/* Returns the path of the Manager's action that makes media slots appear; its body is
+ * RF_ENABLE_MEDIA. NULL: the action does not exist. */
 char *rf_oem_media(const struct redfish *r, const json_t *manager);
 #define RF_ENABLE_MEDIA "{\"RMediaState\":\"Enable\"}"
 
@@ -441,11 +462,13 @@ void rf_media_read(struct redfish *r);
 void rf_media_insert(struct redfish *r);
 void rf_media_eject(struct redfish *r);
 void rf_scan_free(struct rf_scan *s);
-/* Saves the search when the operation has no time left; the next operation continues it. */
+/* Saves the unfinished search in r->scan when the operation runs out of time; the next operation
+ * continues it. */
 void rf_scan_keep(struct redfish *r);
 
-/* media_trust.c: calls then(r) if this slot, read just now, verifies nothing, or trusts the CA of
- * the url's server. */
+/* media_trust.c: makes the slot accept the certificate of the url's server, then calls then(r).
+ * slot: as read just now. A slot that verifies nothing, or trusts the CA already, needs no
+ * request. */
 void rf_media_trust(struct redfish *r, const json_t *slot, void (*then)(struct redfish *r));
 
 /* --- abilities.c ------------------------------------------------------------------------------ */
@@ -454,7 +477,7 @@ void rf_abilities_read(struct redfish *r);
 /* --- facts.c ---------------------------------------------------------------------------------- */
 /* Records the time that a reply took. */
 void rf_latency(struct redfish *r, int64_t ms);
-/* json: a Manager of the System. */
+/* Records the firmware version of a Manager of the System. manager: the resource. */
 void rf_learn_manager(struct redfish *r, const json_t *manager);
 /* Returns a copy of a BMC's text that is fit for display, malloc'd; NULL: not fit. */
 char *rf_text_of(const char *s);

@@ -18,7 +18,8 @@ struct origin {
 	const char *rest;
 };
 
-/* RFC 3986: scheme "://" authority path. Only http and https, no user part. */
+/* Splits url into scheme, authority and path (RFC 3986). Returns false unless the scheme is http or
+ * https and there is no user part. */
 static bool split(const char *url, struct origin *o)
 {
 	const char *end, *colon = NULL;
@@ -64,7 +65,7 @@ static int hex(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* True if all bytes are valid in a request line and no segment is "." or "..", also
+/* True if all bytes are valid in a request line and no segment is "." or "..", not even
  * percent-encoded. */
 static bool path_ok(const char *p)
 {

@@ -7,24 +7,25 @@
 #include "base/str.h"
 
 /*
- * The CD slot. It is searched once, depth first, through the links of the System and of its
- * Managers:
+ * Reads and writes the virtual CD slot. The slot is searched once, depth first, through the links
+ * of the System and of its Managers:
  *
  *   System -> VirtualMedia -> slots
  *   Managers -> Manager -> VirtualMedia -> slots
  *
- * The first CD slot with InsertMedia wins; without one, the first CD slot, whose Image is then
- * patched, or the first slot that does not list its media types. Its actions are read again before
- * each use, because some BMCs show EjectMedia only while a medium is inserted. A slot that accepts
- * no medium, as internal ones do, is skipped for the next one. A search interrupted by the time
- * limit continues in the next operation: at 3 s a reply it takes longer than one operation.
+ * The first CD slot with InsertMedia wins. Without one, the first CD slot (its Image is then
+ * patched), or the first slot that does not list its media types, is used. A slot is read again
+ * before each use, because some BMCs show EjectMedia only while a medium is inserted. If a slot
+ * accepts no medium, as internal ones do, the next slot is tried. A search that the time limit
+ * interrupts continues in the next operation: at 3 s a reply it takes longer than one operation.
  *
- * The protocols of a slot are listed in one of three places, or nowhere; InsertMedia's ActionInfo
- * is read once for each slot.
+ * A slot lists its transfer protocols in one of three places, or nowhere. InsertMedia's ActionInfo,
+ * the third of them, is read once for each slot.
  */
-#define MAX_LOOKS 40 /* Requests of one search. */
+#define MAX_LOOKS 40 /* Most requests of one search. */
 #define MAX_TODO 64
-/* Interval in ms between searches after slots were enabled, and the number of searches. */
+/* ENABLE_MS: interval in ms between searches after slots were enabled. ENABLE_LOOKS: number of
+ * searches. */
 #define ENABLE_MS 5000
 #define ENABLE_LOOKS 3
 #define NO_SLOT_MS 600000 /* Time in ms before an unsuccessful search is repeated. */
@@ -45,7 +46,8 @@ struct rf_scan {
 	char *second_best;
 	/* The first resource that the BMC does not serve; kind ERR_NONE: none. */
 	struct err lacks;
-	/* p: the slot, read just now; NULL: read it. */
+	/* Continues the operation with the chosen slot. p: reply with the slot, read just now;
+	 * NULL: read the slot first. */
 	void (*found)(struct redfish *r, const struct rf_reply *p);
 };
 
@@ -68,7 +70,7 @@ void rf_scan_free(struct rf_scan *s)
 /* --- the search ------------------------------------------------------------------------------- */
 
 static void push(struct rf_scan *s, enum node node,
-		 char *path /* Takes ownership of path; NULL: nothing. */)
+		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
 {
 	if (!path)
 		return;
@@ -86,7 +88,8 @@ static void push(struct rf_scan *s, enum node node,
 	s->todo[s->n++].path = path;
 }
 
-/* Last in, first out, so the last member is pushed first. */
+/* Adds the members of a collection to the stack of the search. The last member is pushed first,
+ * because the stack is last in, first out. */
 static void push_members(struct redfish *r, enum node node, const json_t *collection)
 {
 	const json_t *members = json_object_get(collection, "Members");
@@ -108,7 +111,8 @@ static bool is_named(const json_t *slot, const char *const *starts, size_t n)
 	return false;
 }
 
-/* Judges a slot without MediaTypes, as Gigabyte's, by its name; unknown: it may accept CDs. */
+/* Returns whether the slot accepts CDs. A slot without MediaTypes, as Gigabyte's, is judged by its
+ * name; RF_UNKNOWN: it may accept CDs. */
 static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
 {
 	/* These slots accept uploads or files of a user's browser (XCC), not addresses. */
@@ -154,7 +158,8 @@ static void found(struct redfish *r, char *path, const struct rf_reply *p)
 	next(r, p);
 }
 
-/* True: the slot was chosen, and the operation continues with it. */
+/* Examines a slot that was just read. Returns true if the slot was chosen, and the operation
+ * continues with it. */
 static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_scan *s = r->op->scan;
@@ -185,8 +190,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 	bool is_none = p->status == 404 || p->status == 405 || p->status == 501;
 
 	if (p->err.kind != ERR_NONE) {
-		/* Missing or not served: continue. Any other failure is no information about the
-		 * slot. */
+		/* A missing or unserved resource does not end the search. Any other failure does,
+		 * because it says nothing about the slot. */
 		if (!is_none && !rf_is_lacking(p)) {
 			rf_fail(r, &p->err);
 			return;
@@ -281,7 +286,8 @@ static void on_enabled(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 }
 
-/* The slots appear some seconds after the reply. */
+/* Enables the media slots, then searches again up to ENABLE_LOOKS times, because the slots appear
+ * some seconds after the reply. */
 static void enable(struct redfish *r)
 {
 	struct err e;
@@ -329,7 +335,7 @@ void rf_scan_keep(struct redfish *r)
 	rf_scan_free(r->scan);
 	r->scan = s;
 	r->op->scan = NULL;
-	/* The latest request has no reply yet, and is sent again. */
+	/* The latest request has no reply yet: put it back, so that it is sent again. */
 	s->todo[s->n].node = s->asked;
 	s->todo[s->n++].path = s->seen[--s->nseen];
 }
@@ -364,8 +370,8 @@ static void with_slot(struct redfish *r, rf_step *next)
 	search(r, next);
 }
 
-/* The search ended on a slot that it read some requests ago: reads it again for its present
- * state. */
+/* Reads the slot again if p is NULL (the search ended on a slot that it read some requests ago) and
+ * calls again() with the reply. Returns false if p already is a fresh read. */
 static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 {
 	if (p)
@@ -417,7 +423,8 @@ static void read_done(struct redfish *r)
 	rf_end(r, &m);
 }
 
-/* A failed read is repeated at the next use of the slot; a missing ActionInfo means no list. */
+/* Records whether InsertMedia's ActionInfo lists HTTPS. A missing ActionInfo (4xx) means no list;
+ * after any other failure the next use of the slot reads ActionInfo again. */
 static void on_insert_info(struct redfish *r, const struct rf_reply *p)
 {
 	bool yes = false;
@@ -471,9 +478,11 @@ void rf_media_read(struct redfish *r)
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /*
- * eject: read slot -> eject (two variants) -> done insert: read slot -> eject if a medium is in ->
- * read slot -> insert (four variants) -> done
- *                                                             \-> the next slot
+ * Eject and insert:
+ *
+ *   eject:  read slot -> eject (two variants) -> done
+ *   insert: read slot -> eject if a medium is in -> read slot -> insert (four variants) -> done
+ *                                                                 \-> the next slot
  *
  * If the slot lacks the action, its Image is patched: op->target is then the slot itself.
  */
@@ -481,7 +490,7 @@ static void eject_send(struct redfish *r);
 static void insert_send(struct redfish *r);
 static void on_slot(struct redfish *r, const struct rf_reply *p);
 
-/* Continues with the next slot, because this one accepts no medium (r->kept_err). */
+/* Continues with the next slot, because this one accepts no medium; r->kept_err has its error. */
 static void next_slot(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -538,8 +547,8 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 static const char *const forms[] = {"full", "bare", "wordy", "named"};
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
-/* Returns the next form of a body, beginning with the form that this BMC accepted last, or is known
- * to need. FORMS: none is left. */
+/* Returns the index of the next form of a body. Begins with the form that this BMC accepted last,
+ * or that its quirks require. Returns FORMS if no form is left. */
 static size_t insert_form(const struct redfish *r)
 {
 	size_t first = r->form			       ? r->form - 1
@@ -565,7 +574,7 @@ static char *insert_body(const struct redfish *r)
 		return NULL;
 	o = json_pack("{s:s}", "Image", op->url);
 	if (!o)
-		return NULL; /* Not UTF-8. */
+		return NULL; /* The url is not UTF-8. */
 	if (!str_eq(form, "bare")) {
 		json_object_set_new(o, "Inserted", json_true());
 		json_object_set_new(o, "WriteProtected", json_true());
@@ -575,14 +584,16 @@ static char *insert_body(const struct redfish *r)
 		json_object_set_new(o, "TransferProtocolType",
 				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
 	}
-	if (str_eq(form, "named")) { /* Required even for anonymous access (Q26). */
+	if (str_eq(form, "named")) {
+		/* Some BMCs require a name and a password even for anonymous access (Q26). */
 		json_object_set_new(o, "UserName", json_string("none"));
 		json_object_set_new(o, "Password", json_string("none"));
 	}
 	return json_text(o);
 }
 
-/* The task reports a failure; checks whether the medium is inserted all the same. */
+/* Runs after the task of InsertMedia reported a failure: ends the operation with success if the
+ * medium is inserted all the same. */
 static void after_insert(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -635,7 +646,9 @@ static void insert_start(struct redfish *r, const struct rf_reply *p)
 	rf_media_trust(r, p->json, insert_send);
 }
 
-/* The eject was refused or is done: checks what is inserted now. */
+/* Checks what is in the slot after the eject was refused or done. A medium still inserted after a
+ * refused eject is the error of that refusal; otherwise the operation ends, or continues with the
+ * insert. */
 static void after_eject(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -661,7 +674,7 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 	else if (p->err.kind == ERR_NONE)
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (p->status == 409 || p->status == 500)
-		/* Some BMCs report this also if no medium is inserted. */
+		/* Some BMCs answer with these statuses even if no medium is inserted. */
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (!climb(r, p, eject_send))
 		rf_fail(r, &p->err);

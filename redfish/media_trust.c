@@ -6,18 +6,18 @@
 #include "base/str.h"
 
 /*
- * Prepares a slot that verifies the certificate of the server it fetches from (VerifyCertificate,
- * DSP0268), before it fetches from drover:
+ * Prepares a slot that verifies the certificate of the server from which it fetches
+ * (VerifyCertificate, DSP0268), before it fetches from drover:
  *
  *   its Certificates -> contain our CA?          -> then()
  *                       \-> POST the CA          -> then()
  *                            \-> VerifyCertificate off, for this slot only -> then()
  *
- * A resource that is not served (rf_is_lacking()) is no failure yet: InsertMedia gives a better
- * error.
+ * If a resource is not served (rf_is_lacking()), the operation continues: InsertMedia gives a
+ * better error.
  * Tests: tests/unit/redfish/test_media.c
  */
-#define LOOKS 8 /* Certificates of a slot that are read. */
+#define LOOKS 8 /* Most certificates of one slot that are read. */
 
 static void trust_next(struct redfish *r);
 
@@ -64,7 +64,7 @@ static void install(struct redfish *r)
 		uncheck(r);
 }
 
-/* Ignores line ends, which BMCs change. */
+/* True if both PEM texts are equal apart from line ends, which BMCs change. */
 static bool is_same_pem(const char *a, const char *b)
 {
 	for (;; a++, b++) {

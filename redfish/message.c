@@ -53,7 +53,7 @@ const json_t *rf_messages(const json_t *body)
 	return messages ? messages : json_object_get(body, "@Message.ExtendedInfo");
 }
 
-/* iDRAC sends one object instead of a list. */
+/* Returns the number of messages. iDRAC sends one object instead of an array. */
 static size_t count(const json_t *messages)
 {
 	return json_is_object(messages) ? 1 : json_array_size(messages);
@@ -111,7 +111,8 @@ static void append_message(char out[static RF_WORDS], const json_t *m, const cha
 {
 	const char *text = json_str_at(m, "Message"), *between = *out ? "; " : "";
 
-	if (!str_empty(text) && strstr(out, text)) /* A repeated message. */
+	/* Skip a message whose text is already in out. */
+	if (!str_empty(text) && strstr(out, text))
 		return;
 	if (!str_empty(id)) {
 		append(out, between, id);
@@ -134,7 +135,7 @@ bool rf_words(const json_t *messages, char out[static RF_WORDS])
 	return out[0];
 }
 
-/* Returns true for an id of letters and digits, which cannot quote much of a login. */
+/* True if s consists of letters and digits only, so that it cannot quote much of a login. */
 static bool is_id(const char *s)
 {
 	static const char letters[] =

@@ -6,16 +6,16 @@
 #include "base/str.h"
 
 /*
- * Vendors' own settings where the standard one does not work.
+ * Uses vendors' own settings where the standard setting does not work.
  *
- * iDRAC: the override Cd boots the physical drive; virtual media boot if the attribute ServerBoot
- * is VCD-DVD, which the BMC resets after that boot.
+ * iDRAC: the override Cd boots the physical drive. Virtual media boot if the attribute ServerBoot
+ * is VCD-DVD, which the BMC resets after that boot. The attributes are reached through the Manager:
  *
  *   Manager -> Links.Oem.Dell.DellAttributes, the one of the Manager itself -> Attributes
  *
- * (Capture of a PowerEdge R750; the values in Dell's attribute registry of the iDRAC.) A BMC
- * without the attribute uses the override. The attributes are 50 KB, so they are read once for each
- * login, and afterwards only while drover's own value may be set.
+ * (Sources: capture of a PowerEdge R750; the values in Dell's attribute registry of the iDRAC.) On
+ * a BMC without the attribute the standard override is used. The attributes are 50 KB, so they are
+ * read once for each login, and afterwards only while drover's own value may be set.
  */
 #define DEVICE "ServerBoot.1.FirstBootDevice"
 #define ONCE "ServerBoot.1.BootOnce"
@@ -136,9 +136,9 @@ static void on_attributes(struct redfish *r, const struct rf_reply *p)
 }
 
 /*
- * AMI: media slots exist only after remote media are enabled, by an action of the Manager (capture
- * of a DGX H100: its ActionInfo names the parameter). Older firmware, as Gigabyte's, names it after
- * another schema.
+ * Returns the action that enables remote media, or NULL. On AMI, media slots exist only after this
+ * action of the Manager (capture of a DGX H100: its ActionInfo names the parameter). Older
+ * firmware, as Gigabyte's, names the action after another schema.
  */
 char *rf_oem_media(const struct redfish *r, const json_t *manager)
 {

@@ -33,7 +33,7 @@ static bool matches(const struct quirk_row *q, const struct quirk_facts *f)
 	       (!q->member || (f->has && f->has(q->member, f->arg)));
 }
 
-/* Removes earlier rows that this row corrects completely. */
+/* Removes from *out all earlier rows whose flags row `by` clears or replaces completely. */
 static void correct(struct quirks *out, const struct quirk_row *by)
 {
 	for (size_t i = 0; quirk_rows + i < by; i++) {

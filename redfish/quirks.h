@@ -33,7 +33,7 @@ enum quirk {
 	QUIRK_MEDIA_UPLOADS = 1 << 9,
 };
 
-/* Any member may be NULL: not reported. */
+/* Facts about a BMC that rows are matched against. Any text may be NULL: not reported. */
 struct quirk_facts {
 	/* Vendor of the root, else Manufacturer of the System. */
 	const char *vendor;
@@ -42,7 +42,7 @@ struct quirk_facts {
 	const char *redfish_version;
 	/* BiosVersion of the System. */
 	const char *bios;
-	/* Returns true if the root's Oem has such a member. */
+	/* Returns true if the Oem object of the service root has this member. */
 	bool (*has)(const char *member, const void *arg);
 	const void *arg;
 };
@@ -50,19 +50,19 @@ struct quirk_facts {
 struct quirks {
 	/* Bits of enum quirk. */
 	unsigned flags;
-	/* Bits: indexes of the rows in force, without those corrected by a later row. */
+	/* Bits: indexes of the rows that apply, without those that a later row corrects. */
 	uint64_t rows;
 };
 struct quirks quirks_of(const struct quirk_facts *f);
 
 struct quirk_row {
-	/* For example Q26-nokia: unique, never changed. */
+	/* Unique and never changed, for example "Q26-nokia". */
 	const char *id;
 	/* The deviation, as text for display. */
 	const char *name;
-	/* Globs, matched in any case; NULL: any. */
+	/* Glob patterns, matched without regard to case; NULL matches every BMC. */
 	const char *vendor, *product, *redfish_version, *bios;
-	/* NULL: any. */
+	/* Name of a member that the root's Oem must have; NULL: no such condition. */
 	const char *member;
 	unsigned set, clear;
 	const char *why;

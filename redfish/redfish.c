@@ -11,7 +11,8 @@
 #define CALL_MS 15000
 /*
  * Circuit breaker: after BREAKER_FAILURES consecutive operations without a usable reply the client
- * pauses and every call fails at once. Then one call is sent, and its result decides.
+ * pauses, and every call fails at once. After the pause one call is sent; its result ends or
+ * prolongs the pause.
  */
 #define BREAKER_FAILURES 3
 #define BREAKER_BASE_MS 5000
@@ -229,14 +230,15 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 	return true;
 }
 
-/* Removes the operation from every list, then calls its owner (who may free the client), then frees
- * it. */
+/* Ends the operation: removes it from every list, calls its owner's done() (which may free the
+ * client), then frees the operation. */
 static void finish(struct rf_op *op, const void *result, const struct err *e)
 {
 	struct redfish *r = op->r;
 	struct err told;
 
-	if (e) { /* A BMC may quote what was sent to it. */
+	if (e) {
+		/* A BMC may quote what was sent to it: remove password and token from the error. */
 		told = *e;
 		quoted_redact_err(&told, r->password, r->token);
 		e = &told;

@@ -7,32 +7,33 @@
 #include "redfish/link.h"
 
 /*
- * From nothing to "logged in, System known":
+ * Logs in and finds the System before an operation:
  *
  *   root -> login -> delete the predecessor's sessions -> System -> r->ready
  *
- * Each part is skipped if its result is known. A 401 in the middle of an operation begins at login
- * and ends with the refused request sent again.
+ * Each part is skipped if its result is known. After a 401 in the middle of an operation the
+ * sequence begins at the login and ends by sending the refused request again.
  *
- * A wrong password may lock a BMC (three tries on some), so one refusal is final: r->refused lasts
- * as long as the client.
+ * A wrong password may lock a BMC (three tries on some), so one refusal is final: r->refused stays
+ * set as long as the client exists.
  *
  * If no session is free, the predecessor's sessions, and only those that drover opened, are deleted
  * with Basic. If that frees none, Basic is used for a while, unless a session ever worked on this
  * BMC.
  */
 #define SERVICE_ROOT "/redfish/v1/"
-/* DSP0266 allows a client without the root's link to log in here. */
+/* Path of the Sessions collection for a BMC whose root cannot be read without a login (DSP0266
+ * permits to log in here). */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
-/* After this idle time in ms the session has probably expired (some BMCs: 30 s). */
+/* Idle time in ms after which the session has probably expired (some BMCs: 30 s). */
 #define IDLE_MS 20000
 #define LENT_MS 600000 /* Time in ms for which Basic is used before a session is tried again. */
 
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
 
-/* Ends the operation with a refused login.  said: error of the reply to the login; NULL: not
- * reported. */
+/* Ends the operation with ERR_DENIED for a refused login. said: error of the reply to the login;
+ * NULL: no such reply. */
 static void refuse(struct redfish *r, const struct err *said)
 {
 	struct err e;
@@ -56,7 +57,8 @@ static void get_root(struct redfish *r, enum rf_login login)
 
 static void logged_in(struct redfish *r);
 
-/* The session was refused in the middle of an operation, which may log in once more. */
+/* Forgets the session, which was refused in the middle of an operation, so that the operation may
+ * log in once more. Each operation may do this once. */
 static void drop_session(struct redfish *r)
 {
 	r->op->logged_in_again = true;
@@ -67,8 +69,8 @@ static void drop_session(struct redfish *r)
 	rf_set(&r->session_uri, NULL);
 }
 
-/* An operation may change only a machine that it read itself: the session may belong to another
- * machine that got this address. */
+/* Continues after the System was read in this operation. An operation may change only a machine
+ * that it read itself, because the session may belong to another machine that got this address. */
 static void on_proof(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status == 401 && r->basic) {
@@ -88,7 +90,8 @@ static void start(struct redfish *r)
 	if (r->root_known)
 		rf_find_system(r);
 	else
-		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* It was closed before the login. */
+		/* The known session was closed before the login: read the root again. */
+		get_root(r, r->basic ? RF_BASIC : RF_SESSION);
 }
 
 static void logged_in(struct redfish *r)
@@ -106,7 +109,8 @@ static void logged_in(struct redfish *r)
 	}
 }
 
-/* Not a verdict on the password: Basic may just be disabled. */
+/* Ends the operation because the BMC refused Basic. This is not a verdict on the password: Basic
+ * may just be disabled. */
 static void basic_not_taken(struct redfish *r)
 {
 	r->basic = r->lent = false;
@@ -185,8 +189,8 @@ static void no_session_left(struct redfish *r, const struct err *e)
 	delete_old(r);
 }
 
-/* Only for a BMC whose root names no sessions at all: a BMC whose session service fails is not
- * accessed with weaker authentication. */
+/* Uses Basic. Only for a BMC whose root names no sessions at all: a BMC whose session service fails
+ * must not be accessed with weaker authentication. */
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
@@ -200,8 +204,8 @@ static void use_basic(struct redfish *r)
 	delete_old(r);
 }
 
-/* The root names a service that does not exist, permanently or for a moment. Basic is used for a
- * while; its refusal is then no verdict on the password. */
+/* Uses Basic for a while, because the root names a session service that does not exist, permanently
+ * or for a moment. If Basic is refused as well, that is no verdict on the password. */
 static void no_service(struct redfish *r)
 {
 	if (r->session_worked || r->old_session) {
@@ -239,7 +243,8 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		no_session_left(r, &p->err);
 		return;
 	}
-	/* Neither is "not now" (InvalidOperationForSystemState and similar). */
+	/* A reply that means "not now" (InvalidOperationForSystemState and similar) is no verdict
+	 * on the password either. */
 	if (p->status != 401 && p->err.kind == ERR_UNAVAILABLE) {
 		rf_fail(r, &p->err);
 		return;
@@ -279,7 +284,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		delete_old(r);
 }
 
-/* Appends a JSON string to out; returns its length (at most 6 * strlen(s) + 2). */
+/* Writes s as a JSON string to out; returns its length (at most 6 * strlen(s) + 2). */
 static size_t quote(char *out, const char *s)
 {
 	char *at = out;
@@ -304,7 +309,8 @@ static size_t quote(char *out, const char *s)
 	return (size_t)(at - out);
 }
 
-/* Built by hand in one piece, so that no copy of the password remains in freed memory. */
+/* Returns the body of the login. Built by hand in one piece, so that no copy of the password
+ * remains in freed memory. */
 static char *credentials_body(const struct redfish *r)
 {
 	static const char user_key[] = "{\"UserName\":", word_key[] = ",\"Password\":";
@@ -327,8 +333,9 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	/* 401 is common, although the address is needed for the login. A missing resource may be
-	 * missing at that address only. */
+	/* Some BMCs refuse to show the session service before the login, although its link to the
+	 * sessions is needed for the login; others lack the resource at this address only. In these
+	 * cases FIXED_SESSIONS is used. Any other failure ends the operation. */
 	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403 && p->status != 404 &&
 	    p->status != 405 && p->status != 501) {
 		rf_fail(r, &p->err);
@@ -426,7 +433,8 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the service root names no Systems");
 }
 
-/* A session that no longer exists is ended. */
+/* Ends the operation after the session was deleted. A session that no longer exists (401, 404)
+ * counts as deleted. */
 static void on_logged_out(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 404) {

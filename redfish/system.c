@@ -97,7 +97,9 @@ static bool has_override(const json_t *j)
 	       json_object_get(boot, "BootSourceOverrideTarget@Redfish.AllowableValues");
 }
 
-/* An override is set if the System shows one, or if the pending object will make it one. */
+/* Ends the operation with the state of the System. The boot override is that of the System, or, if
+ * the System shows none, that of the pending object, which the next boot applies. The vendor's own
+ * override of virtual CDs takes precedence over both. */
 static void answer(struct redfish *r)
 {
 	struct redfish_system s;
@@ -120,8 +122,10 @@ static void answer(struct redfish *r)
 }
 
 /*
- * Most pending objects have no boot overrides (boot order, or nothing): they are read once. An
- * unserved pending object has none, unless it has shown some before.
+ * Takes the boot override from the pending object (the System's settings object) if it has one.
+ * Most pending objects have none (only the boot order, or nothing); their path is then recorded, so
+ * that they are not read again. An unserved pending object counts as one without overrides, unless
+ * a pending object of this BMC has shown one before: then returns false.
  */
 bool rf_pending_read(struct redfish *r, const struct rf_reply *p)
 {
@@ -213,7 +217,7 @@ static const char *way_on(const struct redfish *r)
 	return NULL;
 }
 
-/* True if the request was refused and another variant was not tried yet. */
+/* True if the request was refused and another variant has not been tried yet. */
 static bool another_way_on(struct redfish *r)
 {
 	const char *was = r->op->way;
@@ -250,7 +254,8 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 	}
 }
 
-/* BMCs answer 400 and 409 also if the state is already reached: check before trusting either. */
+/* Ends the power operation after the reply. BMCs answer 400 and 409 also if the machine already has
+ * the wanted power state, so these lead to a check of the power state. */
 static void on_reset(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE) {
@@ -274,14 +279,15 @@ const char *rf_reset_type(const struct redfish *r, bool on)
 						  : NULL;
 }
 
-/* Sent in any case, because PowerState may be minutes old. */
+/* Sends the power request even if the System already shows the wanted state, because PowerState may
+ * be minutes old. */
 static void reset(struct redfish *r)
 {
 	const char *type = rf_reset_type(r, r->op->on);
 	struct err e;
 
 	if (!type || !r->reset_target) {
-		rf_forget(r); /* The BMC may gain the ability later. */
+		rf_forget(r); /* Forget the facts, because the BMC may offer a ResetType later. */
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
 			       r->op->on ? "on" : "off");
 		rf_fail(r, &e);
@@ -308,7 +314,8 @@ void rf_learn_resets(struct redfish *r, const json_t *info)
 	r->reset_asked = true;
 }
 
-/* Without a reply, the power request itself shows whether the BMC is reachable. */
+/* Sends the power request after ActionInfo was read. Without a reply it is sent too: its own result
+ * shows whether the BMC is reachable. */
 static void on_action_info(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status != 0)

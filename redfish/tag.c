@@ -6,10 +6,11 @@
 #include "base/str.h"
 
 /*
- * If-Match. Some BMCs return ETags that they do not accept, or accept only in the other form (weak,
- * strong), or require one where they returned none, or require "*":
+ * Chooses the If-Match header of writes. Some BMCs return ETags that they do not accept, or accept
+ * only in the other form (weak, strong), or require one where they returned none, or require "*".
+ * The forms are tried in this order:
  *
- *   as returned -> the other form -> read again, once more from the top -> "*" -> without
+ *   as returned -> the other form -> read again, both forms once more -> "*" -> without
  *
  * The form that worked is remembered for this BMC, separately for the System and for media slots.
  * "*" and no ETag mean that the last writer wins; they are used only after the resource was read
@@ -66,7 +67,8 @@ void rf_tag_worked(struct redfish *r)
 		r->tag_form[op->tag_of] = op->form;
 }
 
-/* A new ETag is tried in its forms; the same ETag would be refused again. */
+/* Repeats the write after the resource was read again. A new ETag is tried in its forms; the same
+ * ETag would be refused again, so "*" is next. */
 static void on_reread(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;
@@ -96,7 +98,8 @@ bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 		op->form = RF_TAG_OTHER;
 	} else if (!op->tag_reread) {
 		op->tag_reread = true;
-		/* The remembered form no longer works: try this ETag in all forms too. */
+		/* The remembered form no longer works: forget the ETag, so that it is tried in all
+		 * forms even if the new read returns the same one. */
 		if (op->form == r->tag_form[op->tag_of] && op->form != RF_TAG_GIVEN)
 			rf_set(&op->tag, NULL);
 		rf_get(r, mem_strdup(op->target), on_reread);

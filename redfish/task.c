@@ -7,21 +7,23 @@
 #include "redfish/link.h"
 
 /*
- * Work that a BMC does after its reply: 202 with the address of a task or of its monitor (DSP0266,
- * asynchronous operations). The task is polled until it ends, or for at most TASK_MS; then the step
- * that sent the request continues as if the task's end were the reply.
+ * Follows work that a BMC does after its reply: a 202 with the address of a task or of its monitor
+ * (DSP0266, asynchronous operations). The task is polled until it ends, or for at most TASK_MS;
+ * then the step that sent the request continues as if the task's end were the reply.
  *
  * Task results are unreliable. Tasks vanish when they end, or when they are read; some do not exist
- * yet just after the 202; some end as Exception with status OK although the work was done. So
- * anything but a plain failure counts as "accepted", which proves nothing, as with any other reply;
- * after a plain failure the step checks the effect (rf_reply.by_task).
+ * yet just after the 202; some end as Exception with status OK although the work was done.
+ * Therefore anything but a plain failure counts as "accepted", which proves nothing, as with any
+ * other reply. After a plain failure the step checks the effect (rf_reply.by_task).
  */
-#define TASK_MS 20000 /* Other calls to this BMC wait during this time, in ms. */
-/* Time that a last poll and a check of the effect may need, of the operation's limit. */
+/* Longest time in ms that a task is polled; other calls to this BMC wait during this time. */
+#define TASK_MS 20000
+/* Part of the operation's limit, in ms, that is reserved for a last poll and a check of the
+ * effect. */
 #define END_MS 18000
 #define POLL_MIN_MS 1000
 #define POLL_MAX_MS 300000
-#define MISSES 3 /* Number of polls of a task that never appeared. */
+#define MISSES 3 /* Polls of a task that was never seen, before it counts as lost. */
 
 static void poll_task(struct redfish *r);
 
@@ -116,7 +118,7 @@ static void on_polled(struct redfish *r, const struct rf_reply *p)
 	} else if (ok) {
 		ended(r, p->json);
 	} else if (p->status >= 400 && p->status < 500 && p->status != 429) {
-		/* A monitor ends with the reply that the request would have had. */
+		/* The monitor has ended: its reply is the reply that the request would have had. */
 		struct rf_reply end = *p;
 		rf_step *next = t->next;
 
