@@ -10,10 +10,12 @@
 #include "base/quoted.h"
 
 /*
- *   held ---- a session ----> sent ---- 401 ----> held, once more
- *     \--- the login failed ---\---- reply -----> done
+ * States of a request: it waits for a session, is sent, and is done. A 401 puts it back once.
  *
- * One login at a time; held requests wait for its end.
+ *   waiting ---- a session ----> sent ---- 401 ----> waiting, once more
+ *      \------ login failed ------\---- reply -----> done
+ *
+ * One login runs at a time; waiting requests continue when it ends.
  */
 #define MAX_BODY (32u << 20)
 #define MAX_COOKIE 4096
@@ -24,12 +26,12 @@ struct netris {
 	struct loop_group *group;
 	struct http_peer *peer;
 	char *user;
-	/* cookie: "connect.sid=..."; NULL: no session. */
+	/* cookie: the session cookie "connect.sid=..."; NULL: no session. */
 	struct secret *password, *cookie;
 	/* Number of the current session, from 1. */
 	uint64_t session;
 	struct http_req *login;
-	/* Why there is no session until no_login_until. */
+	/* Error with which requests fail until no_login_until, because the login failed. */
 	struct err no_login;
 	int64_t no_login_until;
 	struct backoff pause;
@@ -44,11 +46,12 @@ struct netris_request {
 	enum netris_kind kind;
 	const char *method;
 	char *path, *body;
-	/* again: the request has met a 401 and is sent once more. */
+	/* one: the reply is one object, not a list. changes: the method is not GET. again: the
+	 * request has met a 401 and is sent once more. */
 	bool one, changes, again;
-	/* err is reported in the next turn of the loop. */
+	/* True: err is passed to done() in the next turn of the loop. */
 	bool ended;
-	/* Session in which it was sent; 0: not sent. */
+	/* Number of the session in which the request was sent; 0: not sent. */
 	uint64_t session;
 	struct http_req *http;
 	struct netris_call call;
@@ -72,7 +75,8 @@ void netris_cancel(struct netris_request *q)
 		request_free(q);
 }
 
-/* Must be the caller's last act: done() may free the client. */
+/* Ends the request: calls done() and frees q. Must be the caller's last act, because done() may
+ * free the client. */
 static void request_end(struct netris_request *q, struct netris_objects *o, const struct err *e)
 {
 	struct err why;
@@ -104,7 +108,8 @@ static void request_fail(struct netris_request *q, const struct err *e)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Returns the controller's text for a failure: message, or errors {name, error}. */
+/* Returns the controller's text for a failure, from `message` or from `errors` ({name, error});
+ * NULL: none. */
 static const char *said(const json_t *j)
 {
 	const json_t *errors = json_object_get(j, "errors");
@@ -119,7 +124,8 @@ static const char *said(const json_t *j)
 	return str_or(s, "no message");
 }
 
-/* Recognises both forms of failure; 0: success. */
+/* Checks a reply for either form of failure: the HTTP status, or isSuccess false. Returns -1 with
+ * *e for a failure, 0 for success. */
 static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 {
 	const json_t *success = json_object_get(j, "isSuccess");
@@ -182,7 +188,8 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	return 0;
 }
 
-/* Parses the body; NULL with *e if it is not JSON. An empty reply to a change is JSON null. */
+/* Returns the parsed body; NULL with *e if it is not JSON. An empty reply to a change counts as
+ * JSON null. */
 static json_t *parse(const struct netris_request *q, const struct http_reply *r, struct err *e)
 {
 	json_t *j;
@@ -265,7 +272,8 @@ static void send(struct netris_request *q)
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-/* Ends all requests that wait for a session. */
+/* Records why there is no session; all requests that wait for one then fail, and new ones for
+ * for_ms. */
 static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 {
 	n->no_login = *e;
@@ -358,8 +366,8 @@ static void start_login(struct netris *n)
 	free(text);
 }
 
-/* Sends waiting requests; first opens a session if there is none, or fails the requests with the
- * reason. */
+/* Sends the waiting requests. Without a session, opens one first; while logins are barred, fails
+ * the requests with the recorded error. */
 static void on_pump(void *arg)
 {
 	struct netris *n = arg;
@@ -381,7 +389,7 @@ static void on_pump(void *arg)
 /* --- requests --------------------------------------------------------------------------------- */
 
 static struct netris_request *request(struct netris *n, enum netris_kind kind, const char *method,
-				      char *path /* Takes ownership of body. */,
+				      char *path /* Takes ownership of path. */,
 				      const struct netris_call *c)
 {
 	struct netris_request *q = mem_new(struct netris_request);

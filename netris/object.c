@@ -5,8 +5,8 @@
 #include <strings.h>
 #include "base/str.h"
 
-/* One table per kind describes where its members are; the readers below accept every known form of
- * a member. */
+/* Reads objects by tables: one table per kind says where its members are. The readers below accept
+ * every known form of a member. */
 #define MAX_ELEMENTS 65536 /* Limit of a list at the top level. */
 #define MAX_PARTS 16384	   /* Limit of a list within an element. */
 #define MAX_TEXT 253
@@ -85,8 +85,8 @@ enum netris_bool netris_truth(const json_t *j)
 	return NETRIS_UNSAID;
 }
 
-/* Returns "" for null and for values that are not text. Control characters become '?', so that the
- * text can be quoted and compared. */
+/* Returns the text in j, copied to the arena; "" for null and for values that are not text. Control
+ * characters become '?', so that the text can be quoted and compared. */
 static const char *text(const json_t *j, struct arena *a)
 {
 	const char *s = json_string_value(j);
@@ -104,7 +104,7 @@ static const char *text(const json_t *j, struct arena *a)
 	return out;
 }
 
-/* Reads {"label": "Active", "value": 1}, {"text": ...}, or a plain text. */
+/* Returns the text of {"label": "Active", "value": 1}, of {"text": ...}, or of a plain text. */
 static const char *label(const json_t *j, struct arena *a)
 {
 	if (!json_is_object(j))
@@ -121,7 +121,7 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
-/* Reads a date as milliseconds, a number unchanged. */
+/* Returns a date as Unix milliseconds, and a number unchanged. */
 static int64_t moment(const json_t *j)
 {
 	const char *s = json_string_value(j);
@@ -137,15 +137,15 @@ static int64_t moment(const json_t *j)
 enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, REFS, PARTS };
 
 struct row {
-	/* inside: name of the nested object that contains the member; NULL: the element's top
-	 * level. */
+	/* name: member. inside: name of the nested object that contains the member; NULL: the
+	 * element's top level. */
 	const char *name, *inside;
 	/* Name of the member in other releases; NULL: no other name. */
 	const char *other;
 	enum form form;
 	bool needed;
 	size_t offset;
-	/* For PARTS: the table of its elements. */
+	/* Table of the list's elements if form is PARTS. */
 	const struct row *part;
 	size_t part_size;
 };
@@ -161,7 +161,7 @@ struct row {
 #define NAMED(type_)                                                                               \
 	ROW(type_, id, "id", ID, .needed = true), ROW(type_, name, "name", TEXT, .needed = true)
 
-/* Every list in a struct begins with these members. */
+/* First members of every list in a struct, so that all lists can be filled by the same code. */
 struct parts {
 	void *v;
 	size_t n;
@@ -292,7 +292,7 @@ static const struct row l4lb_rows[] = {
 static const struct shape {
 	const struct row *rows;
 	size_t size;
-	/* One unreadable element makes the whole list invalid. */
+	/* True: one unreadable element makes the whole reply invalid. */
 	bool whole;
 } shapes[NETRIS_KINDS] = {
 	[NETRIS_VERSION] = {.rows = version_rows, .size = sizeof(struct netris_version)},
@@ -317,8 +317,8 @@ static const struct shape {
 static int element(const struct row *rows, const json_t *j, struct arena *a, void *out,
 		   struct err *e);
 
-/* Refuses a list that cannot be read completely: half of a server cluster would be written back as
- * the whole. */
+/* Reads a list within an element. A value that is no list is skipped. A list that cannot be read
+ * completely is an error: half of a server cluster would be written back as the whole. */
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {

@@ -11,16 +11,16 @@
 /*
  * object: objects of a Netris controller as structs.
  *
- * Its JSON is loosely typed: numbers come as strings, ids as null or "None", booleans as "yes" or
- * 0, lists as null, and releases omit members that earlier ones had. Every known form is accepted.
- * A value in an unknown form counts as not reported, which is distinct from empty: NETRIS_UNSAID,
- * `said` of a list, id 0. An element without an id, or without a name if the kind has names, is
- * ignored. V-nets and server clusters are different: their lists are written back and judged as a
- * whole, so such an element makes the reply invalid.
+ * Netris' JSON is loosely typed: numbers come as strings, ids as null or "None", booleans as "yes"
+ * or 0, lists as null, and releases omit members that earlier ones had. Every known form is
+ * accepted. A value in an unknown form counts as not reported, which is distinct from empty:
+ * NETRIS_UNSAID for a boolean, `said` false for a list, 0 for an id. An element without an id, or
+ * without a name if its kind has names, is ignored. V-nets and server clusters are different: their
+ * lists are written back and judged as a whole, so one such element makes the whole reply invalid.
  *
  * Strings are truncated at 253 bytes and contain no control characters; lists are bounded.
- * Everything is in the arena. Shapes: netrisai/terraform-provider-netris and netrisai/netriswebapi,
- * as far as published; open questions are in docs/providers/netris.md.
+ * Everything is in the arena of the result. The forms come from netrisai/terraform-provider-netris
+ * and netrisai/netriswebapi, as far as published; open questions are in docs/providers/netris.md.
  */
 enum netris_bool { NETRIS_UNSAID, NETRIS_NO, NETRIS_YES };
 
@@ -63,7 +63,7 @@ struct netris_vnet_port {
  * reported. */
 struct netris_gateway {
 	const char *prefix, *dhcp_start, *dhcp_end;
-	/* enum netris_bool. */
+	/* Value of enum netris_bool: whether DHCP is on. */
 	int dhcp;
 };
 /* A server in a V-net other than Ethernet; status "": not reported. */
@@ -71,18 +71,18 @@ struct netris_vnet_server {
 	int64_t id;
 	const char *name, *status;
 };
-/* Type of wires of a V-net: l2vpn and l3vpn are Ethernet, netris-ufm is InfiniBand (a PKey),
+/* Network type of a V-net: l2vpn and l3vpn are Ethernet, netris-ufm is InfiniBand (a PKey),
  * netris-nvlink is NVLink (a partition). An unknown or missing type counts as Ethernet, where ports
  * prove membership. */
 enum netris_fabric { NETRIS_ETHERNET, NETRIS_INFINIBAND, NETRIS_NVLINK, NETRIS_FABRICS };
-/* Ethernet, InfiniBand, NVLink. */
+/* Names for display: Ethernet, InfiniBand, NVLink. */
 extern const char *const netris_fabric_names[NETRIS_FABRICS];
 enum netris_fabric netris_fabric_of(const char *type);
 struct netris_vnet {
 	int64_t id;
-	/* state: "active", "disabled"; status: text of its label. */
+	/* state: "active" or "disabled"; status: text of the status label. */
 	const char *name, *state, *status;
-	/* "": not reported. */
+	/* l2vpn, l3vpn, netris-ufm or netris-nvlink; "": not reported. */
 	const char *type;
 	struct netris_ref vpc;
 	struct {
@@ -95,7 +95,7 @@ struct netris_vnet {
 		size_t n;
 		bool said;
 	} ports;
-	/* -1: not reported. */
+	/* Number of ports that the controller reports; -1: not reported. */
 	int64_t ports_count;
 	struct {
 		struct netris_gateway *v;
@@ -104,7 +104,7 @@ struct netris_vnet {
 	} gateways;
 };
 struct netris_template_vnet {
-	/* l2vpn, l3vpn, netris-ufm, netris-nvlink. */
+	/* type: l2vpn, l3vpn, netris-ufm or netris-nvlink. */
 	const char *postfix, *type;
 	struct netris_texts nics;
 };
@@ -120,7 +120,7 @@ struct netris_template {
 struct netris_member {
 	int64_t id;
 	const char *name;
-	/* enum netris_bool. */
+	/* Value of enum netris_bool: whether tenants share the server. */
 	int shared;
 };
 struct netris_cluster {
@@ -142,12 +142,12 @@ struct netris_device {
 	int64_t id;
 	const char *name, *type, *health, *status;
 	struct netris_ref site, tenant;
-	/* Unknown clock and unit: only compare it with earlier values of the same device; 0: not
-	 * reported. */
+	/* Time at which the controller last saw the device, in an unknown clock and unit: only
+	 * compare it with earlier values of the same device. 0: not reported. */
 	int64_t last_seen;
 };
 struct netris_link {
-	/* Ports: "eth1@gpu-1"; either id may be 0. */
+	/* The two ports that the link connects, by name ("eth1@gpu-1"); either id may be 0. */
 	struct netris_ref local, remote;
 };
 struct netris_port {
@@ -155,7 +155,7 @@ struct netris_port {
 	const char *name, *status;
 	/* The switch or server of the port. */
 	struct netris_ref device;
-	/* enum netris_bool. */
+	/* Value of enum netris_bool: whether the port is administratively down. */
 	int admin_down;
 };
 struct netris_subnet {
@@ -164,23 +164,23 @@ struct netris_subnet {
 };
 /* A backend of a load balancer. The possible values of `status` are not published. */
 struct netris_backend {
-	/* "": not reported. */
+	/* Texts; "": not reported. */
 	const char *ip, *status, *response;
-	/* -1: not reported. */
+	/* Port number; -1: not reported. */
 	int64_t port;
-	/* enum netris_bool. */
+	/* Value of enum netris_bool: whether the backend is in maintenance. */
 	int maintenance;
 };
 struct netris_l4lb {
 	int64_t id;
 	/* ip: address of the front end. */
 	const char *name, *ip, *protocol;
-	/* "enable", "disable". */
+	/* "enable" or "disable". */
 	const char *status;
 	/* Status text for display; "": not reported. */
 	const char *label;
 	struct netris_ref vpc;
-	/* -1: not reported. */
+	/* Port of the front end; -1: not reported. */
 	int64_t port;
 	struct {
 		struct netris_backend *v;
@@ -189,13 +189,13 @@ struct netris_l4lb {
 	} backends;
 };
 
-/* The controller's own release, "4.15.0.012"; "": not reported. */
+/* Release of the controller, for example "4.15.0.012"; "": not reported. */
 struct netris_version {
 	const char *build;
 };
 
 enum netris_kind {
-	/* One object, read only by netris_read(). */
+	/* A single object without an id; read with netris_read() only. */
 	NETRIS_VERSION,
 	NETRIS_SITE,
 	NETRIS_TENANT,
@@ -211,7 +211,7 @@ enum netris_kind {
 	NETRIS_L4LB,
 	NETRIS_KINDS
 };
-/* Name for texts ("server cluster"), and API path. */
+/* Name of a kind for texts ("server cluster"), and its API path. */
 struct netris_kind_info {
 	/* query: added to list requests; "": none. */
 	const char *name, *path, *query;
@@ -238,18 +238,19 @@ struct netris_objects {
 		const struct netris_l4lb *l4lb;
 	};
 	int64_t id;
-	/* Owns all elements; see netris_call.done (netris.h). */
+	/* Owns all elements. To retain them see netris_call.done (netris.h). */
 	struct arena *arena;
 };
 
-/* Reads the elements in `data`: a list, or one object. Too many elements, or an invalid list as
- * described above, is ERR_PROTOCOL. Fills n and the elements of *out. */
+/* Reads the elements in data (a list, or one object) into n and the elements of *out. Returns -1
+ * with ERR_PROTOCOL for too many elements, or for a list that must be complete and is not (see
+ * above). */
 int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		  struct netris_objects *out, struct err *e) __attribute__((warn_unused_result));
 
-/* Reads a number in any form: 7, "7", {"id": 7}; 0: none. */
+/* Returns the number in any form: 7, "7", {"id": 7}; 0: none. */
 int64_t netris_id(const json_t *j);
-/* Reads a boolean in any form: true, 1, "yes", "True". */
+/* Returns the boolean in any form: true, 1, "yes", "True". */
 enum netris_bool netris_truth(const json_t *j);
 
 #endif

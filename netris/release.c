@@ -7,7 +7,7 @@
 
 static const int oldest[PARTS] = {4, 5, 3}, newest[PARTS] = {4, 15, 0};
 
-/* From Netris' release notes (netrisai/docs). */
+/* Releases with known problems, from Netris' release notes (netrisai/docs). */
 static const struct {
 	int major, minor;
 	const char *what;
@@ -18,7 +18,8 @@ static const struct {
 	 "default-deny ACLs are not applied on Arista: name addresses in spec.network.probe"},
 };
 
-/* Reads "v4.15.0.012" or "4.15.0-rc1": at least two numbers; a missing third one is 0. */
+/* Parses "v4.15.0.012" or "4.15.0-rc1" into out. At least two numbers are required; a missing third
+ * one is 0. Returns false for any other text. */
 static bool read_parts(const char *s, int out[static PARTS])
 {
 	int n = 0;
