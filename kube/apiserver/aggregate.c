@@ -43,7 +43,8 @@ static json_t *resource_of(const struct resource *r, struct arena *a)
 	return j;
 }
 
-/* Returns the element of the list whose member has that value; adds it if it is missing. */
+/* Returns the element of list whose member has this value; appends otherwise, as a new element, if
+ * there is none. */
 static json_t *element(json_t *list, const char *member, const char *value, json_t *otherwise)
 {
 	size_t i;

@@ -71,7 +71,8 @@ void apiserver_free(struct apiserver *a)
 {
 	if (!a)
 		return;
-	assert(list_empty(&a->watches)); /* The httpd, which ends them, must be freed first. */
+	/* httpd_free() ends the watches, so the httpd must be freed first. */
+	assert(list_empty(&a->watches));
 	resources_free(a);
 	rbac_free(a->rbac);
 	collector_free(a->collector);
@@ -86,7 +87,8 @@ void apiserver_free(struct apiserver *a)
 
 #define MAX_PARTS 8
 
-/* Parses /namespaces/NS/RESOURCE/NAME/SUB or /RESOURCE/NAME/SUB behind group and version. */
+/* Parses the path behind group and version into the request: namespaces/NS/RESOURCE/NAME/SUB or
+ * RESOURCE/NAME/SUB. */
 static bool parse_target(struct request *rq, const char *group, const char *version, char **part,
 			 size_t n)
 {
@@ -204,7 +206,7 @@ static void dispatch(struct request *rq)
 	for (char *one; n < MAX_PARTS && (one = strsep(&rest, "/"));)
 		if (*one)
 			part[n++] = one;
-	/* api/VERSION/... or apis/GROUP/VERSION/... */
+	/* The path is api/VERSION/... or apis/GROUP/VERSION/... */
 	head = str_eq(part[0], "api") ? 2 : 3;
 	group = head == 2 ? "" : n > 1 ? part[1] : NULL;
 	version = n >= head ? part[head - 1] : NULL;
@@ -254,7 +256,7 @@ static void openapi(struct httpd_req *q, void *arg, void (*answer)(struct reques
 	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
 
 	if (!is_known(&rq))
-		; /* Already answered. */
+		; /* auth_request() failed, and is_known() has sent the reply. */
 	else if (rbac_check(&rq) < 0)
 		reply_fault(&rq);
 	else

@@ -66,64 +66,64 @@
  */
 struct apiserver;
 
-/* A static bearer token. */
+/* A bearer token that is valid as long as the server runs. */
 struct apiserver_token {
 	const struct secret *token;
 	const char *user;
-	/* NULL-terminated; NULL: none. */
+	/* Groups of the user; NULL-terminated; NULL: none. */
 	const char *const *groups;
 };
 
 struct apiserver_spec {
 	/* gitVersion in /version; NULL: "v1.33.0". */
 	const char *version;
-	/* Returns the user's name, valid during the call, or NULL for 401. No function: everyone is
-	 * admitted. */
+	/* Returns the user's name, valid during the call, or NULL for a 401. user_of NULL: everyone
+	 * is admitted. */
 	const char *(*user_of)(const struct httpd_req *q, void *arg);
 	void *arg;
-	/* Identity by client certificate (CN the user, O the group), by one of `tokens`, by a
-	 * ServiceAccount token (serviceaccounts/NAME/token; a Secret of type
-	 * kubernetes.io/service-account-token) or by a bootstrap Secret in kube-system
-	 * (system:bootstrap:ID), after user_of(). A request without credentials is system:anonymous
-	 * with rbac, 401 without. Supports Impersonate-User, and one Impersonate-Group. */
+	/* Authenticates requests that user_of() does not: by client certificate (CN is the user, O
+	 * the group), by one of `tokens`, by a ServiceAccount token (serviceaccounts/NAME/token, or
+	 * a Secret of type kubernetes.io/service-account-token) or by a bootstrap Secret in
+	 * kube-system (system:bootstrap:ID). A request without credentials is system:anonymous if
+	 * rbac is set, otherwise a 401. Supports Impersonate-User, and one Impersonate-Group. */
 	bool authenticate;
 	/* Must outlive the server. */
 	const struct apiserver_token *tokens;
 	size_t ntokens;
-	/* Role-based access control. Creates the default roles if they are missing. Certificate
-	 * requests are not signed: a node keeps its bootstrap token, and the group
+	/* Enables role-based access control. Creates the default roles if they are missing.
+	 * Certificate requests are not signed: a node keeps its bootstrap token, and the group
 	 * system:bootstrappers has the role system:node (which reads no Secrets). */
 	bool rbac;
-	/* The part of kube-controller-manager that maintains the objects themselves.
-	 * ownerReferences are collected (propagationPolicy Background, Foreground, Orphan).
-	 * Namespaces stay Terminating until they are empty (finalizer kubernetes). The status of
-	 * PodDisruptionBudgets follows their pods and counts for evictions. Each namespace gets the
-	 * ServiceAccount default, and with ca_pem the ConfigMap kube-root-ca.crt. Without this
-	 * option a namespace is emptied within its deletion, and evictions use the status that
-	 * others wrote. */
+	/* Enables the part of kube-controller-manager that maintains the objects themselves. The
+	 * garbage collector follows ownerReferences (propagationPolicy Background, Foreground,
+	 * Orphan). Namespaces stay Terminating until they are empty (finalizer kubernetes). The
+	 * status of PodDisruptionBudgets follows their pods and counts for evictions. Each
+	 * namespace gets the ServiceAccount default, and with ca_pem the ConfigMap
+	 * kube-root-ca.crt. Without this option a namespace is emptied within its deletion, and
+	 * evictions use the status that clients wrote. */
 	bool controllers;
-	/* CA of the server, stored beside ServiceAccount tokens; NULL: none. */
+	/* CA of the server as PEM, stored beside ServiceAccount tokens; NULL: none. */
 	const char *ca_pem;
 	/* HOST:PORT at which nodes join, as written to the ConfigMap kube-system/kubeadm-config;
 	 * NULL: no such ConfigMap. */
 	const char *join_endpoint;
-	/* A deleted pod that is bound to a node and not finished stays, with deletionTimestamp,
-	 * until a kubelet deletes it with gracePeriodSeconds 0. */
+	/* True: a deleted pod that is bound to a node and not finished stays, with
+	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;
-	/* Validates built-in kinds as kube-apiserver does (the common rules), sets their
-	 * defaults, and obeys fieldValidation=Strict, Warn and Ignore. A duplicate member is
-	 * always refused. */
+	/* True: built-in kinds are validated as in kube-apiserver (the common rules) and get their
+	 * defaults, and fieldValidation=Strict, Warn and Ignore has its effect. A duplicate member
+	 * is always refused. */
 	bool checks;
-	/* Prunes, defaults and validates custom objects by the structural schema of their
-	 * definition. CEL rules are not evaluated. */
+	/* True: custom objects are pruned, defaulted and validated by the structural schema of
+	 * their definition. CEL rules are not evaluated. */
 	bool schemas;
 	/* Kinds ("StatefulSet") without a controller: creating one returns a Warning header.
 	 * NULL-terminated, must outlive the server; NULL: none. */
 	const char *const *inert_kinds;
 };
 
-/* Copies the spec. Creates the namespaces default, kube-system, kube-public and kube-node-lease if
- * they are missing. */
+/* Creates the server's state; copies the spec. Creates the namespaces default, kube-system,
+ * kube-public and kube-node-lease if they are missing. */
 struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 				const struct apiserver_spec *spec);
 void apiserver_free(struct apiserver *a);

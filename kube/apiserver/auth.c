@@ -4,9 +4,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Authenticates a request, in this order: a client certificate (CN the user, O the group), a bearer
- * token (of the list in the spec, of a ServiceAccount, of a bootstrap Secret), anonymous. An
- * unknown token is refused even where anonymous requests are not.
+ * Authenticates a request, in this order: by client certificate (CN is the user, O the group), by
+ * bearer token (from the list in the spec, of a ServiceAccount, of a bootstrap Secret), as
+ * anonymous. An unknown token is refused even if anonymous requests are accepted.
  */
 
 /* --- tokens ----------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static bool is_listed(struct apiserver *a, const struct secret *token, struct us
 	return true;
 }
 
-/* Returns the decoded text of a Secret's data; NULL: not present. */
+/* Returns the decoded text under this key in a Secret's data, in the arena; NULL: not present. */
 static const char *data_of(const json_t *secret, const char *key, struct arena *a)
 {
 	const char *text = json_str_at(secret, "data", key);
@@ -43,7 +43,8 @@ static const char *data_of(const json_t *secret, const char *key, struct arena *
 	return copy;
 }
 
-/* True for ID.SECRET, 6 and 16 of a-z0-9 (kubernetes.io, Authenticating with Bootstrap Tokens). */
+/* True for ID.SECRET: 6 and 16 characters of a-z0-9 (kubernetes.io, Authenticating with Bootstrap
+ * Tokens). */
 static bool has_bootstrap_form(const char *token)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -130,7 +131,7 @@ static int find_user(struct request *rq)
 	if (name || (!spec->user_of && !spec->authenticate)) {
 		rq->user.name = arena_strdup(rq->arena, str_or(name, "system:admin"));
 		user_add_group(&rq->user, rq->arena, "system:authenticated");
-		/* Without authentication everyone is admitted. */
+		/* Without user_of() and `authenticate` everyone is admitted, with all rights. */
 		if (!name)
 			user_add_group(&rq->user, rq->arena, "system:masters");
 		return 0;
@@ -186,7 +187,8 @@ static void add_account_groups(struct user *u, struct arena *a, const char *acco
 					    (int)(colon - account), account));
 }
 
-/* httpd returns only the first of several Impersonate-Group headers. */
+/* Applies Impersonate-User and Impersonate-Group to rq->user. httpd returns only the first of
+ * several Impersonate-Group headers. */
 static int impersonate(struct request *rq)
 {
 	static const char prefix[] = "system:serviceaccount:";

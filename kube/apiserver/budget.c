@@ -6,10 +6,10 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The disruption controller of kube-controller-manager: the status of PodDisruptionBudgets follows
- * their pods, with a short delay. A pod is healthy if it is Ready and not being deleted. For a
- * percentage or maxUnavailable, the expected number is the sum of the replicas in the pods'
- * controllers; a pod without a controller counts as one.
+ * The disruption controller of kube-controller-manager: keeps the status of PodDisruptionBudgets up
+ * to date with their pods, with a short delay. A pod is healthy if it is Ready and not being
+ * deleted. For a percentage or maxUnavailable, the expected number is the sum of the replicas in
+ * the pods' controllers; a pod without a controller counts as one.
  * Tests: tests/unit/kube/apiserver/test_collect.c
  */
 #define MOMENT_MS 100
@@ -19,7 +19,7 @@
 struct budgets {
 	struct apiserver *a;
 	struct observer observer;
-	/* Names of namespaces. */
+	/* Namespaces whose budgets must be counted again; the values are unused. */
 	struct map *stale;
 	struct loop_timer timer;
 };
@@ -30,7 +30,7 @@ struct count {
 	struct apiserver *a;
 	struct arena *arena;
 	const json_t *selector;
-	/* UIDs already counted. */
+	/* UIDs of controllers whose replicas are already counted. */
 	struct map *controllers;
 	json_int_t pods, healthy, wished;
 };
@@ -77,7 +77,8 @@ static json_t *read_controller(struct count *c, const json_t *ref, const char *n
 	return NULL;
 }
 
-/* Counts the replicas of a pod's controller once; a Deployment stands for its ReplicaSet. */
+/* Adds the replicas of the pod's controller to c->wished, once for each controller. For a
+ * ReplicaSet that belongs to a Deployment, the Deployment is counted. */
 static void add_wish(struct count *c, const json_t *pod)
 {
 	const char *ns = json_str_at(pod, "metadata", "namespace");
@@ -112,7 +113,7 @@ static bool count_pod(const struct store_entry *e, void *arg)
 
 /* --- a status --------------------------------------------------------------------------------- */
 
-/* Returns a number, or a percentage of all, rounded up. */
+/* Returns the number in v; for a percentage, that share of all, rounded up. */
 static json_int_t scaled(const json_t *v, json_int_t all)
 {
 	const char *text = json_string_value(v);
@@ -216,7 +217,9 @@ static void on_moment(void *arg)
 	struct map *stale = b->stale;
 	struct map_iter it;
 
-	b->stale = map_new(NULL); /* Writing a status is a change too, and is recorded here. */
+	/* Writing a status is a change too and marks its namespace again: collect such marks in a
+	 * new map. */
+	b->stale = map_new(NULL);
 	map_for_each (it, stale)
 		budgets_update(b->a, it.key);
 	map_free(stale);

@@ -10,7 +10,8 @@
  */
 /* Largest total size of a ConfigMap's or Secret's data, in bytes. */
 #define MAX_DATA ((size_t)1 << 20)
-#define MAX_ANNOTATIONS ((size_t)256 << 10) /* Largest total size of the annotations, in bytes. */
+/* Largest total size of an object's annotations, in bytes. */
+#define MAX_ANNOTATIONS ((size_t)256 << 10)
 
 struct check {
 	const struct request *rq;
@@ -35,7 +36,8 @@ static const char *at(struct check *c, const char *path, size_t i, const char *m
 	return arena_printf(c->arena, "%s[%zu]%s%s", path, i, *member ? "." : "", member);
 }
 
-/* choices: separated by spaces. */
+/* Checks that value is one of choices, which are separated by spaces. path: location of value, for
+ * the fault. */
 static int check_choice(struct check *c, const char *value, const char *choices, const char *path)
 {
 	char *rest = arena_strdup(c->arena, choices);
@@ -470,7 +472,7 @@ int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 
 /* --- what never changes ----------------------------------------------------------------------- */
 
-/* These members of a pod's spec may change (core/v1 ValidatePodUpdate). */
+/* Removes from a pod's spec all members that an update may change (core/v1 ValidatePodUpdate). */
 static void drop_changeable(json_t *spec)
 {
 	static const char *const lists[] = {"containers", "initContainers"};

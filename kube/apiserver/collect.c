@@ -6,13 +6,13 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * The garbage collector of kube-controller-manager: objects are deleted with the last of their
- * owners; an owner deleted in the foreground waits for the dependents that block it; an owner that
- * orphans its dependents is first removed from their ownerReferences. Terminating namespaces and
- * definitions are emptied here too.
+ * The garbage collector of kube-controller-manager. It deletes an object with the last of its
+ * owners. An owner deleted in the foreground waits for the dependents that block it. An owner that
+ * orphans its dependents is first removed from their ownerReferences. The collector also empties
+ * terminating namespaces and definitions.
  *
- * The collector observes each write; its work is done later, some objects per turn of the loop.
- * Both maps contain only objects that have owners.
+ * The collector observes each write and does its work later, some objects per turn of the loop.
+ * refs and children contain only objects that have owners.
  */
 #define PER_TURN 64
 #define NAMESPACES "namespaces/"
@@ -63,7 +63,8 @@ static const struct resource *resource_of_ref(const struct apiserver *a, const j
 	return NULL;
 }
 
-/* NULL: no such kind, or the kind cannot own objects in this namespace (NULL: cluster-scoped). */
+/* Returns the key of the owner that ref names. NULL: this server has no such kind, or the kind
+ * cannot own objects in namespace ns (ns NULL: cluster-scoped). */
 static const char *owner_key(const struct apiserver *a, const json_t *ref, const char *ns,
 			     struct arena *m)
 {
@@ -134,7 +135,7 @@ static void link_refs(struct collector *c, const char *key, json_t *refs)
 	}
 }
 
-/* Queues owners that may be waiting for this object. */
+/* Queues the owners that may be waiting for this object to be deleted. */
 static void look_at_owners(struct collector *c, const char *key, const char *ns)
 {
 	OWN(arena) m = arena_new();
@@ -217,7 +218,7 @@ static void save_refs(struct request *rq, const char *key, json_t *obj)
 	save(rq, key, obj);
 }
 
-/* Removes the references whose owner no longer exists. */
+/* Removes the references whose owner no longer exists; stands has one entry for each reference. */
 static void drop_refs(struct request *rq, const char *key, json_t *obj, const bool *stands)
 {
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");
@@ -267,8 +268,8 @@ static bool blocks(const struct collector *c, const char *key, const char *owner
 	return false;
 }
 
-/* Checks only which dependents still block the owner; the dependents delete themselves when they
- * are processed. */
+/* Removes the finalizer of a foreground deletion if no dependent blocks the owner any more. Queues
+ * the dependents, which are deleted when they are processed themselves. */
 static void wait_for_dependents(struct collector *c, struct request *rq, const char *key,
 				json_t *obj)
 {
@@ -316,7 +317,9 @@ static enum owner state_of_owner(const struct collector *c, struct request *rq, 
 
 	if (map_has(c->gone, str_or(json_str_at(ref, "uid"), "")))
 		return OWNER_GONE;
-	if (!key) /* Unknown owner. */
+	/* The kind of the owner is not served here, so nothing is known of the owner: keep the
+	 * dependent. */
+	if (!key)
 		return OWNER_STANDS;
 	if (!owner || !str_eq(json_str_at(owner, "metadata", "uid"), json_str_at(ref, "uid")))
 		return OWNER_GONE;
@@ -348,7 +351,8 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 				      : POLICY_DEFAULT);
 }
 
-/* Creates what every namespace has: an account, and the server's CA certificate. */
+/* Creates the objects that every namespace has: the default ServiceAccount, and the server's CA
+ * certificate. */
 static void furnish(struct apiserver *a, const char *ns)
 {
 	OWN_JSON account =
@@ -372,7 +376,7 @@ static void look(struct collector *c, const char *key)
 	bool holder = rq.r && (ns || resource_is_crd(rq.r));
 
 	if (!obj)
-		; /* Deleted, and recorded. */
+		; /* The object was deleted; on_written() has recorded that. */
 	else if (object_is_going(obj) && holder)
 		object_empty(&rq, rq.r, json_str_at(obj, "metadata", "name"));
 	else if (ns)

@@ -10,7 +10,7 @@
  * Tests: tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Adds missing members; o may be NULL. */
+/* Adds the members of defaults (JSON) that o lacks; o may be NULL. */
 static void fill(json_t *o, const char *defaults)
 {
 	struct err e;
@@ -30,7 +30,7 @@ static json_t *make_object(json_t *o, const char *name)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* A limit without a request sets the request. */
+/* Sets the request of each resource that has only a limit, to that limit. */
 static void fill_requests(json_t *container)
 {
 	json_t *resources = make_object(container, "resources");
@@ -40,7 +40,7 @@ static void fill_requests(json_t *container)
 		json_object_update_missing(make_object(resources, "requests"), limits);
 }
 
-/* True for the tag latest, whose image is pulled each time. */
+/* True for an image with the tag latest (or no tag), which is pulled each time. */
 static bool is_latest(const char *image)
 {
 	const char *slash = strrchr(image, '/'), *colon = strchr(slash ? slash : image, ':');
@@ -48,7 +48,7 @@ static bool is_latest(const char *image)
 	return !strchr(image, '@') && (!colon || str_eq(colon, ":latest"));
 }
 
-/* A probe, or a lifecycle hook. */
+/* Sets the defaults of a probe or a lifecycle hook. */
 static void fill_handler(json_t *handler)
 {
 	fill(json_object_get(handler, "httpGet"), "{\"path\":\"/\",\"scheme\":\"HTTP\"}");
@@ -113,7 +113,7 @@ static void fill_volume(json_t *volume)
 	size_t i;
 	json_t *v;
 
-	if (json_object_size(volume) == 1) /* A volume with only a name. */
+	if (json_object_size(volume) == 1) /* A volume with only a name is an emptyDir. */
 		fill(volume, "{\"emptyDir\":{}}");
 	for (i = 0; i < sizeof(with_mode) / sizeof(*with_mode); i++)
 		fill(json_object_get(volume, with_mode[i]), "{\"defaultMode\":420}");
@@ -172,7 +172,7 @@ static void add_tolerations(json_t *spec)
 							"tolerationSeconds", 300));
 }
 
-/* Computes the QoS class, from cpu and memory of all containers. */
+/* Returns the QoS class of a pod, from cpu and memory of all its containers. */
 static const char *quality_of(const json_t *spec)
 {
 	static const char *const names[] = {"cpu", "memory"};
@@ -285,10 +285,10 @@ static void fill_daemon_set(json_t *obj, bool creating)
 	fill_template(obj);
 }
 
-/* A Job selects its pods by its own UID unless manualSelector is set. */
+/* Adds the labels by which a Job selects its pods: its own UID, unless manualSelector is set. */
 static void add_job_labels(json_t *labels, const json_t *job)
 {
-	/* With the prefix, and as before Kubernetes 1.27. */
+	/* The labels have two forms: with the prefix, and without it as before Kubernetes 1.27. */
 	static const char *const prefixes[] = {"batch.kubernetes.io/", ""};
 	char name[64];
 

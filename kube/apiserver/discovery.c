@@ -51,7 +51,7 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 	reply_object(rq, 200, j);
 }
 
-/* Returns the group of that name; adds it if it is missing. */
+/* Returns the group with this name from the list; adds it if it is missing. */
 static json_t *group_in(json_t *groups, const char *name)
 {
 	size_t i;
@@ -116,7 +116,8 @@ static void reply_group(struct request *rq, const char *group)
 	reply_fault(rq);
 }
 
-/* group NULL: the list of groups; "" with version NULL: /api. */
+/* Replies to a discovery request. group NULL: /apis, the list of groups. group "" and version NULL:
+ * /api. Otherwise: the kinds of a group and version. */
 void do_discovery(struct request *rq, const char *group, const char *version)
 {
 	if (!str_eq(httpd_method(rq->q), "GET") && !str_eq(httpd_method(rq->q), "HEAD")) {

@@ -28,7 +28,8 @@ json_t *discovery_words(const char *words, struct arena *a)
 	return list;
 }
 
-/* The built-in kinds that `kubectl get all` shows. */
+/* Returns the categories of a kind, separated by spaces. Built-in kinds that `kubectl get all`
+ * shows have the category "all". */
 const char *resource_categories(const struct resource *r)
 {
 	static const char *const shown[] = {"Pod",	  "Service",	 "DaemonSet", "Deployment",

@@ -4,16 +4,16 @@
 #include "kube/apiserver/server.h"
 
 /*
- * No client receives what a power cut could still undo. The store applies a change at once and
- * writes it a little later, so a reply that may depend on such a change waits for an empty commit
- * behind it. If no write is in progress, which is nearly always the case, the reply is sent at
- * once.
+ * Delays replies until no power cut can undo what they contain. The store applies a change at once
+ * and writes it a little later, so a reply that may depend on such a change waits for an empty
+ * commit behind it. If no write is in progress, which is nearly always the case, the reply is sent
+ * at once.
  */
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
 struct barrier {
-	/* NULL: cancelled. */
+	/* Function to call; NULL: the barrier was cancelled. */
 	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };
@@ -39,7 +39,9 @@ struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e,
 	*b = (struct barrier){.fn = fn, .arg = arg};
 	if (store_commit(a->store, NULL, 0, NULL, on_barrier, b, &e) == 0)
 		return b;
-	free(b); /* The disk has failed: whatever can be read is on disk. */
+	/* The disk has failed, and the store has undone the changes that were not written: all that
+	 * can be read is durable. */
+	free(b);
 	return NULL;
 }
 
@@ -52,7 +54,7 @@ void barrier_cancel(struct barrier *b)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct answer {
-	/* NULL: the client has disconnected. */
+	/* The request to reply to; NULL: its client has disconnected. */
 	struct httpd_req *q;
 	int status;
 	/* Content type; must outlive the reply. */

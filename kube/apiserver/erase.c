@@ -62,7 +62,7 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 {
 	const struct resource *crds =
 		resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	/* This may delete the definition, and free r with it. */
+	/* remove_object() may delete the definition, and free r with it: copy its name first. */
 	const char *definition =
 		r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
 	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
@@ -97,8 +97,8 @@ static void set_terminating(struct request *rq, const struct resource *r, json_t
 				  str_time(now, loop_wall(rq->a->loop))));
 }
 
-/* Copies r, because deleting the last object of a terminating CustomResourceDefinition may free
- * r. */
+/* Returns a copy of r in the arena, because deleting the last object of a terminating
+ * CustomResourceDefinition may free r. */
 static const struct resource *keep_resource(struct arena *a, const struct resource *r)
 {
 	struct resource *copy = arena_new_obj(a, struct resource);
@@ -185,7 +185,8 @@ static bool set_finalizer(json_t *obj, const char *name, bool wanted)
 	return true;
 }
 
-/* Sets the policy; the last request wins. True: something changed. */
+/* Sets the finalizer of the policy on the object; the policy of the last request wins. Returns true
+ * if that changed the object. */
 static bool set_policy(json_t *obj, enum policy policy)
 {
 	bool changed;

@@ -7,7 +7,8 @@
 
 /* Tests: tests/unit/kube/apiserver/test_auth.c */
 
-/* Reasons: meta/v1 StatusReason, from the Kubernetes API conventions. */
+/* HTTP code and reason of each kind of fault: meta/v1 StatusReason, from the Kubernetes API
+ * conventions. */
 static const struct {
 	int code;
 	const char *reason;
@@ -40,7 +41,8 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	return -1;
 }
 
-/* Accepts text that may be truncated inside a character, or of any origin. */
+/* Returns s as a JSON string. Invalid UTF-8, for example a text truncated inside a character,
+ * becomes "(not UTF-8)". */
 static json_t *lenient_string(const char *s)
 {
 	json_t *j = json_string(s);
@@ -48,8 +50,9 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
-/* Turns "spec.x: Required value", also behind `Pod "p" is invalid: `, into the cause that kubectl
- * shows instead of the message. */
+/* Returns the causes of an Invalid Status, which kubectl shows instead of the message. Splits a
+ * text like "spec.x: Required value", also behind `Pod "p" is invalid: `, into field and
+ * message. */
 static json_t *invalid_causes(const char *text)
 {
 	static const char head[] = " is invalid: ";
@@ -96,7 +99,8 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 			 details, "code", faults[f->kind].code);
 }
 
-/* The reply may depend on anything that could be read. */
+/* Sends the text when everything that can be read now is durable, because the reply may depend on
+ * any of it. */
 static void reply_json(struct request *rq, int status, const char *text)
 {
 	reply_text(rq, status, "application/json", text, strlen(text), store_rev(rq->a->store));

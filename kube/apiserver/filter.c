@@ -18,7 +18,8 @@ static bool is_supported(const struct resource *r, const char *path)
 	return false;
 }
 
-/* Translates the path, because objects are matched in the form in which they are stored. */
+/* Translates a path of events.k8s.io to core/v1, because objects are matched in the form in which
+ * they are stored. */
 static const char *core_path(const struct resource *r, const char *path, struct arena *a)
 {
 	if (!r->renamed_event)
@@ -30,7 +31,7 @@ static const char *core_path(const struct resource *r, const char *path, struct 
 	return str_starts(path, "involvedObject.") ? "" : path;
 }
 
-/* Parses a=b, a==b or a!=b; splits term in place. */
+/* Parses a term a=b, a==b or a!=b of a field selector into *out; splits term in place. */
 static int parse_term(const struct resource *r, char *term, struct arena *a, struct field_term *out,
 		      struct fault *fault)
 {

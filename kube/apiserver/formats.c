@@ -5,7 +5,7 @@
 #include "kube/apiserver/server.h"
 
 /*
- * String formats of CustomResourceDefinitions; an unknown format accepts everything.
+ * Checks the string formats of CustomResourceDefinitions. An unknown format accepts everything.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 

@@ -4,14 +4,14 @@
 #include "kube/apiserver/server.h"
 
 /*
- * RFC 6902, with bounds: a patch may copy the document into itself, which doubles it each time, and
- * may nest it too deeply for any reader.
+ * Applies JSON patches (RFC 6902), with bounds: a patch may copy the document into itself, which
+ * doubles it each time, and may nest it too deeply for any reader.
  */
 #define MAX_OPS 10000
 #define MAX_DEPTH 64
 
 struct pointer {
-	/* Split into the parts, unescaped (RFC 6901). */
+	/* Copy of the pointer, split into its parts, which are unescaped (RFC 6901). */
 	char *text;
 	const char *part[MAX_DEPTH];
 	size_t n;
@@ -54,7 +54,8 @@ static int parse_pointer(const json_t *op, const char *member, struct arena *a, 
 	return 0;
 }
 
-/* Parses an array index without leading zeros; append: the array's length is valid too. */
+/* Parses an array index without leading zeros into *index. append: the length of the array is valid
+ * too. */
 static bool parse_index(const json_t *array, const char *part, bool append, size_t *index)
 {
 	size_t size = json_array_size(array);
@@ -152,8 +153,9 @@ static bool is_inside(const struct pointer *inner, const struct pointer *outer)
 	return true;
 }
 
-/* Returns a copy of the value that add, replace and test contain, or that copy and move refer
- * to. */
+/* Returns a copy of the operation's value: of its member `value` for add, replace and test, or of
+ * what `from` points to for copy and move. Subtracts the size from *budget. NULL with the fault
+ * set. */
 static json_t *value_of(const json_t *op, const char *verb, json_t *doc, const struct pointer *from,
 			size_t *budget, struct fault *f)
 {

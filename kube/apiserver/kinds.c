@@ -68,7 +68,8 @@ static int check_secret_data(const json_t *secret, struct fault *f)
 	return 0;
 }
 
-/* Admission plugin Priority: the number of the class, or of the default class. */
+/* Sets *arg to the value of the default PriorityClass and stops there. The admission plugin
+ * Priority sets the priority of a pod from its class, or from the default class. */
 static bool find_default_class(const struct store_entry *e, void *arg)
 {
 	struct err err;
@@ -92,7 +93,7 @@ static int set_priority(const struct request *rq, json_t *spec, struct fault *f)
 		default_to(spec, "priority", json_integer(by_default));
 		return 0;
 	}
-	/* Two classes that every cluster has (scheduling/v1 types). */
+	/* These two classes exist in every cluster (scheduling/v1 types), without an object. */
 	if (str_eq(name, "system-cluster-critical") || str_eq(name, "system-node-critical")) {
 		json_object_set_new(spec, "priority",
 				    json_integer(str_eq(name, "system-node-critical")

@@ -21,7 +21,8 @@ const struct message *message_find(const char *name)
 	return bsearch(name, messages, NMESSAGES, sizeof(*messages), compare);
 }
 
-/* Packages are named after the first label of the group. */
+/* Finds the message of a kind. Message names begin with the first label of the group
+ * ("apps.v1.DaemonSet"). */
 const struct message *message_of_kind(const char *group, const char *version, const char *kind)
 {
 	char name[160];
@@ -77,8 +78,8 @@ static void read_type(const struct message *m, const char *type, struct message_
 				 type);
 }
 
-/* Copies a word of the table and returns the position behind it. The table is constant: a test
- * makes sure that every word fits. */
+/* Copies a word of the table to out and returns the position behind the word. The table is
+ * constant: a test makes sure that every word fits. */
 static const char *take_word(const char *text, char *out, size_t size)
 {
 	size_t n = strcspn(text, " ,");

@@ -6,12 +6,12 @@
 #include "kube/apiserver/server.h"
 
 /*
- * messages: the fields of built-in kinds, for protobuf bodies and OpenAPI schemas. The table is
- * messages.def.
+ * messages: the fields of built-in kinds, for protobuf bodies and OpenAPI schemas. A message is the
+ * type of an object or of a part of it. The table is messages.def.
  * Tests: tests/unit/kube/apiserver/test_protobuf.c, tests/unit/kube/apiserver/test_strict.c
  */
 struct message {
-	/* "core.v1.PodSpec". */
+	/* Name, for example "core.v1.PodSpec". */
 	const char *name;
 	const char *fields;
 };
@@ -20,7 +20,7 @@ enum message_type {
 	MESSAGE_BYTES,
 	MESSAGE_BOOL,
 	MESSAGE_INT,
-	/* A message that is a list of strings. */
+	/* A protobuf message that contains only a list of strings. */
 	MESSAGE_STRINGS,
 	MESSAGE_TIME,
 	MESSAGE_MICRO_TIME,
@@ -32,32 +32,35 @@ enum message_type {
 };
 struct message_field {
 	unsigned number;
-	/* of: name of the message type. */
+	/* name: of the field in JSON; of: name of the field's message type. */
 	char name[64], of[96];
 	enum message_type type;
-	/* A list or map of the type. */
+	/* The field is a list, or a map by strings, of the type. */
 	bool list, map;
 	bool keeps_zero, is_inline;
-	/* Present in JSON even if it is zero. */
+	/* True: the field is present in JSON even if it is zero. */
 	bool always;
 };
 
-/* group "" is core; NULL: not in the table. DeleteOptions is in every group. */
+/* Returns the message of a kind; NULL: not in the table. group "" is core; DeleteOptions is in
+ * every group. */
 const struct message *message_of_kind(const char *group, const char *version, const char *kind);
 const struct message *message_find(const char *name);
-/* Iterates from the first field (*at NULL) to the last. */
+/* Iterates over the fields of m: sets *f to the field at *at (NULL: the first) and *at to the next.
+ * False: no more fields. */
 bool message_next(const struct message *m, const char **at, struct message_field *f);
 
 /* Decodes an object in protobuf with the envelope of Kubernetes; NULL with the fault set. */
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
 
-/* Removes empty members, and adds those that kube-apiserver always sends (normalize.c). */
+/* Removes empty members from obj, and adds the members that kube-apiserver always sends
+ * (normalize.c). */
 void message_normalize(const struct message *m, json_t *obj);
 
-/* Returns "io.k8s.api.core.v1.Pod", in the arena. */
+/* Returns the OpenAPI name of a message ("io.k8s.api.core.v1.Pod"), in the arena. */
 const char *message_component(const char *name, struct arena *a);
-/* Adds the schema of a message, and of all messages that it refers to, to `components`, under those
- * names. */
+/* Adds the OpenAPI schema of m, and of all messages that m refers to, to the object components,
+ * under the names from message_component(). */
 void messages_add_schemas(const struct message *m, json_t *components, struct arena *a);
 
 #endif

@@ -4,7 +4,7 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * The table of messages as schemas of an OpenAPI document, with the descriptions of
+ * Converts the table of messages to schemas of an OpenAPI document, with the descriptions of
  * descriptions.def.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
@@ -103,7 +103,7 @@ static void add_properties(const struct message *m, json_t *properties, json_t *
 	}
 }
 
-/* Adds each name once, so that recursive messages terminate. */
+/* Skips a name that components already contains, so that recursive messages terminate. */
 void messages_add_schemas(const struct message *m, json_t *components, struct arena *a)
 {
 	const char *name = message_component(m->name, a);

@@ -110,7 +110,7 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 
 /* --- the two forms of an event ---------------------------------------------------------------- */
 
-/* Conversion as in Kubernetes pkg/apis/events/v1. */
+/* Core/v1 and events.k8s.io names of the same members (Kubernetes pkg/apis/events/v1). */
 static const struct {
 	const char *core, *renamed;
 } event_members[] = {

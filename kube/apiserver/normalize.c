@@ -2,16 +2,16 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Members of built-in kinds that kube-apiserver always sends, and those that it never sends.
- * kube-apiserver stores objects as Go structs. So a member is dropped if it is zero (null, "", 0,
- * false, an empty list or map), and is present if Go's encoder cannot omit it: values that are not
- * pointers, and fields without omitempty. messages.def says which is which.
+ * Removes members of built-in kinds that kube-apiserver never sends, and adds those that it always
+ * sends. kube-apiserver stores objects as Go structs. So a member is dropped if it is zero (null,
+ * "", 0, false, an empty list or map), and is present if Go's encoder cannot omit it: values that
+ * are not pointers, and fields without omitempty. messages.def marks each field.
  *
  * There are two passes, because defaults are set between them: empty members are dropped first, so
  * that they get their default, and missing ones are added afterwards.
  *
- * Follows the value, whose depth json_parse() has bounded, and adds only messages that are not
- * pointers, none of which contains itself.
+ * The recursion is bounded by the depth of the object, which json_parse() has limited. Only
+ * messages that are not pointers are added, and none of these contains itself.
  * Tests: tests/unit/kube/apiserver/test_normalize.c
  */
 enum pass {
@@ -33,7 +33,7 @@ static bool says_nothing(const struct message_field *f, const json_t *v)
 	       (json_is_string(v) && json_string_length(v) == 0);
 }
 
-/* NULL: the member is omitted. */
+/* Returns the value that kube-apiserver sends for an unset field; NULL: it omits the field. */
 static json_t *zero_of(const struct message_field *f)
 {
 	if (f->list || f->map || f->keeps_zero) {
@@ -95,8 +95,8 @@ static void walk_member(const struct message_field *f, json_t *obj, enum pass pa
 		walk(m, one, pass);
 }
 
-/* obj may be any value: a value that should be an object was already refused, or is not checked by
- * the server. */
+/* Drops or adds members in obj and in the messages within it. obj may be any value: a value that
+ * should be an object was already refused, or is not checked by the server. */
 static void walk(const struct message *m, json_t *obj, enum pass pass)
 {
 	struct message_field f;

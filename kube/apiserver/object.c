@@ -4,12 +4,13 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Rules for an object that is written: first its metadata, the same for all kinds, then the rules
- * of its kind. Between both the server checks whether the user may grant the rights in it.
+ * Applies the rules for an object that is written: first for its metadata, which are the same for
+ * all kinds, then for its kind. Between the two steps the server checks whether the user may grant
+ * the rights in the object.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Restores members that only the server writes. */
+/* Restores the member key, which only the server writes, from the old metadata. */
 static void carry(json_t *meta, const json_t *old_meta, const char *key)
 {
 	json_t *v = json_object_get(old_meta, key);
@@ -50,14 +51,14 @@ static int check_strings(const json_t *meta, const char *member, bool labels, st
 	return 0;
 }
 
-/* True for names allowed in RBAC: "system:node". */
+/* True for names that RBAC objects may have, for example "system:node". */
 static bool is_path_segment(const char *name)
 {
 	return *name && strlen(name) <= 253 && !strpbrk(name, "/%") && !str_eq(name, ".") &&
 	       !str_eq(name, "..");
 }
 
-/* Finalizers without a domain are those of Kubernetes itself. */
+/* True for a valid finalizer. Finalizers without a domain are those of Kubernetes itself. */
 static bool is_finalizer(const char *s)
 {
 	return str_eq(s, "orphan") || str_eq(s, "foregroundDeletion") || str_eq(s, "kubernetes") ||
@@ -112,11 +113,11 @@ static void set_uid(struct loop *l, json_t *meta)
 
 #define NAME_TRIES 8 /* As in kube-apiserver (KEP-4420). */
 
-/* Sets a name that does not exist yet; after NAME_TRIES tries one that exists, which is then
- * refused. */
+/* Sets a name that does not exist yet. If all NAME_TRIES names exist, sets the last one, and the
+ * create is then refused. */
 static void generate_name(const struct request *rq, json_t *meta)
 {
-	/* No vowels, so that no words result. */
+	/* The letters contain no vowels, so that no words result. */
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const char *base = json_str_at(meta, "generateName"), *name, *key;
 	char suffix[6] = "";
@@ -222,7 +223,8 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 		return;
 	if (!str_eq(rq->sub, "status")) {
 		carry(obj, old, "status");
-		/* A namespace's spec consists of its finalizers, and has a path of its own. */
+		/* A namespace's spec consists of its finalizers, which only the subresource
+		 * finalize may change. */
 		if (rq->a->spec.controllers && str_eq(rq->r->key, "namespaces/") &&
 		    !str_eq(rq->sub, "finalize"))
 			carry(obj, old, "spec");
@@ -281,7 +283,8 @@ static bool same_member(const json_t *a, const json_t *b, const char *key)
 	return x && y ? json_equal(x, y) : x == y;
 }
 
-/* True if everything that counts for metadata.generation is equal: all but metadata and status. */
+/* True if all members except metadata and status are equal; only these count for
+ * metadata.generation. */
 static bool same_wish(const json_t *a, const json_t *b)
 {
 	const char *key;
@@ -296,7 +299,8 @@ static bool same_wish(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* A status is checked only for types, in strict.c; objects of the server itself are not checked. */
+/* True if the object must be validated. A status is only checked for types (strict.c); objects
+ * written by the server itself are not checked. */
 static bool is_checked(const struct request *rq, const json_t *old)
 {
 	return rq->a->spec.checks && (old ? !str_eq(rq->sub, "status") : rq->q != NULL);

@@ -3,11 +3,11 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * OpenAPI v3: PATCH of each kind has the parameter fieldValidation, so that kubectl leaves checking
- * to the server. The schemas for `kubectl explain` describe custom kinds as in their definition,
- * and built-in kinds with their fields, types and a line about frequent fields. A PATCH lists no
- * content types, because kubectl apply would otherwise read merge keys from the schemas, which have
- * none.
+ * Serves OpenAPI v3 documents. PATCH of each kind has the parameter fieldValidation, so that
+ * kubectl leaves checking to the server. The schemas for `kubectl explain` describe custom kinds as
+ * in their definition, and built-in kinds with their fields, types and a line about frequent
+ * fields. A PATCH lists no content types, because kubectl apply would otherwise read merge keys
+ * from the schemas, which contain none.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -56,7 +56,7 @@ static json_t *custom_schema(const struct resource *r, json_t *components, struc
 	return schema;
 }
 
-/* Returns "dev.drover.v1alpha1.NodePool". */
+/* Returns the OpenAPI name of a custom kind, for example "dev.drover.v1alpha1.NodePool". */
 static const char *custom_name(const struct resource *r, struct arena *a)
 {
 	const char *name = r->version;
@@ -121,9 +121,10 @@ static void reply_group_version(struct request *rq, const char *wanted)
 }
 
 /*
- * An empty OpenAPI v2 document. kubectl before 1.27 requests it, as gnostic's openapi.v2.Document
- * in protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and refuses to apply without
- * it. kubectl does not check a kind that is missing there; the server does.
+ * Replies with an empty OpenAPI v2 document. kubectl before 1.27 requests it, as gnostic's
+ * openapi.v2.Document in protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and
+ * refuses to apply without it. kubectl does not check objects of a kind that the document lacks;
+ * the server does.
  */
 void do_openapi_v2(struct request *rq)
 {
@@ -132,8 +133,8 @@ void do_openapi_v2(struct request *rq)
 	static const char protobuf[] = "\x0a\x03"
 				       "2.0\x12\x0f\x0a\x0aKubernetes\x12\x01"
 				       "1";
-	/* Requested with an "@", answered with a ".": Go's parser needs that, and kube-apiserver
-	 * does the same. */
+	/* The type is requested with an "@" and answered with a ".": Go's parser needs the ".", and
+	 * kube-apiserver does the same. */
 	static const char asked[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
 			  type[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 	const char *accept = httpd_header(rq->q, "Accept");

@@ -6,21 +6,22 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Patterns of schemas are RE2; the C library has POSIX with GNU's extensions. A pattern is
- * translated: \d and (?: are rewritten; a pattern that cannot be translated is left to the kind's
- * controller. So is a pattern that would cost too much: glibc expands {m,n} and +, one copy after
- * the other and nested, and a definition may be hostile.
+ * Matches patterns of schemas, which are RE2, with the C library, which has POSIX expressions with
+ * GNU's extensions. A pattern is translated: \d and (?: are rewritten. A pattern that cannot be
+ * translated accepts every string, and checking is left to the kind's controller. The same applies
+ * to a pattern that would cost too much: glibc expands {m,n} and +, also nested, and a definition
+ * may be hostile.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 #define MAX_LENGTH 4096
-#define MAX_GROUPS 50	   /* Depth of nesting. */
-#define MAX_POSITIONS 5000 /* Positions of the expanded pattern. */
-#define KEPT 128	   /* Number of compiled patterns cached per schema. */
-#define KEPT_POSITIONS 300 /* Largest pattern that is cached. */
+#define MAX_GROUPS 50	   /* Deepest nesting of groups. */
+#define MAX_POSITIONS 5000 /* Most positions (characters and brackets) of the expanded pattern. */
+#define KEPT 128	   /* Most compiled patterns cached per schema. */
+#define KEPT_POSITIONS 300 /* Most positions of a pattern that is cached. */
 
 struct pattern {
 	const char *at;
-	/* At most three times as long as the input. */
+	/* The translation; at most three times as long as the pattern. */
 	char *out;
 	size_t n;
 	unsigned depth;
@@ -64,7 +65,8 @@ static void escape(struct pattern *p)
 		copy(p);
 }
 
-/* In a bracket expression POSIX treats a backslash as itself. */
+/* Copies a bracket expression. In it POSIX treats a backslash as a plain character, so a pattern
+ * with an escape there is not translated. */
 static void bracket(struct pattern *p)
 {
 	copy(p);
@@ -123,7 +125,7 @@ static size_t number(struct pattern *p)
 	return n;
 }
 
-/* Parses {m}, {m,} and {m,n}; returns the larger number, at least one. */
+/* Parses {m}, {m,} or {m,n}; returns the larger number, at least one. */
 static size_t bounds(struct pattern *p)
 {
 	size_t least = number(p) + 1, most = 0;
@@ -139,7 +141,7 @@ static size_t bounds(struct pattern *p)
 	return least > most ? least : most;
 }
 
-/* Returns how many times the preceding piece is expanded. */
+/* Returns how many times glibc expands the preceding piece because of its repetition operators. */
 static size_t repeats(struct pattern *p)
 {
 	size_t times = 1;
@@ -157,7 +159,8 @@ static size_t repeats(struct pattern *p)
 	return times;
 }
 
-/* Counts up to the end, or to the parenthesis that closes the group. */
+/* Translates the pattern up to its end, or to the parenthesis that closes the group; returns the
+ * number of positions after expansion. */
 static size_t positions(struct pattern *p)
 {
 	size_t total = 0;
@@ -182,12 +185,12 @@ static size_t positions(struct pattern *p)
 /* --- cache of compiled patterns --------------------------------------------------------------- */
 
 struct patterns {
-	/* Pattern -> struct compiled. */
+	/* Text of the pattern -> struct compiled. */
 	struct map *all;
 };
 
 struct compiled {
-	/* False: the pattern refuses nothing. */
+	/* False: the pattern was not translated, and refuses nothing. */
 	bool usable;
 	regex_t re;
 	size_t positions;

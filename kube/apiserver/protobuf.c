@@ -6,9 +6,10 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Bodies in protobuf (https://protobuf.dev/programming-guides/encoding): Go clients, kubectl among
- * them, send built-in kinds this way and do not retry in JSON. Replies are always JSON, which all
- * of them accept. A field that the table lacks is refused, not dropped.
+ * Decodes bodies in protobuf (https://protobuf.dev/programming-guides/encoding). Go clients,
+ * kubectl among them, send built-in kinds in protobuf and do not retry in JSON. Replies are always
+ * JSON, which all of these clients accept. A field that the table of messages lacks is refused, not
+ * dropped.
  */
 #define MAX_DEPTH 32
 
@@ -36,7 +37,7 @@ static bool get_varint(struct wire *w, uint64_t *out)
 
 struct item {
 	unsigned number;
-	/* A varint; otherwise bytes. */
+	/* True: the value is the varint n; otherwise it is in bytes. */
 	bool is_number;
 	uint64_t n;
 	struct wire bytes;
@@ -60,7 +61,7 @@ static bool get_item(struct wire *w, struct item *out)
 
 /* --- messages that JSON writes as plain values ------------------------------------------------ */
 
-/* Up to three fields by number; none of these messages has more. */
+/* Values of fields 1 to 3, by number; for messages with at most three fields. */
 struct plain {
 	uint64_t n[4];
 	struct wire bytes[4];
@@ -87,7 +88,7 @@ static json_t *text_of(struct wire w)
 	return json_stringn((const char *)w.p, (size_t)(w.end - w.p));
 }
 
-/* Converts {seconds, nanos}. */
+/* Converts the message {seconds, nanos} to a JSON string; null for Go's zero time. */
 static json_t *time_of(const struct plain *t, bool micro)
 {
 	int64_t s = (int64_t)t->n[1], ns = (int64_t)t->n[2];
@@ -147,7 +148,7 @@ static json_t *message_of(const struct message_field *field, struct wire w, int 
 	return decode_into(out, m, w, depth + 1, f) < 0 ? NULL : json_incref(out);
 }
 
-/* NULL: malformed. */
+/* Returns the value of a field in JSON; NULL with the fault set: malformed. */
 static json_t *value_of(const struct message_field *field, const struct item *it, int depth,
 			struct fault *f)
 {
@@ -189,8 +190,8 @@ static json_t *value_of(const struct message_field *field, const struct item *it
 	return time_of(&plain, field->type == MESSAGE_MICRO_TIME);
 }
 
-/* True for values that Go omits in JSON: in protobuf it writes every field that is not a
- * pointer. */
+/* True for values that Go omits in JSON. In protobuf Go writes every field that is not a pointer,
+ * so these must be dropped. */
 static bool is_nothing(const struct message_field *field, const json_t *v)
 {
 	if (json_is_null(v))

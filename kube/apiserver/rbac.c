@@ -6,15 +6,16 @@
 
 /*
  * Role-based access control (rbac.authorization.k8s.io/v1). Parsed roles and bindings are cached,
- * and read again after one of them was written. Rules only grant; system:masters needs none.
+ * and read again after one of them was written. Rules only grant rights. The group system:masters
+ * has all rights without a rule.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 struct rbac {
 	struct observer observer;
 	bool stale;
-	/* By "name", and by "ns/name". */
+	/* cluster_roles: ClusterRoles by "name"; roles: Roles by "ns/name". */
 	json_t *cluster_roles, *roles;
-	/* Lists. */
+	/* Arrays of ClusterRoleBindings and of RoleBindings. */
 	json_t *cluster_bindings, *bindings;
 };
 
@@ -98,7 +99,8 @@ void rbac_free(struct rbac *b)
 
 /* --- who holds which rules -------------------------------------------------------------------- */
 
-/* ns: namespace of the binding, for accounts without one. */
+/* True if the subject of a binding is user u, or one of the user's groups. ns: namespace of the
+ * binding, for a ServiceAccount subject without one. */
 static bool is_subject(const json_t *subject, const char *ns, const struct user *u)
 {
 	const char *kind = json_str_at(subject, "kind"), *name = json_str_at(subject, "name");
@@ -131,7 +133,7 @@ static bool binds(const json_t *binding, const struct user *u)
 
 struct visit {
 	struct rbac *b;
-	/* Returns true to stop. */
+	/* Called for each rule; returns true to stop. */
 	bool (*fn)(const json_t *rule, void *arg);
 	void *arg;
 };
@@ -158,8 +160,8 @@ static bool is_aggregated(const json_t *role, const json_t *labels)
 	return false;
 }
 
-/* An aggregated role has the rules of the roles that it selects; its own rules are written by the
- * server and ignored. */
+/* Calls v->fn for the rules of the role. An aggregated role has the rules of the roles that it
+ * selects; the rules stored in it are ignored. */
 static bool visit_role(const struct visit *v, const json_t *role)
 {
 	const char *name;
@@ -203,7 +205,8 @@ static const json_t *bound_by(const struct visit *v, const json_t *bindings, con
 	return NULL;
 }
 
-/* Returns the binding whose rule made fn return true; NULL: none. */
+/* Calls fn for every rule that u has. Returns the binding whose rule made fn return true; NULL:
+ * none. */
 static const json_t *visit_user(struct apiserver *a, const struct user *u, const char *ns,
 				bool (*fn)(const json_t *rule, void *arg), void *arg)
 {
@@ -315,8 +318,8 @@ static const char *verb_of(const struct request *rq)
 	return name_is_true(httpd_query(rq->q, "watch")) ? "watch" : "list";
 }
 
-/* A list, watch or deletecollection whose selector names one object counts as a request for that
- * name. */
+/* Returns the name that a list, watch or deletecollection selects with metadata.name=NAME, which
+ * then counts as a request for that name; NULL: none. */
 static const char *selected_name(struct request *rq)
 {
 	const char *fields = httpd_query(rq->q, "fieldSelector");
@@ -355,7 +358,7 @@ int rbac_check(struct request *rq)
 		return 0;
 	x.verb = verb_of(rq);
 	if (!rq->r) {
-		/* Verbs on non-resource paths are the methods in lower case. */
+		/* On paths that are no resources, the verbs are the HTTP methods in lower case. */
 		x.path = httpd_path(rq->q);
 		x.verb = "get";
 	} else {
@@ -403,7 +406,8 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 					     .ns = x->ns};
 			size_t n = json_array_size(only);
 
-			/* A rule without resource names must be held without names. */
+			/* The new rule is for all names: the user needs the right for all names
+			 * too. */
 			for (size_t i = 0; i < (n ? n : 1); i++) {
 				one.name = n ? nth(only, i) : NULL;
 				if (!holds(x, &one))
@@ -414,7 +418,8 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 	return false;
 }
 
-/* A wildcard in the new rule is matched only by a wildcard that the user holds. */
+/* True (stop) if the user lacks a right of this rule. A wildcard in the rule is matched only by a
+ * wildcard that the user has. */
 static bool lacks(const json_t *rule, void *arg)
 {
 	struct escalation *x = arg;
@@ -445,8 +450,8 @@ static int escalates(const struct escalation *x, struct fault *f)
 		m->path ? m->path : m->resource);
 }
 
-/* The rules that an aggregated role will have are unknown: only a user with all rights may write
- * one. */
+/* True if the user has all rights. Only such a user may write an aggregated role, because the rules
+ * that it will have are unknown. */
 static bool holds_all(struct escalation *x)
 {
 	const struct access things = {.verb = "*", .group = "*", .resource = "*"};

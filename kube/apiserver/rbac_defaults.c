@@ -11,7 +11,7 @@
 static const struct {
 	/* labels: aggregation labels, JSON. */
 	const char *name, *labels;
-	/* Rules, or an aggregationRule. */
+	/* JSON text with the rules, or with an aggregationRule. */
 	const char *body;
 } roles[] = {
 	{"cluster-admin", "{}",
@@ -97,8 +97,8 @@ static const struct {
 	 "\"verbs\":[\"create\"]}]}"},
 };
 
-/* Certificates are not signed: a node keeps its bootstrap token, so the token's group has the
- * node's rights. */
+/* Default bindings. Certificates are not signed here: a node keeps its bootstrap token, so the
+ * group of bootstrap tokens has the rights of nodes. */
 static const struct {
 	const char *role;
 	const char *group[3];

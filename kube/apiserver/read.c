@@ -7,11 +7,11 @@
 #include "kube/apiserver/table.h"
 
 /*
- * A list is produced while the client reads it, a piece at a time, so that a large list costs
- * neither memory nor a long turn of the loop. Changes in the meantime may or may not show; the
- * revision is that of the beginning, so a watch from there brings the reader to the present in any
- * case. The last piece, without which the list is not complete, waits until everything in the list
- * is durable.
+ * Serves get and list. A list is produced while the client reads it, a piece at a time, so that a
+ * large list costs neither memory nor a long turn of the loop. Changes made meanwhile may or may
+ * not show. The list has the revision of its beginning, so a watch from that revision reports every
+ * such change. The last piece, without which the list is not complete, waits until everything in
+ * the list is durable.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
@@ -51,7 +51,8 @@ struct lister {
 	struct apiserver *a;
 	struct httpd_req *q;
 	const struct resource *r;
-	/* A copy, because a definition may be deleted meanwhile. */
+	/* Copy of *r, because the definition of a custom kind may be deleted while the list is
+	 * produced. */
 	struct resource r_copy;
 	struct arena *arena;
 	const char *prefix;
@@ -62,9 +63,10 @@ struct lister {
 	uint64_t rev;
 	size_t scanned;
 	bool more, whole, ended;
-	/* Objects that were read will never be durable. */
+	/* True: the disk failed before all objects in the list were durable; the reply is then
+	 * broken off. */
 	bool broken;
-	/* The last piece waits for the disk. */
+	/* The wait until the list is durable, before the last piece; NULL: not waiting. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -171,7 +173,7 @@ static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
 	}
 	if (s->barrier)
 		return 0;
-	if (!left) { /* Nothing matched so far: let other requests have a turn. */
+	if (!left) { /* Nothing matched so far: let other requests have a turn, then continue. */
 		loop_defer(&s->wake);
 		return 0;
 	}
@@ -222,7 +224,8 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	return 0;
 }
 
-/* Checks resourceVersionMatch. Exact: only the present revision is available. */
+/* Checks resourceVersionMatch. For Exact only the present revision is accepted, because older ones
+ * are not available. */
 static int check_match(struct request *rq, const char *rev, int64_t n)
 {
 	const char *match = httpd_query(rq->q, "resourceVersionMatch");

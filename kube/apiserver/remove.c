@@ -3,13 +3,14 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * Requests that delete: one object, many objects, and the eviction of a pod, which a budget may
- * refuse.
+ * Answers requests that delete: one object, many objects, and the eviction of a pod, which a budget
+ * may refuse.
  */
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* For backward compatibility (batch/v1 strategy of Jobs). */
+/* Returns the policy of a deletion that names none. Jobs orphan their pods for backward
+ * compatibility (batch/v1 strategy of Jobs). */
 static enum policy default_policy(const struct request *rq)
 {
 	return str_eq(rq->r->key, "jobs.batch/") ? POLICY_ORPHAN : POLICY_DEFAULT;
@@ -46,7 +47,7 @@ static int parse_policy(struct request *rq, const json_t *options, enum policy *
 		name);
 }
 
-/* Reads dryRun from the deletion's options, as from the query. */
+/* Reads dryRun from the DeleteOptions in the body; the values are those of the query parameter. */
 static int read_dry_run(struct request *rq, const json_t *options)
 {
 	const json_t *list = json_object_get(options, "dryRun");
@@ -112,7 +113,8 @@ static struct answer *answer_evicted(struct request *rq, const json_t *obj)
 	return answer_new(rq, 201, mem_strdup(created_text));
 }
 
-/* NULL without a fault: no options. */
+/* Returns the DeleteOptions in the body; NULL without a fault: no body. NULL with the fault set:
+ * malformed. */
 static json_t *options_body(struct request *rq)
 {
 	size_t len;
@@ -230,11 +232,11 @@ static int check_budgets(struct request *rq, const json_t *pod)
 	unsigned matching = 0;
 	int rc = 0;
 
-	/* Only a running or starting pod counts as a replica. */
+	/* Only a pod that may serve counts for the budget; any other may be evicted. */
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") ||
 	    object_is_going(pod))
 		return 0;
-	/* The next eviction must find this one counted. */
+	/* Update the budgets now: evictions that follow at once must find this one counted. */
 	if (rq->a->budgets)
 		budgets_update(rq->a, rq->ns);
 	keys = object_keys(rq->a,

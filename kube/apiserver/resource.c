@@ -35,7 +35,7 @@ static const char *const event_fields[] = {
 	}
 #define CORE(plural_, ...) KIND("", plural_ "/", plural_, __VA_ARGS__)
 #define GROUP(group_, plural_, ...) KIND(group_, plural_ "." group_ "/", plural_, __VA_ARGS__)
-/* No objects are stored under its key. */
+/* Row of a kind whose requests are answered and never stored; its key is empty. */
 #define REVIEW(group_, plural_, singular_, kind_, ...)                                             \
 	GROUP(group_, plural_, singular_, kind_, "", .review = true, ##__VA_ARGS__)
 #define NS .namespaced = true

@@ -4,7 +4,7 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Requests that are answered and not stored: authentication.k8s.io and authorization.k8s.io.
+ * Answers requests of authentication.k8s.io and authorization.k8s.io, which are not stored.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 
@@ -119,7 +119,7 @@ static json_t *rules_status(struct request *rq, const char *ns)
 			 r.paths, "incomplete", 0);
 }
 
-/* --- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 static json_t *status_of(struct request *rq, const json_t *spec)
 {
@@ -154,7 +154,8 @@ void do_review(struct request *rq)
 	}
 	spec = json_object_get(asked, "spec");
 	json_object_set_new(asked, "status", status_of(rq, spec));
-	if (str_eq(rq->r->plural, "selfsubjectrulesreviews")) /* The reply omits the spec. */
+	/* The reply to a SelfSubjectRulesReview has an empty spec. */
+	if (str_eq(rq->r->plural, "selfsubjectrulesreviews"))
 		json_object_set_new(asked, "spec", json_object());
 	if (str_eq(rq->r->plural, "selfsubjectreviews"))
 		json_object_set_new(object_meta(asked), "creationTimestamp",

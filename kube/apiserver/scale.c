@@ -8,7 +8,7 @@
 
 #define MAX_SELECTOR ((size_t)4 << 10)
 
-/* path: ".spec.replicas". */
+/* Returns the value at a path such as ".spec.replicas"; NULL: absent. */
 static const json_t *at_path(const json_t *obj, const char *path, struct arena *a)
 {
 	char *rest = path ? arena_strdup(a, path) : NULL;
@@ -34,7 +34,8 @@ static int set_at_path(json_t *obj, const char *path, json_t *value, struct aren
 		}
 		part = strsep(&rest, ".");
 	}
-	return json_object_set(obj, part, value); /* Fails if obj is not an object. */
+	/* json_object_set() fails if obj is not an object. */
+	return json_object_set(obj, part, value);
 }
 
 /* --- selectors as text ------------------------------------------------------------------------ */
@@ -59,7 +60,8 @@ static void add_expression(struct buf *b, const json_t *x)
 	}
 }
 
-/* For a custom kind the selector is text already; otherwise it is a LabelSelector. */
+/* Returns the selector as text. A custom kind has a text already; other kinds have a
+ * LabelSelector. */
 static json_t *selector_text(const json_t *selector)
 {
 	struct buf b;
@@ -126,7 +128,8 @@ static int wished(const json_t *scale, json_int_t *replicas, struct fault *f)
 	return 0;
 }
 
-/* Returns the requested scale: the body, or the present scale with the body as a patch. */
+/* Returns the Scale that the request wants: its body, or the present Scale with the body applied as
+ * a patch. NULL with the fault set. */
 static json_t *asked_scale(struct request *rq, const json_t *obj)
 {
 	OWN_JSON body = request_body(rq);

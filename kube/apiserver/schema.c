@@ -5,11 +5,11 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Structural schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1): pruning of unknown
- * members, defaults, and checks of types and bounds. CEL rules (x-kubernetes-validations) are not
- * evaluated.
+ * Applies the structural schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1): prunes
+ * unknown members, sets defaults, and checks types and bounds. CEL rules (x-kubernetes-validations)
+ * are not evaluated.
  *
- * Everything follows the value, whose depth json_parse() has bounded.
+ * The recursion is bounded by the depth of the object, which json_parse() has limited.
  */
 
 static bool is_set(const json_t *schema, const char *flag)
@@ -63,7 +63,8 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	}
 }
 
-/* *room: bytes that may still be added; false: none left. */
+/* Adds member name with the default def to object. *room: bytes that may still be added; false: def
+ * does not fit. */
 static bool add_default(json_t *object, const char *name, const json_t *def, size_t *room)
 {
 	size_t size = json_dumpb(def, NULL, 0, JSON_ENCODE_ANY | JSON_COMPACT) + strlen(name);
@@ -101,16 +102,16 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* Some schemas and objects would take hours to check, or fill the memory with defaults. Limits:
- * about a second of checking, and as much memory as a body may have. */
+/* Limits one check to about a second, and the defaults to the size of a body, because some schemas
+ * and objects would take hours to check, or fill the memory with defaults. */
 #define MAX_WORK ((size_t)5000000)
 
 struct check {
 	struct arena *arena;
 	struct fault *f;
-	/* NULL: patterns are not cached. */
+	/* Cache of compiled patterns; NULL: no cache. */
 	struct patterns *known;
-	/* Values visited so far. */
+	/* Work done so far: values visited, plus the cost of patterns. */
 	size_t *work;
 };
 
@@ -150,7 +151,7 @@ static bool has_type(const char *type, const json_t *v)
 	return !str_eq(type, "number") || json_is_number(v);
 }
 
-/* min, max: names of the bounds of a size in characters, items or members. */
+/* Checks a size in characters, items or members. min, max: names of its bounds in the schema. */
 static int check_size(struct check *c, const json_t *schema, const char *min, const char *max,
 		      size_t size, const char *path)
 {
@@ -239,7 +240,7 @@ static bool same_keys(const json_t *keys, const json_t *a, const json_t *b)
 /* Elements are compared pairwise: longer lists would block the loop. */
 #define MAX_UNIQUE 2000
 
-/* Lists of type set or map must not contain duplicates. */
+/* Refuses duplicates in a list of type set, and duplicate keys in a list of type map. */
 static int check_unique(struct check *c, const json_t *schema, const json_t *list, const char *path)
 {
 	const char *type = json_str_at(schema, "x-kubernetes-list-type");
@@ -283,7 +284,7 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
 		       bool top);
 
-/* An embedded object must contain apiVersion and kind. */
+/* Checks an embedded object: it must contain apiVersion and kind. */
 static int check_embedded(struct check *c, const json_t *v, const char *path)
 {
 	static const char *const members[] = {"apiVersion", "kind"};

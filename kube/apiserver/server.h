@@ -10,14 +10,14 @@
 
 /*
  * server: shared declarations of this directory; README.md describes each file. Calls between files
- * form no cycle: code that needs to know of a write observes (see below).
+ * form no cycle: a file that must react to writes registers a struct observer (see below).
  */
 
-#define MAX_BODY ((size_t)3 << 20) /* As in kube-apiserver. */
+#define MAX_BODY ((size_t)3 << 20) /* Largest request body in bytes, as in kube-apiserver. */
 
 /* --- faults: reasons for which a request is refused ------------------------------------------- */
 
-/* In the order of the table in fault.c. */
+/* Order as in the table in fault.c. */
 enum fault_kind {
 	FAULT_BAD_REQUEST,
 	FAULT_UNAUTHORIZED,
@@ -38,7 +38,7 @@ enum fault_kind {
 struct fault {
 	enum fault_kind kind;
 	char text[512];
-	/* For an eviction that a budget refuses; "": none. */
+	/* Message for an eviction that a budget refuses; "": no eviction. */
 	char cause[300];
 };
 int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
@@ -47,7 +47,7 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 /* --- resources -------------------------------------------------------------------------------- */
 
 struct resource {
-	/* "" for the core group. */
+	/* API group; "" for the core group. */
 	const char *group;
 	const char *version, *plural, *singular, *kind;
 	/* Separated by spaces; "": none. */
@@ -59,9 +59,9 @@ struct resource {
 	/* Fields for fieldSelector besides metadata; NULL-terminated; NULL: none. */
 	const char *const *fields;
 	bool namespaced, has_status, has_generation, custom;
-	/* Answered, never stored; only POST. */
+	/* The kind is answered and never stored, as SubjectAccessReview; only POST. */
 	bool review;
-	/* The name may be any path segment, as in RBAC. */
+	/* The object's name may be any path segment, as in RBAC. */
 	bool loose_name;
 	/* Schema of a custom kind; NULL: none. */
 	const json_t *schema;
@@ -69,24 +69,24 @@ struct resource {
 	struct patterns *patterns;
 	/* Table columns of a custom kind; NULL: none. */
 	const json_t *columns;
-	/* Paths of wanted number, actual number and selector (".spec.replicas"); NULL: no scale
-	 * subresource. */
+	/* Paths of wanted number, actual number and selector for the scale subresource
+	 * (".spec.replicas"); NULL: no scale subresource. */
 	const char *scale_spec, *scale_status, *scale_selector;
-	/* An update without resourceVersion is refused. */
+	/* An update of this kind without resourceVersion is refused. */
 	bool must_say_rev;
-	/* Served as events.k8s.io. */
+	/* The events.k8s.io form of core events. */
 	bool renamed_event;
 };
 
-/* A path below an object's name: "status", "pods/eviction". */
+/* A path below an object's name, for example "status" or "pods/eviction". */
 struct subresource {
-	/* group NULL: the resource's group. */
+	/* group NULL: the group of the resource itself. */
 	const char *name, *group, *version, *kind;
-	/* Only POST; otherwise GET, PUT and PATCH. */
+	/* True: only POST is allowed; otherwise GET, PUT and PATCH. */
 	bool create;
 };
 #define MAX_SUBS 4
-/* Returns at most MAX_SUBS. */
+/* Writes the subresources of r to out (room for MAX_SUBS); returns their number. */
 size_t resource_subs(const struct resource *r, struct subresource *out);
 
 struct custom {
@@ -109,29 +109,29 @@ struct apiserver {
 	struct list observers;
 	/* NULL: everyone may do everything. */
 	struct rbac *rbac;
-	/* NULL: no garbage collection. */
+	/* The garbage collector; NULL: objects are not collected. */
 	struct collector *collector;
-	/* NULL: their status is not maintained. */
+	/* The disruption controller; NULL: the status of PodDisruptionBudgets is not maintained. */
 	struct budgets *budgets;
-	/* NULL: not needed so far. */
+	/* Key that signs ServiceAccount tokens; NULL: not needed so far. */
 	struct crypto_key *token_key;
 	char *ca_pem;
 };
 
 /* --- users and their rights ------------------------------------------------------------------- */
 
-/* The strings belong to the request's arena. */
+/* The user of a request. The strings belong to the request's arena. */
 struct user {
 	const char *name, *uid;
 	const char **groups;
 	size_t ngroups;
 };
-/* Copies group; at most 32. */
+/* Adds a copy of group to the user's groups; ignored beyond 32 groups. */
 void user_add_group(struct user *u, struct arena *a, const char *group);
 bool user_in_group(const struct user *u, const char *group);
 
 struct request;
-/* Fills rq->user. */
+/* Authenticates the request and fills rq->user; -1 with rq->fault. */
 int auth_request(struct request *rq) __attribute__((warn_unused_result));
 /* Fills *u with the owner of the token; false: unknown token. */
 bool auth_token(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m);
@@ -143,9 +143,9 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 /* An action on a path or on a resource, for authorization. */
 struct access {
 	const char *verb;
-	/* "/api"; NULL: a resource. */
+	/* Path of a non-resource request ("/api"); NULL: a resource. */
 	const char *path;
-	/* "pods", "pods/eviction". */
+	/* resource: "pods", or with a subresource "pods/eviction". */
 	const char *group, *resource;
 	/* NULL: none. */
 	const char *ns, *name;
@@ -154,22 +154,23 @@ struct rbac;
 void rbac_start(struct apiserver *a);
 void rbac_free(struct rbac *b);
 void rbac_create_defaults(struct apiserver *a);
-/* Only if spec.rbac is set. *by: the binding that allows it, valid until the next write; by may be
- * NULL. */
+/* True if u may do x; for use only if spec.rbac is set. *by: name of the binding that allows it,
+ * valid until the next write; by may be NULL. */
 bool rbac_allows(struct apiserver *a, const struct user *u, const struct access *x,
 		 const char **by);
-/* Calls fn for every rule that u holds, in ns too if ns is given; fn returns true to stop. */
+/* Calls fn for every rule that u has in the cluster and, unless ns is NULL, in namespace ns. fn
+ * returns true to stop. */
 void rbac_rules(struct apiserver *a, const struct user *u, const char *ns,
 		bool (*fn)(const json_t *rule, void *arg), void *arg);
-/* Checks whether rq->user may do what the request asks. */
+/* Checks whether rq->user may do what the request asks; -1 with rq->fault. */
 int rbac_check(struct request *rq) __attribute__((warn_unused_result));
-/* Checks whether the user may write this role or binding: a user may grant only rights that he
- * holds. */
+/* Checks whether the user may write this role or binding, because users may grant only rights that
+ * they have themselves. -1 with *f. */
 int rbac_check_grant(struct request *rq, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 void do_review(struct request *rq);
 
-/* One request while it is answered; the arena is freed with it. */
+/* One request while it is answered; its arena is freed with it. */
 struct request {
 	struct apiserver *a;
 	struct httpd_req *q;
@@ -184,26 +185,28 @@ struct request {
 
 const struct resource *resource_find(const struct apiserver *a, const char *group,
 				     const char *version, const char *plural);
-/* Iterates from the first (*r NULL) to the last. */
+/* Iterates over all resources: sets *r to the one after *r (NULL: the first). False: no more. */
 bool resource_next(const struct apiserver *a, const struct resource **r);
-/* Reads the definitions in the store. */
+/* Registers the custom kinds whose definitions are in the store. */
 void resources_load(struct apiserver *a);
 void resources_put(struct apiserver *a, const json_t *crd);
 void resources_del(struct apiserver *a, const char *crd_name);
 void resources_free(struct apiserver *a);
-/* Validates a definition on create and update, and adds what the server sets. */
+/* True for the kind CustomResourceDefinition. resource_crd_check() validates a definition on create
+ * and update, and adds the members that the server sets. */
 bool resource_is_crd(const struct resource *r);
 int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 	__attribute__((warn_unused_result));
 const char *resource_api_version(const struct resource *r, struct arena *a);
 
-/* Returns "pods/ns/name" or "nodes/name"; without a name the prefix of all. */
+/* Returns the key of an object: "pods/ns/name" or "nodes/name". name NULL: the prefix of all
+ * keys. */
 const char *resource_key(const struct resource *r, struct arena *a, const char *ns,
 			 const char *name);
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* NULL: no metadata. */
+/* Returns the metadata of obj; NULL: obj has none. */
 json_t *object_meta(const json_t *obj);
 /* True if a LabelSelector (meta/v1) matches these metadata.labels (NULL: none). NULL selects
  * nothing, an empty selector everything. */
@@ -211,8 +214,9 @@ bool selector_object_matches(const json_t *selector, const json_t *labels);
 /* Checks that name, namespace and kind agree with the path; fills in missing ones. */
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Turns obj into what is stored, in two steps: the metadata of a new object, or of one that is to
- * replace old; then the rules of its kind (old NULL: a new object). */
+/* Turns obj into what is stored, in two steps. object_create() sets the metadata of a new object,
+ * object_update() those of an object that replaces old. Then object_complete() applies the rules of
+ * its kind (old NULL: a new object). */
 int object_create(struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
@@ -221,69 +225,77 @@ int object_complete(struct request *rq, const json_t *old, json_t *obj, struct f
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
-/* True if it has a deletionTimestamp. */
+/* object_is_going(): true if obj has a deletionTimestamp. object_may_go(): true if no finalizer
+ * keeps it. */
 bool object_is_going(const json_t *obj);
 bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
-/* Sets the deletionTimestamp; grace_s: for pods. */
+/* Sets the deletionTimestamp. grace_s: grace period in seconds, for pods. */
 void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
 			 int64_t grace_s);
-/* Removes empty members that kube-apiserver omits, and adds those that it always sends: in whole
- * objects of built-in kinds, in the metadata of all others. */
+/* object_drop_zeros() removes empty members that kube-apiserver omits; object_add_zeros() adds
+ * members that it always sends. Both treat whole objects of built-in kinds, and the metadata of
+ * custom objects. */
 void object_drop_zeros(const struct resource *r, json_t *obj);
 void object_add_zeros(const struct resource *r, json_t *obj);
-/* Converts in place between the core form, which is stored, and events.k8s.io. */
+/* Convert an event in place: object_event_to_core() from events.k8s.io to the core form, which is
+ * stored; object_event_from_core() back. */
 void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
-/* Only if spec.controllers is set. */
+/* The controllers; created only if spec.controllers is set. */
 struct collector;
 void collector_start(struct apiserver *a);
 void collector_free(struct collector *c);
 struct budgets;
 void budgets_start(struct apiserver *a);
 void budgets_free(struct budgets *b);
-/* Updates the status at once. */
+/* Updates the status of the budgets in namespace ns at once. */
 void budgets_update(struct apiserver *a, const char *ns);
 bool pod_is_ready(const json_t *pod);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Only if spec.checks is set; for built-in kinds, and the metadata of all: sets defaults,
- * validates, and refuses changes of immutable fields. */
+/* Used only if spec.checks is set, for built-in kinds and for the metadata of all kinds.
+ * object_fill() sets defaults, checks_object() validates, checks_change() refuses changes of
+ * immutable fields. */
 void object_fill(const struct resource *r, json_t *obj, bool creating);
 int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int checks_change(const struct request *rq, const json_t *old, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Handles unknown fields as the query fieldValidation demands; removes them from built-in kinds. */
+/* Handles unknown fields as the query parameter fieldValidation demands; removes them from objects
+ * of built-in kinds. */
 int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
-/* NULL: not named in the schema. */
+/* Returns the schema of member name; NULL: the schema does not define it. */
 const json_t *schema_of_member(const json_t *schema, const char *name);
 bool schema_keeps_unknown(const json_t *schema);
 /* True for apiVersion, kind and metadata. */
 bool schema_is_server_member(const char *name);
-/* For example "date-time"; true for an unknown format. */
+/* True if s has the format, for example "date-time"; also for an unknown format. */
 bool format_holds(const char *format, const char *s);
-/* Cache of compiled patterns: a limited number, and no large ones. */
+/* Cache of compiled patterns. It is limited in number and contains no large pattern. */
 struct patterns;
 struct patterns *patterns_new(void);
 void patterns_free(struct patterns *known);
-/* True for a pattern that cannot be translated or would cost too much. *work grows by the cost
- * without the cache. known NULL: not cached. */
+/* True if s matches the pattern, or if the pattern cannot be translated or would cost too much.
+ * *work grows by the cost of the match, with the compilation even if it was cached. known NULL: no
+ * cache. */
 bool pattern_holds(struct patterns *known, const char *pattern, const char *s, struct arena *a,
 		   size_t *work);
-/* Checks whether the schemas of a definition may be served. */
+/* structural_check() checks whether the schemas of a definition may be served; schema_apply()
+ * prunes, defaults and validates obj. */
 int structural_check(const json_t *crd, struct arena *a, struct fault *f)
 	__attribute__((warn_unused_result));
 int schema_apply(const json_t *schema, struct patterns *known, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Both must be objects; returns a new one, NULL with the fault set. */
+/* Applies a strategic merge patch; doc and patch must be objects. Returns a new object; NULL with
+ * the fault set. */
 json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);
 
 /* --- filters ---------------------------------------------------------------------------------- */
 
 struct field_term {
-	/* "spec.nodeName". */
+	/* Path of a field, for example "spec.nodeName". */
 	const char *path;
 	const char *value;
 	bool equal;
@@ -293,35 +305,35 @@ struct filter {
 	struct selector labels;
 	struct field_term *fields;
 	size_t nfields;
-	/* PartialObjectMetadata was requested. */
+	/* True: the client requested PartialObjectMetadata. */
 	bool partial;
-	/* A Table was requested; NULL: not requested. */
+	/* Set if the client requested a Table; NULL: it did not. */
 	struct table *table;
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 	__attribute__((warn_unused_result));
 void filter_done(struct filter *f);
-/* Returns the prefix of the keys that can match: a full key if the selector names one object. */
+/* Returns the prefix of all keys that can match: a full key if the selector names one object. */
 const char *filter_prefix(const struct filter *f, const struct request *rq, struct arena *a);
 bool filter_is_empty(const struct filter *f);
 bool filter_matches(const struct filter *f, const json_t *obj);
 /* True if each object must be parsed, to be selected or to be shown. */
 bool filter_parses(const struct filter *f, const struct resource *r);
-/* Returns the object in the requested form; j is modified. */
+/* Returns the object in the requested form, malloc'd; modifies j. */
 char *filter_text(const struct filter *f, const struct resource *r, json_t *j);
 
 /* --- requests --------------------------------------------------------------------------------- */
 
 void reply_fault(struct request *rq);
 void reply_object(struct request *rq, int status, json_t *obj);
-/* Replies too. */
+/* Sends a 404 for the object that the request names. */
 void fault_not_found(struct request *rq);
-/* A Status, in the request's arena. */
+/* Returns the Status "Success" for an object that was deleted, in the request's arena. */
 const char *success_text(struct request *rq, const json_t *obj);
-/* Status for a successful subresource request on a pod. */
+/* Status "Success" for a successful subresource request on a pod (201). */
 extern const char created_text[];
 json_t *status_object(const struct request *rq, const struct fault *f);
-/* True for "true" and "1". */
+/* True if a query value is "true" or "1". */
 bool name_is_true(const char *query_value);
 
 void do_get(struct request *rq);
@@ -336,9 +348,10 @@ void do_eviction(struct request *rq);
 void do_binding(struct request *rq);
 void do_scale(struct request *rq);
 void do_discovery(struct request *rq, const char *group, const char *version);
-/* Replies in the aggregated form if the client accepts it; false: no reply was sent. */
+/* Sends discovery in the aggregated form if the client accepts that form; false: no reply was
+ * sent. */
 bool do_discovery_aggregated(struct request *rq, bool core);
-/* Separated by spaces; "": none. */
+/* Returns the categories, separated by spaces; "": none. */
 const char *resource_categories(const struct resource *r);
 json_t *discovery_verbs(const struct resource *r, const struct subresource *sub);
 json_t *discovery_words(const char *words, struct arena *a);
@@ -346,38 +359,41 @@ void do_version(struct request *rq);
 void do_openapi(struct request *rq);
 void do_openapi_v2(struct request *rq);
 
-/* Returns the body, from JSON, YAML or protobuf; NULL with rq->fault set. */
+/* Returns the object in the body, which is JSON, YAML or protobuf; NULL with rq->fault set. */
 json_t *request_body(struct request *rq);
-/* True if this is its Content-Type, whatever the parameters. */
+/* True if the Content-Type of the request is type, whatever its parameters. */
 bool body_has_type(const struct request *rq, const char *type);
 
-/* Delays replies until they are durable.
+/* A barrier delays a reply until it is durable.
  *
- * barrier: fn is called by a deferred call when everything that can be read now is durable, or will
- * never be (e). NULL: it already is, and fn is not called. The barrier frees itself after fn,
- * cancelled or not. */
+ * barrier_new() arranges that fn is called, in a later turn of the loop, when everything that can
+ * be read now is durable (e NULL), or when the disk has failed (e). Returns NULL if everything is
+ * already durable; fn is then not called. A barrier frees itself after fn, even if it was
+ * cancelled. */
 struct barrier;
 struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e, void *arg),
 			    void *arg);
-/* fn is not called afterwards; NULL is allowed. */
+/* Prevents the call of fn; b may be NULL. */
 void barrier_cancel(struct barrier *b);
-/* Replies at once, or when `rev` is durable: the last change that the reply may depend on. type is
- * not copied. */
+/* Sends a reply when the change with revision rev, the last one on which the reply may depend, is
+ * durable; at once if it already is. type is not copied. */
 void reply_text(struct request *rq, int status, const char *type, const char *body, size_t len,
 		uint64_t rev);
-/* A reply that waits for the store. Takes ownership of body; NULL: the written object. */
+/* A reply that waits for the store. answer_new() takes ownership of body; NULL: the written object
+ * becomes the body. */
 struct answer;
 struct answer *answer_new(struct request *rq, int status, char *body);
-/* Callback for store_commit(). */
+/* Callback for store_commit(): sends the reply c, or the error. */
 void answer_done(const struct err *e, void *answer);
-/* Call it after store_commit(). */
+/* Watches for a disconnect of the client while c waits; call it after store_commit(). */
 void answer_waits(struct answer *c);
-/* Sets the body if there is none, and takes ownership of it. */
+/* Sets the body of c unless it has one, and takes ownership of it. Returns false if c is NULL or
+ * has a body. */
 bool answer_fill(struct answer *c, char *body, size_t len);
 
 /* --- the store -------------------------------------------------------------------------------- */
 
-/* Returns a new reference; NULL: no such object. */
+/* Returns a new reference to the object under key and fills *entry; NULL: no such object. */
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);
 /* Returns the keys that begin with prefix, NULL-terminated, in the arena. */
 const char **object_keys(struct apiserver *a, const char *prefix, struct arena *m);
@@ -391,19 +407,21 @@ struct written {
 	/* For a deletion: the last object; else NULL. */
 	const json_t *old;
 };
-/* Called for each write, before it is durable. An observer that writes must wait for a turn of its
- * own. Remove it with list_remove(). */
+/* Reacts to writes. written() is called for each write, before the write is durable. An observer
+ * that writes itself must do so in a later turn of the loop. Remove an observer with
+ * list_remove(). */
 struct observer {
 	void (*written)(struct observer *o, const struct written *w);
 	struct list link;
 };
 void observe(struct apiserver *a, struct observer *o);
-/* Changes one key; obj NULL: deletes it. Replies with c (NULL: no reply), or with a fault. */
+/* Writes the object under key; obj NULL: deletes it. Replies with c (NULL: no reply), or with a
+ * fault. if_rev: revision that the object must still have. */
 void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
 		  int64_t if_rev, struct answer *c);
-/* Sets the resourceVersion to that of the next change. */
+/* Sets the resourceVersion of obj to the revision of the next change. */
 void object_set_rev(const struct apiserver *a, json_t *obj);
-/* Creates an object on behalf of the server itself, unless one of its name exists. */
+/* Creates an object on behalf of the server itself, unless an object of this name exists. */
 void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj);
 
 #endif

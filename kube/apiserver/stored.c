@@ -77,7 +77,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	};
 	struct err e;
 
-	/* A dry run is an empty commit: the objects that it depends on must be durable. */
+	/* A dry run is an empty commit, because the reply must wait until the objects on which it
+	 * depends are durable. */
 	if (store_commit(a->store, &change, rq->dry_run ? 0 : 1, NULL, c ? answer_done : NULL, c,
 			 &e) < 0) {
 		if (c)
@@ -93,7 +94,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	free(text);
 }
 
-/* The store increments the revision by one per change, so the next one is known. */
+/* The store increments the revision by one per change, so the revision of the next change is
+ * known. */
 void object_set_rev(const struct apiserver *a, json_t *obj)
 {
 	char rev[24];

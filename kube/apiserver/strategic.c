@@ -3,13 +3,13 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Strategic merge patch (Kubernetes "sig-api-machinery/strategic-merge-patch.md"): a merge patch in
- * which certain lists are sets of objects with a key, and members that begin with $ are directives.
- * The order in $setElementOrder is ignored.
+ * Applies strategic merge patches (Kubernetes "sig-api-machinery/strategic-merge-patch.md"): a
+ * merge patch in which certain lists are sets of objects with a key, and members that begin with $
+ * are directives. The order in $setElementOrder is ignored.
  */
 
-/* patchMergeKey in k8s.io/api; NULL: a set of plain values. Any other list is replaced as a
- * whole. */
+/* Lists that are merged as sets, and the member that identifies an element (patchMergeKey in
+ * k8s.io/api); key NULL: a set of plain values. Any other list is replaced as a whole. */
 static const struct {
 	const char *list, *key;
 } sets[] = {
@@ -35,7 +35,8 @@ static const struct {
 };
 #define NSETS (sizeof(sets) / sizeof(*sets))
 
-/* Returns the row for a list of that name whose elements have its key; NSETS: none. */
+/* Returns the index in sets[] of a list with this name whose elements have the set's key; NSETS:
+ * none. */
 static size_t find_set(const char *name, const json_t *patch)
 {
 	const json_t *first = json_array_get(patch, 0);
@@ -138,7 +139,7 @@ static void retain_keys(json_t *out, const json_t *keys)
 	}
 }
 
-/* Applies directives to out's members; the remainder of the patch is merged. */
+/* Applies the directive `name` to the members of out. */
 static void follow_directive(json_t *out, const char *name, json_t *value)
 {
 	static const char from_list[] = "$deleteFromPrimitiveList/";

@@ -7,12 +7,14 @@
 #include "kube/apiserver/strict.h"
 
 /*
- * Handles fields that a kind does not have (query fieldValidation: Strict, Warn, Ignore), and
- * values of a wrong type. The table of messages describes built-in kinds, the schema custom ones.
- * Follows the value, whose depth json_parse() has bounded.
+ * Handles fields that a kind does not have (query parameter fieldValidation: Strict, Warn, Ignore),
+ * and values of a wrong type. The table of messages describes built-in kinds, the schema of their
+ * definition custom ones. The recursion is bounded by the depth of the object, which json_parse()
+ * has limited.
  */
 #define MAX_STRAYS 20
-#define MAX_WARNINGS ((size_t)3 << 10) /* One header line. */
+/* Longest text of warnings in bytes, which is one header line. */
+#define MAX_WARNINGS ((size_t)3 << 10)
 
 struct strays {
 	struct arena *arena;
@@ -55,7 +57,8 @@ static bool find_field(const struct message *m, const char *name, struct message
 	return false;
 }
 
-/* The table omits the volumes of particular vendors. */
+/* True if the table has all fields of the message. False for volumes, because the table omits those
+ * of particular vendors; unknown fields are then accepted. */
 static bool is_whole(const struct message *m)
 {
 	return !str_eq(m->name, "core.v1.Volume") &&
@@ -70,7 +73,7 @@ static bool is_quantity(const json_t *v)
 	return json_is_number(v) || (json_is_string(v) && amount_is_valid(json_string_value(v)));
 }
 
-/* Checks one value, not the list or map around it. */
+/* Checks a single value of the field, inside its list or map. */
 static int check_one(struct strays *s, const struct message_field *f, json_t *v, const char *path)
 {
 	const struct message *m;
@@ -212,7 +215,7 @@ static int refuse_strays(struct request *rq, const struct strays *s)
 	return rc;
 }
 
-/* True for characters allowed between quotes (RFC 9110, 5.6.4). */
+/* True if all characters of s may stand between quotes (RFC 9110, 5.6.4). */
 static bool is_quotable(const char *s)
 {
 	for (; *s; s++)

@@ -10,8 +10,8 @@
  * Tests: tests/unit/kube/apiserver/test_strict.c, tests/unit/cli/simulate/test_scenario.c
  */
 
-/* Fails with ERR_INVALID and the path of the first field that the core/v1 kind does not have, or
- * whose value has a wrong type. Removes unknown fields from obj. */
+/* Checks an object of a core/v1 kind. Fails with ERR_INVALID and the path of the first field that
+ * the kind does not have, or whose value has a wrong type. Removes unknown fields from obj. */
 int strict_check(const char *kind, json_t *obj, struct arena *a, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -4,8 +4,8 @@
 
 /*
  * Checks whether a schema is structural (apiextensions.k8s.io/v1: "Specifying a structural
- * schema"): each value has one type, specified outside of allOf, anyOf, oneOf and not, which may
- * only narrow it.
+ * schema"): each value has one type, which is specified outside of allOf, anyOf, oneOf and not.
+ * These four may only narrow the type.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 static const char *const junctors[] = {"allOf", "anyOf", "oneOf"};

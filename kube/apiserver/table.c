@@ -8,13 +8,14 @@
 #include "base/str.h"
 
 struct table {
-	/* NULL: a custom kind. */
+	/* Columns of a built-in kind; NULL: a custom kind. */
 	const struct column *columns;
-	/* additionalPrinterColumns; NULL: none. */
+	/* additionalPrinterColumns of a custom kind; NULL: none. */
 	json_t *custom;
 	json_t *definitions;
 	struct loop *loop;
-	/* Which object accompanies a row: the whole, none, or (neither set) its metadata. */
+	/* What accompanies each row: the whole object (whole), nothing (none), or its metadata
+	 * (neither is set). */
 	bool whole, none;
 	bool renamed_event;
 };
@@ -92,8 +93,8 @@ void table_free(struct table *t)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* A value that does not fit the column's type is not shown (apiextensions-apiserver's table
- * convertor). */
+/* Returns the cell of a custom kind's column; null if the value does not fit the column's type
+ * (apiextensions-apiserver's table convertor). */
 static json_t *custom_cell(const json_t *column, const json_t *obj, int64_t now)
 {
 	const char *type = str_or(json_str_at(column, "type"), "string");
@@ -153,7 +154,8 @@ static json_t *row_of(const struct table *t, json_t *obj)
 				age_json(json_str_at(obj, "metadata", "creationTimestamp"), now));
 	}
 	row = json_pack("{s:o}", "cells", cells);
-	if (t->whole && t->renamed_event) /* Its cells are already made from the stored form. */
+	/* Only now, because the cells are made from the stored form. */
+	if (t->whole && t->renamed_event)
 		object_event_from_core(obj);
 	if (t->whole)
 		json_object_set(row, "object", obj);
@@ -190,7 +192,7 @@ char *table_bookmark(const struct table *t, json_t *meta)
 	OWN_JSON object = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata",
 				    "apiVersion", "meta.k8s.io/v1", "metadata", meta);
 
-	/* As in kube-apiserver, the one row contains only the revision. */
+	/* As in kube-apiserver, the only row of a bookmark contains just the revision. */
 	json_array_append_new(json_object_get(j, "rows"),
 			      json_pack("{s:[], s:O}", "cells", "object", object));
 	return json_text(j);

@@ -4,31 +4,34 @@
 #include "kube/apiserver/server.h"
 
 /*
- * table: objects as rows of text (meta.k8s.io/v1 Table), as requested by `kubectl get`. Columns of
- * built-in kinds are in table_kinds.c; custom kinds use additionalPrinterColumns.
+ * table: shows objects as rows of text (meta.k8s.io/v1 Table), as requested by `kubectl get`.
+ * Columns of built-in kinds are in table_kinds.c; custom kinds use additionalPrinterColumns.
  */
 struct table;
-/* NULL: the client requested no table. */
+/* Returns the table that the client requested; NULL: it requested none. */
 struct table *table_new(const struct request *rq);
 void table_free(struct table *t);
-/* Return one row, and a whole Table of one object; malloc'd. */
+/* table_row() returns one row, table_of() a whole Table with one object; both are malloc'd. */
 char *table_row(const struct table *t, json_t *obj);
 char *table_of(const struct table *t, json_t *obj);
-/* Returns a Table without rows that has the revision a watch has reached. */
+/* Returns a Table for a bookmark, malloc'd: it shows no object, only the revision that a watch has
+ * reached. */
 char *table_bookmark(const struct table *t, json_t *meta);
-/* Writes {"kind":"Table",...,"rows":[ ; then follow rows, then "],..." as in any list. */
+/* Writes the beginning of a Table, {"kind":"Table",...,"rows":[ . The caller then writes rows and
+ * "],...", as in any list. */
 void table_begin(const struct table *t, struct buf *b);
 
 struct column {
 	const char *name, *type, *format;
-	/* 0: always shown. */
+	/* 0: the column is always shown; above 0: only with -o wide. */
 	int priority;
-	/* path of a member; otherwise: the value if it is absent, or null. */
+	/* path: of the member to show; otherwise: text of the cell if the member is absent; NULL:
+	 * null. */
 	const char *path, *otherwise;
-	/* Computes the cell if path is NULL; NULL: null. */
+	/* Computes the cell if path is NULL; may return NULL for null. */
 	json_t *(*cell)(const json_t *obj, int64_t wall_ms);
 };
-/* Ends at a column without a name. */
+/* Returns the columns of a built-in kind; the last one is followed by a column without a name. */
 const struct column *table_columns(const struct resource *r);
 
 #endif

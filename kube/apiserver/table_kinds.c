@@ -13,7 +13,7 @@ static json_t *age(const json_t *obj, int64_t now)
 	return age_json(json_str_at(obj, "metadata", "creationTimestamp"), now);
 }
 
-/* Returns the text in b as JSON; `otherwise` if it is empty. */
+/* Returns the text in b as JSON, or otherwise if b is empty. Frees the buffer. */
 static json_t *give_text(struct buf *b, const char *otherwise)
 {
 	json_t *j = json_string(b->len ? b->data : otherwise);
@@ -113,7 +113,7 @@ static const struct column pods[] = {
 	{.name = "Readiness Gates",
 	 .type = "string",
 	 .priority = 1,
-	 /* Never present: pods of drover have no readiness gates. */
+	 /* Pods of drover have no readiness gates, so the member never exists. */
 	 .path = "status.readinessGate",
 	 .otherwise = "<none>"},
 	{0},

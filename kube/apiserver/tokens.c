@@ -5,9 +5,9 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Tokens of ServiceAccounts: JSON Web Tokens (RFC 7519) signed with Ed25519 (RFC 8037). The key is
- * created on first use and stored beside the objects, under a key that no path of the API reaches.
- * Claims as in KEP-1205 (bound service account tokens).
+ * Creates and verifies tokens of ServiceAccounts: JSON Web Tokens (RFC 7519) signed with Ed25519
+ * (RFC 8037). The key is created on first use and stored beside the objects, under a name that no
+ * path of the API reaches. Claims as in KEP-1205 (bound service account tokens).
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 #define ISSUER "https://kubernetes.default.svc.cluster.local"
@@ -61,7 +61,7 @@ static char *encode(struct arena *m, const void *data, size_t len)
 	return copy;
 }
 
-/* malloc'd; NULL: not base64. */
+/* Decodes base64url; returns malloc'd bytes, *len of them; NULL: not base64. */
 static char *decode(const char *text, size_t text_len, size_t *len)
 {
 	size_t padding = (4 - text_len % 4) % 4;
@@ -95,8 +95,8 @@ static const char *sign(struct apiserver *a, struct arena *m, const json_t *clai
 	return arena_printf(m, "%s.%s", to_sign, encode(m, sig, sizeof(sig)));
 }
 
-/* expires_s 0: never. bound: a Secret or Pod with whose deletion the token becomes invalid; NULL:
- * none. */
+/* Returns a signed token, in the arena. expires_s: lifetime; 0 means no expiry. bound_*: a Secret
+ * or Pod with whose deletion the token becomes invalid; NULL: none. */
 static const char *make_token(struct apiserver *a, struct arena *m, const json_t *account,
 			      const json_t *audiences, int64_t expires_s, const char *bound_kind,
 			      const char *bound_name, const char *bound_uid)
@@ -158,7 +158,7 @@ static bool is_for_us(const json_t *claims)
 	return false;
 }
 
-/* True if the object that the token belongs to still exists with the same UID. */
+/* True if the object to which the token is bound still exists with the same UID. */
 static bool stands(struct apiserver *a, struct arena *m, const char *plural, const char *ns,
 		   const json_t *ref)
 {
@@ -210,7 +210,8 @@ static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 	return 0;
 }
 
-/* Returns the kind of the bound object for the claims; *uid: its UID. NULL with the fault set. */
+/* Checks the object to which the token shall be bound. Returns its kind for the claims, and its UID
+ * in *uid; NULL with the fault set. */
 static const char *bound_to(struct request *rq, const json_t *ref, const char **uid)
 {
 	const char *kind = json_str_at(ref, "kind"), *name = json_str_at(ref, "name");

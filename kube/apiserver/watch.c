@@ -6,9 +6,10 @@
 #include "kube/apiserver/table.h"
 
 /*
- * The store delivers events when they are durable; the initial events of a watch wait until they
- * are. A watch buffers lines that its client has not read yet. A client that reads too slowly is
- * disconnected; it continues from the revision that it has seen.
+ * Serves watches. The store delivers events only when they are durable; the initial events of a
+ * watch (its present objects) wait until they are durable too. A watch buffers lines that its
+ * client has not read yet. A client that reads too slowly is disconnected; it may continue from the
+ * last revision that it received.
  */
 #define MAX_BACKLOG ((size_t)32 << 20)
 #define BOOKMARK_MS 60000
@@ -17,7 +18,8 @@
 struct watch {
 	struct apiserver *a;
 	struct httpd_req *q;
-	/* A copy, because a definition may be deleted meanwhile. */
+	/* Copy of the resource, because the definition of a custom kind may be deleted during the
+	 * watch. */
 	struct resource r;
 	struct arena *arena;
 	const char *api_version;
@@ -25,9 +27,10 @@ struct watch {
 	struct store_watch *store_watch;
 	struct loop_timer timeout, bookmark;
 	bool ended;
-	/* Objects that were read will never be durable. */
+	/* True: the disk failed before all initial events were durable; the watch is then broken
+	 * off. */
 	bool broken;
-	/* The initial events wait for the disk. */
+	/* The wait until the initial events are durable; NULL: not waiting. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -67,7 +70,8 @@ static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 	w->sent += left;
 	if (w->sent == w->buf.len) {
 		w->sent = 0;
-		buf_done(&w->buf); /* Most watches are idle most of the time. */
+		/* Free the empty buffer, because most watches are idle most of the time. */
+		buf_done(&w->buf);
 		buf_init(&w->buf, MAX_BACKLOG);
 	}
 	return (int64_t)left;
@@ -91,7 +95,7 @@ static void add_line(struct watch *w, const char *type, const char *object, size
 	buf_put(&w->buf, object, len);
 	buf_puts(&w->buf, "}\n");
 	if (w->buf.over) {
-		/* Removes a line that does not fit completely. */
+		/* Remove the line, because it does not fit completely. */
 		w->buf.over = false;
 		w->buf.len = before;
 		w->buf.data[before] = '\0';
@@ -108,7 +112,7 @@ static void add_object(struct watch *w, const char *type, json_t *obj)
 	free(text);
 }
 
-/* Adds the last object with the revision of the event, for a DELETED event. */
+/* Adds a DELETED event: the last state of the object, with the revision of the deletion. */
 static void add_last(struct watch *w, json_t *obj, uint64_t rev)
 {
 	char text[32];
@@ -205,7 +209,7 @@ static void on_bookmark(void *arg)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);
 }
 
-/* Adds the error inside a stream with status 200, as kube-apiserver does. */
+/* Adds the error 410 as an event inside a stream with status 200, as kube-apiserver does. */
 static void add_expired(struct watch *w, struct request *rq, const char *rev)
 {
 	struct fault f;
@@ -224,9 +228,9 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 struct watch_query {
 	int64_t since, timeout_s;
 	bool bookmarks;
-	/* Begin with the present objects. */
+	/* True: the watch begins with the present objects. */
 	bool initial;
-	/* Mark the end of the initial events. */
+	/* True: a bookmark marks the end of the initial events. */
 	bool mark;
 };
 
@@ -270,11 +274,13 @@ static void on_begun(const struct err *e, void *arg)
 	httpd_wake(w->q);
 }
 
-/* Adds the present objects; sets the revision to continue from. */
+/* Adds the present objects as initial events; sets query->since to the revision from which the
+ * watch continues. */
 static void add_initial(struct watch *w, const char *prefix, struct watch_query *query)
 {
 	query->since = (int64_t)store_rev(w->a->store);
-	/* No limit for the initial events: only later events can exceed the backlog. */
+	/* The backlog limit does not apply to the initial events; only later events can exceed
+	 * it. */
 	w->buf.max = SIZE_MAX;
 	store_list(w->a->store, prefix, NULL, 0, on_initial, w);
 	if (query->mark && query->bookmarks && !w->ended)
@@ -314,7 +320,8 @@ void do_watch(struct request *rq)
 	prefix = filter_prefix(&w->filter, rq, rq->arena);
 	if (query.initial)
 		add_initial(w, prefix, &query);
-	if (query.since == 0) /* sendInitialEvents=false from any revision. */
+	/* sendInitialEvents=false without a revision: the watch begins now. */
+	if (query.since == 0)
 		query.since = (int64_t)store_rev(a->store);
 	if (!store_is_durable(a->store, (uint64_t)query.since))
 		w->barrier = barrier_new(a, on_begun, w);

@@ -3,13 +3,13 @@
 #include "base/str.h"
 #include "kube/apiserver/erase.h"
 
-/* Replies with the object. */
+/* Writes the object and replies with it. */
 static void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev,
 			   int status)
 {
 	OWN_JSON shown = NULL;
 
-	if (!rq->dry_run) /* A dry run leaves the revision unchanged. */
+	if (!rq->dry_run) /* A dry run does not change the revision. */
 		object_set_rev(rq->a, obj);
 	if (rq->r->renamed_event) {
 		shown = json_deep_copy(obj);
@@ -134,7 +134,7 @@ void apiserver_create(struct apiserver *a, const char *group, const char *plural
 
 /* --- update and patch ------------------------------------------------------------------------- */
 
-/* obj: the result of the request on old, not checked yet. */
+/* Replaces the object old by obj, the result of the request, after all checks; replies. */
 static void replace(struct request *rq, const char *key, const struct store_entry *entry,
 		    const json_t *old, json_t *obj)
 {
@@ -195,23 +195,27 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	return NULL;
 }
 
-/* Limits the object to the size of a body: patches could make it grow without end. */
+/* Refuses an object that a patch made larger than a body may be, because repeated patches could
+ * make it grow without end. */
 static int check_size(struct request *rq, const struct store_entry *old, const json_t *obj)
 {
 	size_t patch, size;
 
 	(void)httpd_body(rq->q, &patch);
-	/* Only a JSON patch can copy existing data. */
+	/* Only a JSON patch can copy existing data; the result of any other patch is at most as
+	 * large as old object and patch together. */
 	if (!body_has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
 		return 0;
 	size = json_dumpb(obj, NULL, 0, JSON_COMPACT);
-	return size <= MAX_BODY || size <= old->value_len /* An object may always shrink. */
+	/* A patch may always make an object smaller. */
+	return size <= MAX_BODY || size <= old->value_len
 		       ? 0
 		       : fault_set(&rq->fault, FAULT_TOO_LARGE,
 				   "Request entity too large: limit is %zu", MAX_BODY);
 }
 
-/* A patch without a revision applies to the present one. */
+/* Sets the present resourceVersion in a patched object that names none: a patch without a revision
+ * applies to the present object. */
 static void fill_rev(const json_t *old, json_t *obj)
 {
 	json_t *meta = object_meta(obj);
