@@ -11,10 +11,12 @@
 #include "kube/reflect.h"
 
 /*
- * The first list goes straight into the store, because nobody may rely on the store before on_sync.
- * A later list is assembled beside it: changed objects in `staged`, unchanged ones only marked, so
- * that a relist of an unchanged cluster costs no memory. At the end of the list the store is
- * changed as a whole, then on_change() is called.
+ * Stores projections (the caller's structs) of the objects of one resource.
+ *
+ * The first list goes straight into the store, because nobody may rely on the store before
+ * on_sync(). A later list is assembled beside the store: changed objects in `staged`, unchanged
+ * ones only marked, so that a relist of an unchanged cluster costs no memory. At the end of the
+ * list the store is changed as a whole, then on_change() is called.
  *
  * A replaced entry is freed in the next turn of the loop, because a caller may use it until then.
  */
@@ -24,46 +26,47 @@
 #define AGAIN_MS 300000 /* Interval between lists while an object is left out, in ms. */
 
 struct slot {
-	/* pub.object NULL: only in staged; the object is no longer wanted. */
+	/* Entry as callers see it. pub.object NULL: the object is no longer wanted; only in
+	 * staged. */
 	struct kube_entry pub;
 	struct arena *arena;
-	/* Number of the last list that contained it. */
+	/* Number (list_no) of the last list that contained the object. */
 	uint64_t seen;
 	/* Digest of the source object; 0: not known. */
 	uint64_t digest;
 	/* Buffer for pub.rv if it fits. */
 	char rv[RV_SIZE];
-	/* Learned from the reply of a write: lists and watch may not have reached this version
-	 * yet. */
+	/* True: the object comes from the reply to a write; lists and watch may not have reached
+	 * its version yet. */
 	bool learned;
 	struct list grave;
 };
 
-/* Resources used by projections. */
+/* Memory and number of projections. */
 struct room {
 	size_t n, bytes;
 };
 
 struct kube_cache {
 	struct loop_group *group;
-	/* The strings in spec are not used. */
+	/* Copy of the caller's spec; its strings are not used. */
 	struct kube_cache_spec spec;
 	char *ns;
-	/* With selectors: only the server knows which objects match. */
+	/* True: the cache has selectors, so only the server knows which objects match. */
 	bool selective;
 	struct kube_reflect *reflect;
 	struct map *slots, *staged;
 	uint64_t list_no;
 	bool synced, healthy;
-	/* Nesting of owner callbacks. */
+	/* Number of owner callbacks that are running (they may be nested). */
 	unsigned telling;
 	struct list graves;
 	/* Objects learned inside a callback, to be applied afterwards. */
 	json_t *to_learn;
 	struct loop_defer bury, learn;
-	/* Used by all slots. */
+	/* Sum over all slots. */
 	struct room used;
-	/* Used by the objects of the current list so far, staged or unchanged. */
+	/* Sum over the objects of the current list so far, staged or unchanged. */
 	struct room again;
 	bool over, over_in_list;
 	struct loop_timer list_again;
@@ -122,8 +125,8 @@ static bool same_object(const struct slot *a, const char *uid)
 	return str_eq(a->pub.uid, uid);
 }
 
-/* Calls on_change(). A different uid under the same name is another object, so the old one is
- * reported as deleted first. */
+/* Calls on_change(). If the uid has changed, the old object is reported as deleted first, because a
+ * different uid under the same name is a different object. */
 static void tell(struct kube_cache *c, struct slot *old, struct slot *new_)
 {
 	if (old && new_ && !same_object(old, new_->pub.uid)) {
@@ -162,7 +165,7 @@ static void change(struct kube_cache *c, const char *key, struct slot *new_)
 
 /* --- one object ------------------------------------------------------------------------------- */
 
-/* Identity and version of an object; the strings belong to the object. */
+/* Identity and version of an object; the strings belong to the JSON object. */
 struct who {
 	const char *ns, *name, *uid, *rv;
 	char key[KEY_SIZE];
@@ -190,7 +193,8 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 
 enum verdict { KEEP, LEAVE_OUT, NO_ROOM, TAKE };
 
-/* TAKE sets *out. KEEP: the object cannot be read; retain the previous projection. */
+/* Projects an object. TAKE: the projection is in *out. KEEP: the object cannot be read; the
+ * previous projection stays. Otherwise the object is not wanted. */
 static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
 			    struct slot **out)
 {
@@ -249,7 +253,8 @@ static void on_list_again(void *arg)
 	loop_timer_start(&c->list_again, AGAIN_MS);
 }
 
-/* True if s fits the limits together with `taken`, replacing old. */
+/* True if slot s, which replaces old, stays within the limits together with the resources in
+ * taken. */
 static bool fits(const struct kube_cache *c, struct room taken, const struct slot *old,
 		 const struct slot *s)
 {
@@ -263,7 +268,7 @@ static bool fits(const struct kube_cache *c, struct room taken, const struct slo
 	       (!most->max_bytes || taken.bytes + size <= most->max_bytes);
 }
 
-/* As project(), but an object beyond the limits is left out. */
+/* Projects an object as project() does, but leaves out an object beyond the limits. */
 static enum verdict project_within(struct kube_cache *c, const json_t *object, const struct who *w,
 				   struct room taken, const struct slot *old, struct slot **out)
 {
@@ -286,7 +291,7 @@ static enum verdict project_within(struct kube_cache *c, const json_t *object, c
 	return LEAVE_OUT;
 }
 
-/* True if the received version is not newer than the stored one. */
+/* True if the version in w is not newer than the stored one. */
 static bool is_old_news(const struct slot *old, const struct who *w)
 {
 	if (!old)
@@ -295,7 +300,8 @@ static bool is_old_news(const struct slot *old, const struct who *w)
 	       (same_object(old, w->uid) && *w->rv && str_eq(w->rv, old->pub.rv));
 }
 
-/* digest: of the object (kube/reflect.h); 0: not known. */
+/* Stores an object from a list, an event or a reply, unless the stored version is newer. learned:
+ * from the reply to a write. digest: of the object (see kube/reflect.h); 0: not known. */
 static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned,
 		 uint64_t digest)
 {
@@ -415,7 +421,7 @@ static bool is_gone(const struct kube_cache *c, const char *key, const struct sl
 	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
 }
 
-/* FNV-1a. */
+/* Continues a hash (FNV-1a). */
 static uint64_t hash_more(uint64_t h, const char *s)
 {
 	for (; *s; s++)
@@ -446,7 +452,8 @@ static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *o
 	(*v)[(*n)++] = (struct change){old, new_};
 }
 
-/* Changes the whole store first, then calls on_change(). */
+/* Replaces the store by the finished list: changes all slots first, then calls on_change() for each
+ * change. */
 static void commit(struct kube_cache *c, const char *rv)
 {
 	struct change *v = NULL;
@@ -521,7 +528,8 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
-/* Called for each object of each list and event, so it avoids printf(). */
+/* Writes the key of an object. Called for each object of each list and event, so it avoids
+ * printf(). False: the key is too long. */
 static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
 {
 	size_t a = strlen(ns), b = strlen(name);
@@ -556,7 +564,8 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
-	/* An event that arrived in several pieces was not checked before it was built. */
+	/* An event that arrived in several pieces was not compared before it was built: compare it
+	 * now. */
 	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
 		return;
 	if (!deleted) {
@@ -599,7 +608,9 @@ static void learn(struct kube_cache *c, const json_t *object)
 		return;
 	if (!kube_rv_is_number(w.rv) || (c->ns && !str_eq(c->ns, w.ns)))
 		return;
-	if (kube_cache_passed(c, w.rv)) /* The object may have changed or been deleted since. */
+	/* The watch is past this version: the object may have changed or been deleted since, so the
+	 * reply is outdated. */
+	if (kube_cache_passed(c, w.rv))
 		return;
 	if (c->selective && !map_has(c->slots, w.key))
 		return;

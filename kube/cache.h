@@ -11,74 +11,76 @@
 #include "kube/want.h"
 
 /*
- * kube_cache: lists and watches one resource of one cluster, and stores typed projections, never
- * JSON trees.
+ * kube_cache: lists and watches one resource of one cluster, and stores typed projections (the
+ * caller's structs), never JSON trees.
  *
  * project() converts the wanted members of an object (kube/want.h) to the caller's struct in the
  * given arena, which the entry owns. The cache handles every way in which a server ends or refuses
  * a watch: bookmarks, 410 as status and as ERROR event inside 200, other errors, partial last line,
  * silence (own timer), EOF, an event larger than max_item. After a relist the store is replaced
  * atomically and deletes are synthesised. A stored resourceVersion never decreases: a list older
- * than what was seen is refused ten times (on_health() reports it) before it is accepted as a
+ * than an earlier one is refused ten times (on_health() reports it) before it is accepted as a
  * restored cluster.
  *
- * Callbacks come on the loop, one at a time. In on_change() old and new_ are valid during the call;
- * afterwards only the result of kube_cache_get() is, until the next turn of the loop.
+ * Callbacks come on the loop, one at a time. In on_change() the entries old and new_ are valid
+ * during the call. A result of kube_cache_get() is valid until the next turn of the loop.
  */
 struct kube_cache;
 
 struct kube_entry {
-	/* ns is "" if cluster-scoped. */
+	/* ns: "" for cluster-scoped objects. */
 	const char *ns, *name, *uid, *rv;
 	/* Result of project(). */
 	void *object;
 };
 
-/* Objects that a relist no longer contains. */
+/* Objects that were stored before a relist, and are missing in it. */
 struct kube_loss {
 	size_t before, gone;
-	/* Equal for the same objects in any order. */
+	/* Hash of the missing objects, independent of their order. */
 	uint64_t which;
 };
 
 struct kube_cache_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
-	/* Copied; NULL: all. */
+	/* Copied; NULL: no restriction. */
 	const char *ns, *label_selector, *field_selector;
 	/* The members that project() reads, including KUBE_WANT_META; nothing else of an object is
 	 * built. NULL: kube_want_all. */
 	const struct scan_want *want;
-	/* project() does not depend on metadata.resourceVersion. A change that would yield an equal
-	 * projection is then not reported; only the text of the entry's rv changes, in place. */
+	/* True: project() does not depend on metadata.resourceVersion. A change that would yield
+	 * an equal projection is then not reported; only the text of the entry's rv changes, in
+	 * place. */
 	bool same_untold;
-	/* NULL without *e: leave this object out. NULL with ERR_CAPACITY: no capacity (see below).
-	 * NULL with another e->kind: on_bad() is called and the last good projection, if any, is
-	 * retained. */
+	/* Returns the projection of object, in the arena a. NULL with *e unchanged: the object is
+	 * left out. NULL with ERR_CAPACITY: the object is beyond the limits (see below). NULL with
+	 * another kind: on_bad() is called and the last good projection, if any, stays. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
 	/* old NULL: added; new_ NULL: deleted. Objects of the first list are reported as they
 	 * arrive, before on_sync(). */
 	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
-	/* The first list is complete. */
+	/* Called once, when the first list is complete. */
 	void (*on_sync)(void *arg);
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
-	/* e NULL: the watch works (again). */
+	/* Called with the error when list or watch fail; with e NULL when the watch works
+	 * (again). */
 	void (*on_health)(const struct err *e, void *arg);
-	/* Called at each relist, even if nothing was lost. False: keep the old objects and ask
-	 * again later (0.5 to 30 s). NULL: always true. */
+	/* Called at each relist, even if no object is missing. False: the old objects stay and the
+	 * list is repeated later (0.5 to 30 s). NULL: every loss is accepted. */
 	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
 	/* Largest object in bytes; 0 means 3 MiB. */
 	size_t max_item;
 	/* Limits of the projections: bytes of one, bytes of all, number; 0 means no limit. An
 	 * object beyond a limit is left out, also a changed object that no longer fits, and
 	 * on_over() is called for it. While any object is left out, everything is listed again
-	 * every five minutes; object NULL: nothing is left out any more. */
+	 * every five minutes. on_over() with object NULL: no object is left out any more. */
 	size_t max_each, max_bytes, max_objects;
 	void (*on_over)(const json_t *object, void *arg);
 	void *arg;
 };
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s);
-/* Not from inside its callbacks: defer the call. */
+/* Frees the cache. Must not be called from one of its callbacks: defer the call. */
 void kube_cache_free(struct kube_cache *c);
 DEFINE_OWN(kube_cache)
 
@@ -97,9 +99,9 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 		kce_ ? (struct type *)kce_->object : NULL;                                         \
 	})
 
-/* Stores the reply of the caller's own write at once (read your writes). Ignored if the watch has
- * passed its version, if the version is not a number, and, with selectors, for an object that is
- * not stored yet. */
+/* Stores the reply to the caller's own write at once (read your writes). The reply is ignored in
+ * three cases: the watch has passed its version, the version is not a number, or the cache has
+ * selectors and does not contain the object. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
 /* True if the watch has passed this version. */
 bool kube_cache_passed(const struct kube_cache *c, const char *rv);

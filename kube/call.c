@@ -8,12 +8,12 @@
 #include "kube/want.h"
 
 #define MAX_REPLY ((size_t)4 << 20)
-/* Limit on what is kept of a reply: a hostile server may send a million values, and freeing them
- * takes time too. */
+/* Largest weight (values) of a reply that is retained: a hostile server may send a million values,
+ * and freeing them takes time too. */
 #define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
-/* When the bucket is empty, wait for several tokens: one turn of the loop per call costs more than
- * the call. */
+/* Shortest wait in ms when the bucket is empty, so that several tokens accumulate and calls are
+ * sent in bunches: one turn of the loop per call would cost more than the call. */
 #define BUNCH_MS 50
 
 static void on_call_timer(void *arg);
@@ -39,7 +39,7 @@ struct kube_call *kube_call_new(struct kube_client *c, const char *method, char 
 	return call;
 }
 
-/* Does not use the client, which may be freed. */
+/* Frees the call. Does not use its client, which may already be freed. */
 static void call_free(struct kube_call *call)
 {
 	loop_timer_stop(&call->timer);
@@ -146,7 +146,7 @@ void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, vo
 	call->knows_arg = arg;
 }
 
-/* Checks whether the reasons for a call still hold after its wait in the queue. */
+/* Returns 0 if the reasons for a call still hold after its wait in the queue; -1 with *e. */
 static int still_holds(struct kube_call *call, struct err *e)
 {
 	struct kube_client *c = call->c;
@@ -179,7 +179,8 @@ void kube_call_cancel(struct kube_call *call)
 	call_free(call);
 }
 
-/* Removes the call from every list, calls end(), frees it: the owner may do anything in end(). */
+/* Ends the call: removes it from every list, calls end(), then frees it. The owner may do anything
+ * in end(). */
 static void settle(struct kube_call *call, json_t *json, const struct err *e)
 {
 	release_place(call);
@@ -208,7 +209,7 @@ static const struct secret *token(struct kube_client *c)
 		return c->config->token;
 	c->token_read_at = now;
 	fresh = kube_config_read_token(c->config->token_file, &e);
-	/* Reads a file that may be being replaced; until it is readable, the old token is used. */
+	/* The file may just be being replaced: while it is not readable, the old token is used. */
 	if (fresh) {
 		secret_free(c->config->token);
 		c->config->token = fresh;
@@ -225,7 +226,7 @@ static int drop_cancelled(struct kube_call *call, struct err *e)
 	return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
 }
 
-/* Reads the Date header into c->date. False: it is not a date. */
+/* Reads the Date header into c->date; returns false if the text is not a date. */
 static bool is_date(struct kube_client *c, const char *text)
 {
 	int64_t ms;
@@ -262,7 +263,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	int rc;
 
 	call->c->last_contact =
-		loop_wall(loop_of(call->c->group)); /* A watch stays open for minutes. */
+		/* Data of a watch count as contact too, because a watch stays open for minutes. */
+		loop_wall(loop_of(call->c->group));
 	call->feeding = true;
 	rc = call->plain ? 0 : scan_feed(call->scan, data, len, e);
 	call->feeding = false;
@@ -270,7 +272,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 		rc = buf_add(&call->text, data, len, e);
 	if (call->cancelled)
 		return drop_cancelled(call, e);
-	/* Not at once: other work gets its turn between two pieces. */
+	/* Request the next piece in a later turn of the loop, so that other work gets its turn
+	 * between two pieces. */
 	if (rc == 0)
 		loop_defer(&call->want);
 	return rc;
@@ -300,7 +303,7 @@ static bool is_known(const struct scan_line *line, void *arg)
 	return !call->cancelled && call->is_known(call, line);
 }
 
-/* A line of a watch, the list without its items, or the reply. */
+/* Receives a parsed value: a line of a watch, the list without its items, or the whole reply. */
 static int on_value(json_t *value, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
@@ -365,7 +368,8 @@ static void send_call(struct kube_call *call)
 	loop_timer_stop(&call->timer);
 	leave_line(call);
 	list_push_back(&c->others, &call->link);
-	/* The time in the queue does not count against timeout_ms. */
+	/* With line_ms, the time in the queue does not count against timeout_ms: the limit begins
+	 * now. */
 	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->line_ms)
 		call->deadline = now + call->timeout_ms;
 	call->was_sent = true;
@@ -384,7 +388,8 @@ static void send_call(struct kube_call *call)
 	call->http = http_start(call->peer->http, &h);
 }
 
-/* Delays sending until the bucket holds the next bunch, at most its capacity. */
+/* Delays sending by wait ms, and by at least BUNCH_MS, so that the bucket gets tokens for several
+ * calls; a bucket that is full earlier needs only that time. */
 static void hold(struct kube_client *c, int64_t now, int64_t wait)
 {
 	double full_ms = c->bucket.burst * 1000 / c->bucket.per_s;
@@ -395,7 +400,8 @@ static void hold(struct kube_client *c, int64_t now, int64_t wait)
 	loop_timer_start(&c->pump_timer, wait);
 }
 
-/* Sends in order. A call that lacks only a concurrency slot does not block calls that need none. */
+/* Sends queued calls in order. A call that lacks only a concurrency slot does not block calls that
+ * need none. */
 void kube_client_pump(void *arg)
 {
 	struct kube_client *c = arg;
@@ -410,7 +416,8 @@ void kube_client_pump(void *arg)
 			if (now < c->held_until)
 				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
-				/* Avoids walking past a thousand writes for each reply. */
+				/* All queued calls need a slot: stop, instead of walking past a
+				 * thousand writes for each reply. */
 				if (!c->placeless)
 					return;
 				continue;
@@ -457,13 +464,14 @@ static void on_call_timer(void *arg)
 
 /* --- what comes back -------------------------------------------------------------------------- */
 
-/* Builds "NotFound: pods \"x\" not found" from a Status; the HTTP error if there is none. */
+/* Sets *e to a text like "NotFound: pods \"x\" not found" from a Status; to the HTTP error if the
+ * body is no Status. */
 static void status_err(const struct http_reply *r, struct err *e)
 {
 	struct err none;
 	OWN_JSON j = r->body_len ? scan_parse(r->body, r->body_len, kube_want_status, &none) : NULL;
 	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
-	/* Only the causes name the budget that refused an eviction. */
+	/* For a refused eviction, only the causes name the budget. */
 	const char *cause =
 		r->status == 429
 			? json_str_at(json_array_get(json_at(j, "details", "causes"), 0), "message")
@@ -480,7 +488,8 @@ static void status_err(const struct http_reply *r, struct err *e)
 	}
 }
 
-/* True: the server asked for a retry and the deadline allows it; the call rests. */
+/* Puts the call to rest if the server asked for a retry (429 or 503 with Retry-After) and the
+ * deadline allows it. False: the reply is final. */
 static bool rest(struct kube_call *call, const struct http_reply *r)
 {
 	int64_t now = loop_now(loop_of(call->c->group));
@@ -494,7 +503,8 @@ static bool rest(struct kube_call *call, const struct http_reply *r)
 	return true;
 }
 
-/* The reply was read for its version only, and that version is new: read it again completely. */
+/* Parses the retained text completely if knows() does not know its version; until then only the
+ * version was read. -1 with *e. */
 static int read_whole(struct kube_call *call, struct err *e)
 {
 	const char *rv = json_str_at(call->reply, "metadata", "resourceVersion");
@@ -507,7 +517,8 @@ static int read_whole(struct kube_call *call, struct err *e)
 	return scan_end(call->scan, e);
 }
 
-/* Returns the text as a JSON string; -1 with *e. */
+/* Sets call->reply to the text of the reply, as a JSON string. Returns 0; -1 with *e if the text is
+ * too long. */
 static int read_plain(struct kube_call *call, struct err *e)
 {
 	buf_puts(&call->text, "");
@@ -529,7 +540,9 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)
-		call->c->token_read_at = INT64_MIN / 2; /* The token may have been rotated early. */
+		/* The server may have rotated the token early: read the token file again before the
+		 * next call. */
+		call->c->token_read_at = INT64_MIN / 2;
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
 		e = &mine;
@@ -543,14 +556,16 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 			       call->path);
 		e = &mine;
 	}
-	if (e == &mine) /* The text quotes the peer's reply, which may quote what was sent. */
+	/* The error quotes the server's reply, which may quote the request: remove the token. */
+	if (e == &mine)
 		quoted_redact_err(&mine, call->c->config->token, NULL);
 	settle(call, e ? NULL : call->reply, e);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Accepts the API's path segment names; "." and ".." would change the path. */
+/* Appends a path segment. Refuses texts that are not allowed as names in the API, and "." and "..",
+ * which would change the path. */
 static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)
 {
 	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") ||

@@ -14,22 +14,22 @@
 #include "kube/client.h"
 
 /*
- * kube_call: one call of a client, inside kube/ only. A call waits for the rate limit and a free
- * concurrency slot, is sent, rests if the server asked for a retry, and ends once. end() reports to
- * its owner; there it may be sent again with another path (the next page of a list), otherwise it
- * is freed.
+ * kube_call: one call of a client; for use inside kube/ only. A call waits for the rate limit and a
+ * free concurrency slot, is sent, rests if the server asked for a retry, and ends once. end()
+ * reports to the call's owner. In end() the call may be sent again with another path (the next page
+ * of a list); otherwise it is freed afterwards.
  *
  *   queued --token, slot--> sent --429, Retry-After--> resting --> queued ...
  *                             '--reply--> end() [--kube_call_again()--> queued]
  *
- * scan.h reads a body as it arrives: of a watch line by line, of a list item by item, and of any
- * other call one object.
+ * scan.h parses a body as it arrives: a watch line by line, a list item by item, any other reply as
+ * one object.
  * Tests: tests/unit/kube/test_client.c, tests/unit/kube/test_list.c
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
 
-/* One server as a config names it. After a reload the old peer lives until its last call has
- * ended. */
+/* Connections to one server as a config names it. After a reload the old peer lives until its last
+ * call has ended. */
 struct kube_peer {
 	/* Link in the client's peers. */
 	struct list link;
@@ -54,7 +54,7 @@ struct kube_client {
 	int64_t held_until;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
-	/* NULL: every call may be sent. */
+	/* See kube_client_spec; NULL: every call may be sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
 	/* As in kube_client_spec. */
@@ -62,17 +62,19 @@ struct kube_client {
 	void *counted_arg;
 	/* Number of calls in queued. */
 	size_t in_line;
-	/* Queued calls that need no concurrency slot: watches and those of the lease. */
+	/* Number of queued calls that need no concurrency slot: watches and calls of the lease. */
 	size_t placeless;
-	/* Wall ms. */
+	/* Wall ms of the last received data. */
 	int64_t last_contact;
-	/* Date of the last reply, and when it arrived: kube_client_date(). */
+	/* For kube_client_date(): Date header of the last reply, and loop_now() at its arrival. */
 	int64_t date, date_at;
-	/* Text that `date` was read from; hundreds of replies have the same. */
+	/* Text of the last Date header, so that equal headers of hundreds of replies are parsed
+	 * once. */
 	char date_text[32];
-	/* loop_now() when token_file was read. */
+	/* loop_now() at which token_file was last read. */
 	int64_t token_read_at;
-	/* Lists of struct kube_call. queued: waiting for a token or slot; others: the rest. */
+	/* Lists of struct kube_call. queued: calls that wait for a token or slot; others: all other
+	 * calls. */
 	struct list queued, others;
 	struct loop_defer pump;
 	struct loop_timer pump_timer;
@@ -82,57 +84,59 @@ struct kube_call {
 	struct kube_client *c;
 	struct list link;
 	enum call_state state;
-	/* Occupies one of the client's concurrency slots. */
+	/* True: the call needs one of the client's concurrency slots (holds_place: it has one). */
 	bool counted;
-	/* Exempt from rate limit and slots: leases. */
+	/* True: exempt from rate limit and slots (calls of leases, watches). */
 	bool urgent;
 	bool holds_place;
 	/* True while end() runs: kube_call_cancel() then defers the free until end() returns. */
 	bool ending;
-	/* True inside an item's callback. */
+	/* True while the callback of an item runs. */
 	bool feeding;
 	bool cancelled;
-	/* Return a 429 at once. */
+	/* True: a 429 or 503 with Retry-After ends the call at once instead of a retry. */
 	bool no_wait;
-	/* The wait in the queue counts against timeout_ms, because the decision behind the call
-	 * becomes outdated. */
+	/* True: the wait in the queue counts against timeout_ms, because the decision behind the
+	 * call becomes outdated. */
 	bool prompt;
-	/* An event, which changes nothing that a controller acts on. */
+	/* True: the call writes an Event, which changes nothing that a controller acts on, so
+	 * may_change() is not called. */
 	bool tells;
-	/* The reply is text, not JSON. */
+	/* True: the reply is text, not JSON. */
 	bool plain;
 	bool in_line;
-	/* Sent at least once since it was started. */
+	/* True: the call was sent at least once since it was started. */
 	bool was_sent;
 
-	/* Constants. */
+	/* Static texts, not freed. */
 	const char *method, *content_type, *accept;
 	char *path;
 	char *body;
 	size_t body_len;
-	/* timeout_ms 0 of a stream: none. */
+	/* timeout_ms: limit of the exchange; 0 (only for watches) means no limit. idle_ms: longest
+	 * time without a received byte. */
 	uint32_t timeout_ms, idle_ms;
 	/* loop_now() at which the wait or the call ends; INT64_MAX: none. */
 	int64_t deadline;
 	struct http_req *http;
-	/* Set while sent. */
+	/* Peer to which the call was sent; set while the call is sent. */
 	struct kube_peer *peer;
-	/* queued: the deadline; resting: the next try. */
+	/* While queued: the deadline. While resting: the next try. */
 	struct loop_timer timer;
-	/* Requests the next piece in a later turn. */
+	/* Requests the next piece of the body in a later turn of the loop. */
 	struct loop_defer want;
-	/* Why the call cannot be sent. */
+	/* Error with which the call ends without being sent; kind ERR_NONE: none. */
 	struct err refused;
-	/* See kube_call_check(); NULL: no check. */
+	/* Check of kube_call_check(); NULL: no check. */
 	int (*holds)(void *arg, struct err *e);
 	void *holds_arg;
 
-	/* Set while sent. */
+	/* Parser of the reply; set while the call is sent. */
 	struct scan *scan;
-	/* A watch or a list, if on_item is set. wanted: table for a line, for the list, or for the
-	 * single object (NULL: kube_want_all). */
+	/* Table of the wanted members: of a line of a watch, of a list, or of the single object.
+	 * NULL: kube_want_all. The call is a watch or a list if on_item is set. */
 	const struct scan_want *wanted;
-	/* Compute scan_digest(). */
+	/* True: compute scan_digest() of each line. */
 	bool digests;
 	bool lines;
 	size_t max_item;
@@ -142,14 +146,15 @@ struct kube_call {
 	/* For a watch, called before on_item() if the line arrived in one piece; may be NULL. True:
 	 * on_item() is not called. */
 	bool (*is_known)(struct kube_call *call, const struct scan_line *line);
-	/* The list without its items. */
+	/* Called with the list object without its items. */
 	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e);
 	/* Reply of a call that is neither watch nor list. */
 	json_t *reply;
-	/* See kube_call_brief(); NULL: the complete reply is wanted. */
+	/* Check of kube_call_brief(); NULL: the complete reply is wanted. */
 	bool (*knows)(const char *rv, void *arg);
 	void *knows_arg;
-	/* Text of the reply, kept if it may have to be read again completely. */
+	/* Text of the reply: of a plain call, or of a brief one that may have to be parsed again
+	 * completely. */
 	struct buf text;
 
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
@@ -159,10 +164,10 @@ struct kube_call {
 	void *arg;
 };
 
-/* Drops the reference of one call; frees a replaced peer with its last call. */
+/* Drops the reference that one call has to the peer; frees a replaced peer with its last call. */
 void kube_peer_release(struct kube_client *c, struct kube_peer *p);
 
-/* Sends the calls that may be sent now; arg is the client. */
+/* Sends the queued calls that may be sent now; arg is the client. */
 void kube_client_pump(void *arg);
 
 /* Creates a call that is not sent yet: fill it, then call kube_call_start(). Takes ownership of
@@ -170,22 +175,24 @@ void kube_client_pump(void *arg);
 struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path,
 				const struct err *why);
 void kube_call_start(struct kube_call *call);
-/* As kube_call_new(), for a call that sends body (borrowed, may be NULL) and receives one
- * object. */
+/* Creates a call that sends body (borrowed, may be NULL) and receives one object. Otherwise as
+ * kube_call_new(). */
 struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
 				 const json_t *body, const char *content_type,
 				 const struct err *why, kube_done *done, void *arg);
-/* Sends the same call again with another path, whose ownership it takes. Only from end(). */
+/* Sends the call again with another path; takes ownership of path. For use inside end() only. */
 void kube_call_again(struct kube_call *call, char *path);
 
-/* Returns "/api/v1/namespaces/ns/pods/name/sub"; NULL with *e set if a part is not a valid path
- * segment. name NULL: the collection; sub NULL: the object itself. */
+/* Returns a path like "/api/v1/namespaces/ns/pods/name/sub", malloc'd; NULL with *e if a part is
+ * not a valid path segment. name NULL: path of the collection; sub NULL: path of the object
+ * itself. */
 char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub,
 		struct err *e);
-/* Appends ?name=value or &name=value, escaped; nothing for NULL and "". */
+/* Appends ?name=value, or &name=value if the path has a query already, escaped. Appends nothing if
+ * value is NULL or "". */
 void kube_query(struct buf *path, const char *name, const char *value);
 
-/* As kube_list(), with a limit on the bytes of one object. */
+/* Lists as kube_list() does, with a limit on the bytes of one object. */
 struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s,
 				    size_t max_item);
 

@@ -15,15 +15,17 @@
  * kube_client: client of one Kubernetes API server: get, list, create, patch, delete, evict;
  * watches are in kube/cache.h.
  *
- * All on the loop thread. Every call completes exactly once through done(), never inside the
- * starting function; after kube_call_cancel() done() is not called. The json_t passed to done() is
- * borrowed: json_incref() to keep it. Each client has its own token bucket and limit of requests in
- * flight, so a slow cluster never delays another; while the bucket is empty, calls are sent in
- * bunches. 429 and 503 with Retry-After are retried within the deadline, except for evictions,
- * where 429 is the answer of a disruption budget; nothing else is retried here. A call that got no
- * slot in time ends as ERR_UNAVAILABLE, unsent, and so does one that finds KUBE_LINE_MAX others
- * queued. Deletions and evictions wait within timeout_ms whatever line_ms is, because the decision
- * behind them becomes outdated. Watches and leases are not queued.
+ * All functions run on the loop thread. Every call completes exactly once through done(), never
+ * inside the starting function; after kube_call_cancel() done() is not called. The json_t passed to
+ * done() is borrowed: json_incref() to retain it.
+ *
+ * Each client has its own token bucket and limit of requests in flight, so a slow cluster never
+ * delays another. While the bucket is empty, calls are sent in bunches. 429 and 503 with
+ * Retry-After are retried within the deadline, except for evictions, where 429 is the answer of a
+ * disruption budget; nothing else is retried here. A call that gets no slot in time ends as
+ * ERR_UNAVAILABLE, unsent, and so does a call that finds KUBE_LINE_MAX others queued. Deletions and
+ * evictions wait within timeout_ms whatever line_ms is, because the decision behind them becomes
+ * outdated. Watches and leases are not queued.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404: ERR_NOT_FOUND, 422 and 400:
  * ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text contains the Status reason
@@ -36,7 +38,7 @@
 struct kube_client;
 struct kube_call;
 struct scan_want;
-/* See kube/want.h. */
+/* Table of wanted members; see kube/want.h. */
 struct scan_want;
 
 struct kube_client_spec {
@@ -44,48 +46,49 @@ struct kube_client_spec {
 	const struct kube_config *config;
 	/* "host" or the tenant's name; used in errors and in User-Agent. */
 	const char *name;
-	/* Requests per second; 0 means 20. */
+	/* Rate limit in requests per second; 0 means 20. */
 	double qps;
-	/* 0 means 40. */
+	/* Most requests sent at once before the rate limit applies; 0 means 40. */
 	double burst;
 	/* Limit of concurrent requests without watches; 0 means 16. */
 	unsigned max_in_flight;
 	/* Limit of one call in ms; 0 means 15 s. */
 	uint32_t timeout_ms;
-	/* Limit in ms of the wait for rate and slot, before timeout_ms begins; 0: the wait counts
+	/* Longest wait in ms for rate limit and slot, before timeout_ms begins; 0: the wait counts
 	 * within timeout_ms. */
 	uint32_t line_ms;
-	/* Allows http:// servers (tests, measurements). */
+	/* True: http:// servers are allowed (tests, measurements). */
 	bool plain_ok;
-	/* See http.h; NULL: any address. */
+	/* Called with each address before it is connected (see http.h); NULL: any address. */
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
 	/* Called when a call that changes something leaves the queue, for the first time or again
-	 * after a Retry-After, because the caller may have lost the right to act or may know better
-	 * by then. -1 with *e (ERR_UNAVAILABLE): the call ends with *e, unsent. Not called for
-	 * events and leases. NULL: every call may be sent. */
+	 * after a Retry-After, because the caller may have lost the right to act, or have new
+	 * information, since it was queued. -1 with *e (ERR_UNAVAILABLE): the call ends with *e,
+	 * unsent. Not called for events and leases. NULL: every call may be sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
-	/* Called when a request is over, for metrics: its method and status; 0: no reply arrived,
-	 * or it was incomplete. NULL: not counted. */
+	/* Called when a request is over, for metrics, with its method and HTTP status. Status 0: no
+	 * reply arrived, or the reply was incomplete. NULL: not counted. */
 	void (*counted)(const char *method, int status, void *arg);
 	void *counted_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
-/* Cancels its calls. Free its caches first; not from on_item() or on_restart(). */
+/* Frees the client and cancels its calls. Free its caches first. Must not be called from on_item()
+ * or on_restart(). */
 void kube_client_free(struct kube_client *c);
 DEFINE_OWN(kube_client)
-/* Uses another address, CA or login for the same cluster: for new calls; calls in flight end as
- * they began (watches within 10 min). On error everything stays as it was. */
+/* Switches new calls to another address, CA or login for the same cluster. Calls in flight end with
+ * the old ones (watches within 10 min). On error nothing is changed. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
-/* Ends queued calls as ERR_UNAVAILABLE, unsent, because the replica may no longer act. */
+/* Ends queued calls with ERR_UNAVAILABLE, unsent, for a replica that may no longer act. */
 void kube_client_clear_line(struct kube_client *c);
-/* Wall ms of the last reply; 0: never. */
+/* Returns the wall ms at which data of the server last arrived; 0: never. */
 int64_t kube_client_last_contact(const struct kube_client *c);
 
-/* Returns the CA that verifies the server, as PEM; NULL: none was given. Valid until the next
+/* Returns the CA that verifies the server, as PEM; NULL: the config has none. Valid until the next
  * reload. */
 const char *kube_client_ca_pem(const struct kube_client *c);
 
@@ -94,13 +97,13 @@ const char *kube_client_ca_pem(const struct kube_client *c);
 bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at);
 
 struct kube_resource {
-	/* "" for the core group. */
+	/* API group; "" for the core group. */
 	const char *group;
-	/* "v1". */
+	/* Version, for example "v1". */
 	const char *version;
-	/* "pods". */
+	/* Plural name in paths, for example "pods". */
 	const char *plural;
-	/* "Pod". */
+	/* Kind, for example "Pod". */
 	const char *kind;
 	bool namespaced;
 };
@@ -111,15 +114,15 @@ extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONF
 
 typedef void kube_done(json_t *object, const struct err *e, void *arg);
 
-/* ns NULL: cluster-scoped. */
+/* Reads one object. ns NULL: cluster-scoped. */
 struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			   const char *name, kube_done *done, void *arg);
 /* Reads only the metadata of an object, as PartialObjectMetadata, so the data of a Secret is never
  * sent. https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
 struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
 				    const char *ns, const char *name, kube_done *done, void *arg);
-/* Reads the members of an object that the table want names, metadata.managedFields among them if it
- * is named. The table must outlive the call. */
+/* Reads only the members of an object that the table want names (metadata.managedFields only if
+ * want names it). The table must outlive the call. */
 struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
 				  const char *ns, const char *name, const struct scan_want *want,
 				  kube_done *done, void *arg);
@@ -127,20 +130,20 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 			      const json_t *object, kube_done *done, void *arg);
 
 enum kube_patch_type { KUBE_PATCH_MERGE, KUBE_PATCH_JSON, KUBE_PATCH_STRATEGIC };
-/* subresource: NULL or "status". For compare-and-swap put metadata.resourceVersion into a merge
- * patch. */
+/* Patches an object. subresource: NULL or "status". For compare-and-swap put
+ * metadata.resourceVersion into a merge patch. */
 struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			     const char *name, const char *subresource, enum kube_patch_type type,
 			     const json_t *patch, kube_done *done, void *arg);
 
 struct kube_delete_opts {
-	/* Precondition; NULL: none. */
+	/* UID that the object must have; NULL: any. */
 	const char *uid;
-	/* Precondition; NULL: none. */
+	/* resourceVersion that the object must have; NULL: any. */
 	const char *resource_version;
-	/* NULL: Background. */
+	/* propagationPolicy; NULL means Background. */
 	const char *propagation;
-	/* -1: the object's own grace period. */
+	/* Grace period in seconds; -1: the object's own. */
 	int64_t grace_s;
 };
 struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
@@ -148,23 +151,24 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 			      void *arg);
 struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod,
 			     const char *uid, int64_t grace_s, kube_done *done, void *arg);
-/* Reads a path that is not a resource ("/version"). */
+/* Reads a path that is not a resource, for example "/version". */
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
-/* Reads a path whose reply is text (a pod's log), as a JSON string of at most 4 MiB; invalid UTF-8
- * is replaced by '?', and a NUL ends the text. */
+/* Reads a path whose reply is text, for example a pod's log. The object passed to done() is a JSON
+ * string of at most 4 MiB; invalid UTF-8 is replaced by '?', and a NUL ends the text. */
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
-/* Lists in pages of 500; items are passed on one at a time as bytes arrive. A 410 in the middle
- * restarts the list: on_restart() (may be NULL) means that all items so far are void. rv: the
- * list's resourceVersion, valid during the call. */
+/* A list, read in pages of 500; each object is passed to on_item() as soon as its bytes have
+ * arrived. A 410 in the middle restarts the list: on_restart() (may be NULL) is called, and all
+ * items so far are void. rv in done(): resourceVersion of the list, valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
-	/* NULL: all. */
+	/* Restrictions of the list; NULL: none. */
 	const char *ns, *label_selector, *field_selector;
-	/* Table for each object; must outlive the call. NULL: kube_want_all. */
+	/* Table of the wanted members of each object; must outlive the call. NULL:
+	 * kube_want_all. */
 	const struct scan_want *want;
 	void (*on_item)(json_t *object, void *arg);
 	void (*on_restart)(void *arg);
@@ -173,16 +177,16 @@ struct kube_list_spec {
 };
 struct kube_call *kube_list(struct kube_client *c, const struct kube_list_spec *s);
 
-/* NULL is allowed. */
+/* Drops the call without done(); call may be NULL. */
 void kube_call_cancel(struct kube_call *call);
 
-/* Adds a check like spec.may_change for this call alone: do the reasons for the call still hold?
- * Call it in the turn that started the call. */
+/* Adds a check for this call alone, called like spec.may_change: holds() returns 0 if the reasons
+ * for the call still hold. For use in the turn that started the call. */
 void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
-/* For a patch: calls is_known() with the version in the reply. True: that version is already known,
- * and done() receives only metadata's name, namespace, uid and resourceVersion; nothing else is
- * built. Call it in the turn that started the call. */
+/* Avoids parsing the whole reply of a patch. is_known() is called with the version in the reply. If
+ * it returns true, done() receives only metadata's name, namespace, uid and resourceVersion;
+ * otherwise the complete object. For use in the turn that started the call. */
 void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg),
 		     void *arg);
 

@@ -14,17 +14,19 @@
 #include "base/str.h"
 
 /*
- * The text becomes a tree, the tree is checked, then the parts of the current context are
- * extracted. A tenant's file is checked as a whole against a list of allowed members, so that a
- * member invented tomorrow is refused too; an administrator's own file is checked only where it is
- * used, because it often contains other clusters with other logins.
+ * Reads kubeconfigs: the text becomes a tree, the tree is checked, then the parts of the current
+ * context are extracted. A tenant's file is checked as a whole against a list of allowed members,
+ * so that members of future versions are refused too. An administrator's own file is checked only
+ * in the parts that are used, because it often contains other clusters with other logins.
  */
 #define MAX_FILE ((size_t)1 << 20)
 #define MAX_FILES 64
-#define MAX_ENTRIES 100 /* Limit for each of clusters, users and contexts in a tenant's file. */
-#define MAX_NAME 253	/* Limit for names of these. */
+/* Most entries in each of clusters, users and contexts of a tenant's file. */
+#define MAX_ENTRIES 100
+#define MAX_NAME 253 /* Longest name of a cluster, user or context, in bytes. */
 #define MAX_SERVER 1024
-#define MAX_TOKEN ((size_t)32 << 10) /* Servers accept headers of 8 to 64 KiB. */
+/* Longest token in bytes; servers accept headers of 8 to 64 KiB. */
+#define MAX_TOKEN ((size_t)32 << 10)
 #define MAX_TENANT_CERTS 32
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -66,7 +68,8 @@ struct kube_config *kube_config_copy(const struct kube_config *c)
 	return n;
 }
 
-/* Clears strings before they are freed, because they contain keys and tokens; jansson does not. */
+/* Clears all strings in j before they are freed, because they contain keys and tokens; jansson does
+ * not clear them. */
 static void wipe_strings(json_t *j)
 {
 	const char *key;
@@ -87,7 +90,8 @@ static void tree_free(json_t **j)
 	json_decref(*j);
 }
 
-/* Reads at most MAX_FILE bytes of a file. The file may be a secret: buffers are cleared. */
+/* Returns the contents of a file, at most MAX_FILE bytes; NULL with *e. The file may be a secret:
+ * buffers are cleared. */
 static struct secret *read_file(const char *path, struct err *e)
 {
 	struct secret *s = NULL;
@@ -191,7 +195,8 @@ static bool is_unset(const json_t *v)
 	       (json_is_string(v) && !json_string_length(v));
 }
 
-/* Reads the string of a member; NULL with *e unchanged if it is not set. */
+/* Reads the string of a member into *out; *out is NULL if the member is not set. Returns -1 with *e
+ * if it is not a string. */
 static int member(struct reader *r, const json_t *o, const char *path, const char *name,
 		  const char **out)
 {
@@ -208,7 +213,7 @@ static int member(struct reader *r, const json_t *o, const char *path, const cha
 	return 0;
 }
 
-/* Checks the name of a context, cluster or user: foreign text that is only compared. */
+/* Checks the name of a context, cluster or user. The name is foreign text and is only compared. */
 static int check_name(struct reader *r, const json_t *v, const char *path, const char *name)
 {
 	const char *s = json_string_value(v);
@@ -303,7 +308,8 @@ static int check_tenant(struct reader *r, const json_t *top)
 	return check_all(r, top, "contexts", "context", context_members);
 }
 
-/* Returns the first entry of that name; path: its location. */
+/* Returns the first entry with this name in a list; path: its location in the file, for errors.
+ * NULL: none. */
 static const json_t *named(struct reader *r, const json_t *top, const char *list, const char *inner,
 			   const char *name, char path[static 64])
 {
@@ -346,8 +352,8 @@ static struct secret *decode(const char *text, struct err *e)
 	return s;
 }
 
-/* Returns the bytes of X-data (base64) or, in drover's own file, of X (a path). *out stays NULL if
- * neither is set. */
+/* Reads the bytes of X-data (base64) or, in drover's own file, of the file that X names. *out stays
+ * NULL if neither is set. */
 static int material(struct reader *r, const json_t *o, const char *path, const char *name,
 		    struct secret **out)
 {
@@ -376,7 +382,7 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	return 0;
 }
 
-/* Returns the name of the member that was read, for errors. */
+/* Returns the name of the member (X-data or X) that was read, for errors. */
 static const char *material_at(const json_t *o, const char *path, const char *name,
 			       char out[static 96])
 {
@@ -459,7 +465,7 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 	return 0;
 }
 
-/* A token is sent in a header: refuse anything that could end the line. */
+/* Checks a token. The token is sent in a header, so anything that could end the line is refused. */
 static int check_token(const char *token, size_t len, const char *path, struct err *e)
 {
 	if (len > MAX_TOKEN)
@@ -471,7 +477,7 @@ static int check_token(const char *token, size_t len, const char *path, struct e
 	return len ? 0 : err_set(e, ERR_INVALID, 0, "%s: is empty", path);
 }
 
-/* Strips white space at the end; NULL with *e set. */
+/* Returns the token in text without white space at the end; NULL with *e. */
 static struct secret *token_of(const char *text, size_t len, const char *path, struct err *e)
 {
 	while (len && strchr(" \t\r\n", text[len - 1]))
@@ -621,7 +627,8 @@ static void absolute_paths(json_t *top, const char *dir)
 	}
 }
 
-/* Appends the entries: the earlier file wins, because named() returns the first entry of a name. */
+/* Appends the entries of a file to those in all. An earlier file wins, because named() returns the
+ * first entry of a name. */
 static int merge_file(json_t *all, const char *path, struct err *e)
 {
 	static const char *const lists[] = {"clusters", "users", "contexts"};
@@ -644,7 +651,7 @@ static int merge_file(json_t *all, const char *path, struct err *e)
 	dir = folder_of(path);
 	absolute_paths(top, dir);
 	free(dir);
-	/* Copies, because the tree is wiped when it is freed. */
+	/* Append copies, because the tree is wiped when it is freed. */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_array_foreach (json_object_get(top, lists[i]), k, v)
 			json_array_append_new(json_object_get(all, lists[i]), json_deep_copy(v));

@@ -9,14 +9,14 @@
 #include "base/str.h"
 
 /*
- * Writes core/v1 events. The first event of a series is created; repetitions only increase its
- * count, which is patched at most every PATCH_MS. An event that cannot be written is dropped:
- * nothing may depend on an event.
+ * Writes core/v1 events. The first event of a series (same object, reason and note) is created;
+ * repetitions only increase its count, which is patched at most every PATCH_MS. An event that
+ * cannot be written is dropped: nothing may depend on an event.
  *
- * Both families of fields are filled, because clients read either: firstTimestamp, lastTimestamp,
- * count and source, which kubectl sorts by and users filter by; and eventTime, series, action and
- * the reporting members of events.k8s.io. That API refuses the first family in objects created
- * through it; core/v1 accepts both.
+ * Both families of fields are filled, because clients read either. The first family is
+ * firstTimestamp, lastTimestamp, count and source, by which kubectl sorts and users filter. The
+ * second is eventTime, series, action and the reporting members of events.k8s.io. events.k8s.io
+ * refuses the first family in objects created through it; core/v1 accepts both.
  */
 #define SERIES_MS 600000
 #define PATCH_MS 30000
@@ -25,21 +25,22 @@
 #define QUOTA 25
 #define QUOTA_MS 60000
 #define NOTE_MAX 1024
-#define WORD_MAX 128  /* Limit of reason and action in the API. */
-#define NAME_MAX_ 236 /* Bytes of the object's name in the event's name; a suffix of 17 follows. */
+#define WORD_MAX 128 /* Longest reason and action that the API accepts, in bytes. */
+/* Bytes of the object's name in the event's name; a suffix of 17 bytes follows. */
+#define NAME_MAX_ 236
 
 struct series {
-	/* Least recently used first. */
+	/* Link in kube_events.used; the least recently used series is first. */
 	struct list link;
 	struct kube_events *ev;
 	char *key, *ns, *name;
 	struct kube_call *call;
-	/* The next patch. */
+	/* Time of the next patch. */
 	struct loop_timer timer;
 	bool created;
-	/* written: the count that the server has. */
+	/* count: repetitions so far; written: the count that the server has. */
 	int64_t count, written;
-	/* loop_now(). */
+	/* loop_now() of the last event, and of the last write. */
 	int64_t last_at, patched_at;
 	int64_t last_wall;
 };
@@ -54,9 +55,9 @@ struct kube_events {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *controller, *instance;
-	/* By key. */
+	/* struct series by key. */
 	struct map *series;
-	/* By object. */
+	/* struct quota by object. */
 	struct map *quotas;
 	struct list used;
 };
@@ -80,8 +81,8 @@ static void forget(struct series *s)
 
 /* --- what is written -------------------------------------------------------------------------- */
 
-/* Returns a string of at most max bytes, truncated between characters; invalid UTF-8 becomes
- * '?'. */
+/* Returns s as a JSON string of at most max bytes, truncated between characters; invalid UTF-8
+ * becomes '?'. */
 static json_t *text(const char *s, size_t max)
 {
 	size_t n = strlen(str_or(s, ""));
@@ -117,7 +118,8 @@ static json_t *reference(const struct kube_ref *r)
 	return j;
 }
 
-/* Returns the valid part of the object's name plus 64 random bits. */
+/* Returns a name for a new event, malloc'd: the object's name as far as it is valid, plus 64 random
+ * bits. */
 static char *event_name(struct kube_events *ev, const char *object)
 {
 	size_t n = strlen(object);
@@ -136,7 +138,8 @@ static void on_patched(json_t *object, const struct err *e, void *arg)
 
 	(void)object;
 	s->call = NULL;
-	/* The server has already deleted the event: the next one is created again. */
+	/* The server has already deleted the event: forget the series, so that a new event is
+	 * created. */
 	if (e && e->kind == ERR_NOT_FOUND)
 		forget(s);
 	else if (s->count > s->written)
@@ -158,7 +161,7 @@ static void patch(void *arg)
 			     body, on_patched, s);
 }
 
-/* Schedules the patch of the count. */
+/* Schedules the patch of the count, at most one in PATCH_MS. */
 static void schedule(struct series *s)
 {
 	int64_t wait = s->patched_at + PATCH_MS - now(s->ev);
@@ -197,7 +200,7 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 		"action", text(action, WORD_MAX), "message", text(note, NOTE_MAX), "involvedObject",
 		reference(regarding));
 
-	if (!body) { /* Not even the name is text. */
+	if (!body) { /* A text (for example a name) is not UTF-8, so the event cannot be written. */
 		forget(s);
 		return;
 	}
@@ -228,7 +231,8 @@ static bool within_quota(struct kube_events *ev, const char *object)
 	return true;
 }
 
-/* Joins the parts with a byte that none of them contains. */
+/* Returns a key for the object, malloc'd: its parts, joined with a byte that none of them
+ * contains. */
 static char *object_key(const struct kube_ref *r)
 {
 	return mem_printf("%s\x1f%s\x1f%s\x1f%s", str_or(r->kind, ""), str_or(r->ns, ""),

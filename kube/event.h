@@ -5,23 +5,24 @@
 #include "kube/client.h"
 
 /*
- * kube_events: core/v1 events of one cluster. Lossy by nature: never carries state. Same object,
- * reason and note within 10 minutes: one event whose count and lastTimestamp increase (patched at
- * most every 30 s). At most 25 new events per object and minute; 1,024 series are tracked. An event
- * that cannot be written is dropped.
+ * kube_events: writes core/v1 events of one cluster. Events may be lost, so they must never carry
+ * state. Repetitions of the same object, reason and note within 10 minutes are one event, whose
+ * count and lastTimestamp increase (patched at most every 30 s). At most 25 new events per object
+ * and minute are written; 1,024 series are tracked. An event that cannot be written is dropped.
  */
 struct kube_events;
 struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c,
 				    const char *controller, const char *instance);
-/* Free it before its client. */
+/* Frees ev; must be called before its client is freed. */
 void kube_events_free(struct kube_events *ev);
 DEFINE_OWN(kube_events)
 
 struct kube_ref {
 	const char *api_version, *kind, *ns, *name, *uid;
 };
-/* type: "Normal" or "Warning"; reason: CamelCase; action: what was tried; note is truncated at 1
- * kB. Events of cluster-scoped objects are in namespace "default". */
+/* Writes an event about the object regarding. type: "Normal" or "Warning"; reason: CamelCase;
+ * action: what was tried; note: text, truncated at 1 kB. Events of cluster-scoped objects are in
+ * namespace "default". */
 void kube_event(struct kube_events *ev, const struct kube_ref *regarding, const char *type,
 		const char *reason, const char *action, const char *note);
 

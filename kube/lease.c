@@ -7,17 +7,22 @@
 #include "kube/call.h"
 
 /*
- *    t          renewal begins, and succeeds
- *    t + 2 s    the next one begins ...
- *    t + 9.5 s  none succeeded: on_stopped(), nothing may be written any more
- *    t + 15 s   the earliest moment at which another replica may acquire the lease,
- *               because it saw the renewal later than it began
+ * Acquires and renews the Lease. Times of a holder, if no renewal succeeds after t:
  *
- * Every write names the version that was read, so of two candidates only one can succeed. After any
- * failure the lease is read again first: a write whose reply was lost may have taken effect.
+ *   t          renewal begins, and succeeds
+ *   t + 2 s    the next renewal begins ...
+ *   t + 9.5 s  no renewal has succeeded: on_stopped(), nothing may be written any more
+ *   t + 15 s   the earliest moment at which another replica may acquire the lease,
+ *              because it saw the renewal later than it began
+ *
+ * Every write contains the resourceVersion that was read, so of two candidates only one can
+ * succeed. After any failure the lease is read again first: a write whose reply was lost may have
+ * taken effect.
  */
 #define DURATION_S 15
-#define RETRY_MS 1500 /* Up to RETRY_SPREAD_MS are added: 2 s on average. */
+/* Pause between renewals in ms; up to RETRY_SPREAD_MS are added at random, so it is 2 s on
+ * average. */
+#define RETRY_MS 1500
 #define RETRY_SPREAD_MS 1000
 #define STOP_MS 9500
 #define CALL_MS 3000
@@ -25,10 +30,11 @@
 
 struct kube_lease {
 	struct loop_group *group;
-	/* The strings in spec are not used; the copies are below. */
+	/* Copy of the caller's spec. Its strings are not used; ns, name and identity below are
+	 * copies. */
 	struct kube_lease_spec spec;
 	char *ns, *name, *identity;
-	/* next: the next try; stop: the moment to stop. */
+	/* next: time of the next try; stop: time at which the holder must stop. */
 	struct loop_timer next, stop;
 	struct loop_defer released;
 	struct kube_call *call;
@@ -38,11 +44,11 @@ struct kube_lease {
 	/* loop_now() at the start of the last successful renewal. */
 	int64_t renewed_at;
 
-	/* The lease as last read. rv NULL: read the lease again before writing. */
+	/* Version of the lease as last read; NULL: read the lease again before writing. */
 	char *rv;
 	char *seen_rv, *holder;
 	int64_t transitions, duration_ms;
-	/* loop_now() when seen_rv was first seen. */
+	/* loop_now() at which seen_rv was first seen. */
 	int64_t changed_at;
 
 	void (*on_released)(void *arg);
@@ -74,7 +80,7 @@ static void again(struct kube_lease *l)
 	loop_timer_start(&l->next, ms * l->spec.slower);
 }
 
-/* The callback may free l. */
+/* Ends the term and calls on_stopped(), which may free l. */
 static void lost(struct kube_lease *l)
 {
 	l->held = false;
@@ -110,7 +116,7 @@ static void send_call(struct kube_lease *l, const char *method, bool collection,
 	l->call = kube_call_json(l->spec.client, method, path, body,
 				 collection ? "application/json" : "application/merge-patch+json",
 				 &e, done, l);
-	l->call->urgent = true; /* The lease must not wait for a token. */
+	l->call->urgent = true; /* The lease must not wait for the rate limit. */
 	l->call->counted = false;
 	l->call->timeout_ms = CALL_MS * l->spec.slower;
 	l->call_began = now(l);
@@ -131,7 +137,8 @@ static void on_written(json_t *lease, const struct err *e, void *arg)
 		return;
 	}
 	observe(l, lease);
-	/* A merge patch writes the holder unconditionally; the reply decides. */
+	/* The API server accepts the merge patch only if the version still matches, but the patch
+	 * names the holder unconditionally: the holder in the reply decides. */
 	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= stop_ms(l))
 		return;
 	l->held = true;
@@ -172,7 +179,8 @@ static void on_read(json_t *lease, const struct err *e, void *arg)
 
 	l->call = NULL;
 	if (e && e->code == 404) {
-		/* A deleted lease has no holder any more. */
+		/* A deleted lease has no holder any more: its holder ends the term, any other
+		 * replica creates the lease. */
 		set(&l->holder, "");
 		if (l->held) {
 			again(l);
@@ -203,7 +211,8 @@ static void on_next(void *arg)
 {
 	struct kube_lease *l = arg;
 
-	/* After a long pause of the process this may run before on_stop(). */
+	/* After a long pause of the process this may run before on_stop(): do not renew a term that
+	 * is over. */
 	if (l->held && !kube_lease_held(l)) {
 		set(&l->rv, NULL);
 		again(l);
@@ -219,7 +228,8 @@ static void on_stop(void *arg)
 {
 	struct kube_lease *l = arg;
 
-	/* A renewal in progress must not begin a term under the old number. */
+	/* Cancel a renewal in progress, because its reply must not begin a new term under the old
+	 * number. */
 	kube_call_cancel(l->call);
 	l->call = NULL;
 	set(&l->rv, NULL);

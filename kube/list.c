@@ -6,8 +6,9 @@
 #include "kube/want.h"
 
 /*
- * A list in pages of one consistent version. The version is the first page's: all pages have the
- * same, and if they had not, a watch from the oldest would miss nothing.
+ * Reads a list in pages of one consistent version. The list has the version of the first page. All
+ * pages should have the same version; if they had not, a watch from the first one would still miss
+ * nothing.
  */
 #define PAGE "500"
 #define MAX_ITEM ((size_t)3 << 20)
@@ -17,12 +18,12 @@
 #define MAX_PATH 131072
 
 struct listing {
-	/* The strings in spec are not used after the start. */
+	/* Copy of the caller's spec. Its strings are not used after the start. */
 	struct kube_list_spec spec;
 	struct scan_want *want;
-	/* Without the continue parameter. */
+	/* Path of the list without the continue parameter. */
 	char *path;
-	/* more: continue token of the next page. */
+	/* rv: version of the list. more: continue token of the next page. */
 	char *rv, *more;
 	unsigned restarts;
 	size_t items;
@@ -113,7 +114,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	struct buf b;
 
 	l->spec = *s;
-	buf_init(&b, MAX_PATH / 2); /* Leaves room for the escaped token. */
+	/* Only half of the buffer, which leaves room for the escaped token. */
+	buf_init(&b, MAX_PATH / 2);
 	l->path = kube_path(s->resource, s->ns, NULL, NULL, &e);
 	if (l->path) {
 		buf_puts(&b, l->path);
@@ -127,7 +129,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	}
 	buf_done(&b);
 	call = kube_call_new(c, "GET", l->path ? page_path(l) : NULL, &e);
-	/* A page may have 7 MB: limit the silence, not the whole transfer. */
+	/* A page may have 7 MB: the normal limit applies to the time without data, and the whole
+	 * transfer gets four times as long. */
 	call->idle_ms = call->timeout_ms;
 	call->timeout_ms *= 4;
 	l->want = kube_want_list(s->want ? s->want : kube_want_all);

@@ -8,31 +8,38 @@
 #include "kube/want.h"
 
 /*
- *         .------------- refused, error -------------.
- *         v                                          |
- *   rest (back-off) --> list --rv--> watch --end--> watch ...
- *         ^                           |
- *         '--- error; 410 in either form: list next --'
+ * Keeps a list and its watch running:
+ *
+ *          .------------- refused, error -------------.
+ *          v                                          |
+ *    rest (back-off) --> list --rv--> watch --end--> watch ...
+ *          ^                           |
+ *          '--- error; 410 in either form: list next --'
  *
  * A watch that delivered something, or was open for a while, resets the back-off. So a server that
- * closes or expires watches at once is asked ever more slowly, and one that merely ends its watches
- * is not.
+ * closes or expires watches at once gets requests at growing intervals, and a server that merely
+ * ends its watches does not.
  */
-#define OPEN_MS 30000 /* A watch that has not begun after this time is dead. */
+#define OPEN_MS 30000 /* A watch that has not begun after this time, in ms, is dead. */
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
-#define SILENCE_MS 30000 /* Time beyond the requested end. */
-/* kube-apiserver sends a bookmark about every minute if requested (bookmarkFrequency in its
- * cacher): a connection on which two are missing is broken somewhere without notice. A server that
- * never sent a bookmark may be silent. */
+/* Time in ms beyond the requested end of a watch after which the watch is dead. */
+#define SILENCE_MS 30000
+/* Time in ms without data after which a watch is dead, on a server that sends bookmarks.
+ * kube-apiserver sends a bookmark about every minute if requested (bookmarkFrequency in its
+ * cacher), so a connection on which two are missing is broken. A server that never sent a bookmark
+ * may be silent for longer. */
 #define QUIET_MS 150000
 #define STOOD_MS 5000
-/* After this many failures in a row list again, because the version itself may be wrong. */
+/* Number of failed watches in a row after which the list is read again, because the version itself
+ * may be wrong. */
 #define FAILED_WATCHES 3
-/* Number of lists older than what was seen that are attributed to a stale server. */
+/* Number of lists with an old version that are refused, as from a server that lags behind. */
 #define OLD_LISTS 10
-#define NOTE_MAX 256	/* Size of a name or version that is read before an event is built. */
-#define LINE_EXTRA 4096 /* Bytes of {"type":...,"object":...} around an object. */
+/* Size of the buffers for name and version of an event, which are read before its object is
+ * built. */
+#define NOTE_MAX 256
+#define LINE_EXTRA 4096 /* Bytes of a watch line around its object: {"type":...,"object":...}. */
 
 enum phase { RESTING, LISTING, WATCHING };
 
@@ -49,15 +56,15 @@ struct kube_reflect {
 
 	enum phase phase;
 	struct kube_call *call;
-	/* resting: when to continue; watching: the limit of silence. */
+	/* While resting: when to continue. While watching: the limit of silence. */
 	struct loop_timer timer;
 	struct backoff backoff;
 	char *rv;
 	bool need_list;
-	/* The current watch has delivered something. */
+	/* True: the current watch has delivered something. */
 	bool progress;
 	bool open;
-	/* This server sends bookmarks. */
+	/* True: this server sends bookmarks. */
 	bool bookmarks;
 
 	int64_t watch_began, watch_ms;
@@ -125,8 +132,8 @@ static void on_list_restart(void *arg)
 	r->ops->list_begin(r->arg);
 }
 
-/* The cause is a server that lags behind, or a cluster restored from a backup: only time can
- * tell. */
+/* Refuses a list that is older than an earlier one, up to OLD_LISTS times. The cause is a server
+ * that lags behind, or a cluster restored from a backup; only if it lasts is it the latter. */
 static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
 {
 	if (!r->rv || !kube_rv_older(rv, r->rv) || r->old_lists >= OLD_LISTS) {
@@ -194,7 +201,7 @@ static void on_open(struct kube_call *call)
 	r->ops->health(NULL, r->arg);
 }
 
-/* Reads the Status of an ERROR event. */
+/* Sets *e from the Status in an ERROR event; returns -1. */
 static int error_event(const json_t *object, struct err *e)
 {
 	const char *reason = json_str_at(object, "reason"),
@@ -211,7 +218,8 @@ static int error_event(const json_t *object, struct err *e)
 		       str_or(message, "no message"));
 }
 
-/* Copies a note as a string; "" if absent. False: it does not fit. */
+/* Copies a note (a text that the scanner recorded from a watch line) to out as a string; "" if
+ * absent. False: it does not fit. */
 static bool take_note(const struct scan_line *line, enum kube_note which, char *out, size_t size)
 {
 	const struct scan_note *n = &line->note[which - 1];
@@ -223,7 +231,8 @@ static bool take_note(const struct scan_line *line, enum kube_note which, char *
 	return true;
 }
 
-/* Most events of a large cluster are heartbeats: nothing is built for them. */
+/* True if the event changes nothing that the cache wants, so that no object is built: most events
+ * of a large cluster are heartbeats. */
 static bool is_known(struct kube_call *call, const struct scan_line *line)
 {
 	struct kube_reflect *r = call->arg;
@@ -277,7 +286,8 @@ static void watch_over(struct kube_reflect *r, const struct err *e)
 			return;
 		}
 	}
-	/* Invalid data comes again from the same watch; a list avoids it or reports the cause. */
+	/* The same watch would deliver the invalid data again; a list avoids the data or reports
+	 * the cause. */
 	if (++r->failed_watches >= FAILED_WATCHES ||
 	    (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
 		r->need_list = true;
@@ -317,7 +327,9 @@ static void begin_watch(struct kube_reflect *r)
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;
-	call->urgent = true; /* Queued calls depend on what watches report. */
+	/* Watches are sent ahead of the queue, because queued calls depend on what watches
+	 * report. */
+	call->urgent = true;
 	call->no_wait = true;
 	call->timeout_ms = 0;
 	call->wanted = r->line;
@@ -339,7 +351,7 @@ static void begin_watch(struct kube_reflect *r)
 	kube_call_start(call);
 }
 
-/* Returns how long the current watch may stay silent. */
+/* Returns the time in ms for which the current watch may still stay silent. */
 static int64_t patience(const struct kube_reflect *r)
 {
 	int64_t left = r->watch_began + r->watch_ms + SILENCE_MS - now(r), quiet;
@@ -364,18 +376,21 @@ static void on_timer(void *arg)
 		return;
 	}
 	left = patience(r);
-	if (left > 0) { /* The first bookmark may arrive in the meantime. */
+	if (left > 0) {
+		/* Check again, because the first bookmark may arrive before the time is over and
+		 * shorten the limit. */
 		loop_timer_start(&r->timer, left < QUIET_MS ? left : QUIET_MS);
 		return;
 	}
 	kube_call_cancel(r->call);
 	if (r->open && now(r) < r->watch_began + r->watch_ms + SILENCE_MS) {
-		watch_over(r, NULL); /* The next watch shows whether the server is ill. */
+		/* Begin the next watch; it will show whether the server works. */
+		watch_over(r, NULL);
 		return;
 	}
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
 		       r->open ? "not ended in time" : "no answer");
-	/* Whatever it delivered before, the watch is dead now. */
+	/* The watch is dead, whatever it delivered before: do not count it as progress. */
 	r->progress = false;
 	r->open = false;
 	watch_over(r, &e);

@@ -4,37 +4,39 @@
 #include "base/data/scan.h"
 
 /*
- * kube_want: tables (base/data/scan.h) of the members that drover reads from API servers.
+ * kube_want: tables (base/data/scan.h) of the members that drover reads from API servers. The
+ * scanner skips all other members.
  */
 
-/* Everything of an object except metadata.managedFields, which is a third to a half of a Node or
- * Pod, unused, and cannot be excluded by the request. */
+/* Table of all members except metadata.managedFields, which is a third to a half of a Node or Pod,
+ * unused, and cannot be excluded by the request. */
 extern const struct scan_want kube_want_all[];
 
-/* Rows that begin every table of an object's metadata: identity and version. In the lines of a
- * watch all but the uid are noted (struct scan_line). */
+/* Numbers of the notes (texts that the scanner records in struct scan_line). KUBE_WANT_META has the
+ * rows with which every table of an object's metadata begins: identity and version. In the lines of
+ * a watch all of them but the uid are noted. */
 enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_NOTE_RV };
 #define KUBE_WANT_META                                                                             \
 	SCAN_NOTED("name", KUBE_NOTE_NAME), SCAN_NOTED("namespace", KUBE_NOTE_NAMESPACE),          \
 		SCAN_NOTED("resourceVersion", KUBE_NOTE_RV), SCAN_PLAIN("uid")
 
-/* Identity and version of an object. */
+/* Table of the identity and version of an object. */
 extern const struct scan_want kube_want_identity[];
 
-/* A row of metadata: which writers changed the object and when, for kube_written_at(). */
+/* Row of a metadata table: which writers changed the object and when, for kube_written_at(). */
 #define KUBE_WRITERS_WEIGHT 16384
 #define KUBE_WANT_WRITTEN SCAN_SOME_OF("managedFields", kube_want_writer, KUBE_WRITERS_WEIGHT)
 extern const struct scan_want kube_want_writer[];
-/* Returns when the API server last wrote the object, by its own clock, in whole seconds (Unix ms);
- * 0: not reported, or more writers than are read.
+/* Returns when the API server last wrote the object, by its own clock, in whole seconds (as Unix
+ * ms); 0: not reported, or the object has more writers than are read.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
 int64_t kube_written_at(const json_t *object);
 
-/* A Status. */
+/* Table of a Status. */
 extern const struct scan_want kube_want_status[];
 
-/* Returns the table for a line of a watch and for a list, where `object` is the table of each
- * object; the caller calls free(). */
+/* kube_want_line() returns the table for a line of a watch, kube_want_list() the table for a list.
+ * object: table of each object. The caller frees the result with free(). */
 struct scan_want *kube_want_line(const struct scan_want *object);
 struct scan_want *kube_want_list(const struct scan_want *object);
 
