@@ -87,8 +87,9 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 			    struct err *e);
 /* Drops calls in flight without done(); leaves the session for the successor to delete. */
 void redfish_free(struct redfish *r);
-/* Returns the URI of the client's session; NULL: none. */
 DEFINE_OWN(redfish)
+
+/* Returns the URI of the client's session; NULL: none. */
 const char *redfish_session_uri(const struct redfish *r);
 /* True if no older session of drover is known to exist. */
 bool redfish_session_is_only(const struct redfish *r);
