@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 
-/* Formats like HumanDuration() of k8s.io/apimachinery/pkg/util/duration. */
+/* Formats s seconds like HumanDuration() of k8s.io/apimachinery/pkg/util/duration. */
 static json_t *human(int64_t s)
 {
 	int64_t m = s / 60, h = s / 3600, d = h / 24, y = d / 365;

@@ -4,7 +4,7 @@
 #include "base/data/json.h"
 
 /*
- * age: how long ago something was, as kubectl writes it: "5m10s", "3h", "2d2h".
+ * age: formats the time since an event as kubectl does: "5m10s", "3h", "2d2h".
  */
 /* Returns the age at wall_ms of an RFC 3339 time as a new JSON string. "<unknown>": time is not RFC
  * 3339; "<invalid>": time lies in the future. */

@@ -1,6 +1,6 @@
 /*
- * exact: one pass checks the grammar. All other functions walk a text that is known to be valid,
- * where the end of a value is found by counting brackets outside of strings.
+ * exact: exact_read() checks the grammar in one pass. All other functions walk a text that is known
+ * to be valid; they find the end of a value by counting brackets outside of strings.
  */
 #include "base/data/exact.h"
 
@@ -320,7 +320,8 @@ const char *exact_str(struct exact v, struct arena *a)
 		return NULL;
 	if (!memchr(v.at, '\\', v.len))
 		return arena_strndup(a, v.at + 1, v.len - 2);
-	j = json_parse(v.at, v.len, &e); /* Fails for half of a surrogate pair and for a NUL. */
+	/* json_parse() fails for half of a surrogate pair and for a NUL. */
+	j = json_parse(v.at, v.len, &e);
 	return j ? arena_strdup(a, json_string_value(j)) : NULL;
 }
 
@@ -340,7 +341,7 @@ bool exact_i64(struct exact v, int64_t *out)
 	return str_to_i64(text, INT64_MIN, INT64_MAX, out);
 }
 
-/* Iterates over the bytes that are not white space between tokens; strings byte by byte. */
+/* Iterates over all bytes except white space between tokens; passes strings byte by byte. */
 struct tokens {
 	const char *p, *end;
 	bool in_string;
@@ -436,7 +437,8 @@ char *exact_without(struct exact object, const char *name, struct arena *a, stru
 			break;
 		last = it.value.at + it.value.len;
 	}
-	from = last; /* Removes the comma before the member, or the one after the first member. */
+	/* Remove the comma before the member; for the first member, the comma after it. */
+	from = last;
 	to = found.at + found.len;
 	if (last == object.at + 1) {
 		to = past_space(to, object.at + object.len);

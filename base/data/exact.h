@@ -8,17 +8,17 @@
 #include "base/err.h"
 
 /*
- * exact: JSON kept as text, read in place and changed member by member, so that everything else
- * stays unchanged byte for byte: unknown members, their order, and numbers such as 1.50, 1e400 and
- * 18446744073709551615, which a tree of doubles would change.
+ * exact: JSON that remains text, is read in place and changed member by member, so that everything
+ * else stays unchanged byte for byte: unknown members, their order, and numbers such as 1.50, 1e400
+ * and 18446744073709551615, which a tree of doubles would change.
  *
  * For servers that expect the whole object back and detect no conflicts (BCM). A struct exact is a
- * piece of the text that it was read from, and valid as long as that text. All functions but
+ * piece of the text that it was read from, and is valid as long as that text. All functions but
  * exact_read() require text that exact_read() has accepted.
  * Tests: tests/unit/base/data/test_exact.c, tests/fuzz/fuzz_exact.c
  */
 struct exact {
-	/* NULL: no value. */
+	/* Start of the value's text; NULL: no value. */
 	const char *at;
 	size_t len;
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Limits for rows without their own: enough for any hand-written object, small compared with a
+/* Limits for rows that set none: enough for any hand-written object, small compared with a
  * request. */
 #define DEFAULT_MAX_LEN 1024
 #define DEFAULT_MAX_ITEMS 256
@@ -15,19 +15,19 @@
 /* Location of a value: a chain on the stack, turned into text only for an error. */
 struct at {
 	const struct at *up;
-	/* A member's name; NULL: element `index`. */
+	/* Name of a member; NULL: an element of a list, number `index`. */
 	const char *name;
 	size_t index;
-	/* A key of a map, which may contain any character. */
+	/* True: name is a key of a map, which may contain any character. */
 	bool key;
 };
 
 struct decoder {
 	struct arena *a;
 	struct err *e;
-	/* Refuse members that no row names. */
+	/* True: members that no row names are refused. */
 	bool strict;
-	/* fields_defaults(): required members may be absent. */
+	/* True: required members may be absent (fields_defaults()). */
 	bool lenient;
 };
 
@@ -49,7 +49,7 @@ static void at_print(const struct at *at, struct buf *b)
 		buf_printf(b, "%s%s", b->len ? "." : "", at->name);
 }
 
-/* Writes a value into an error: short, and never truncated inside a character. */
+/* Prints a value for an error text: shortened, and never truncated inside a character. */
 static void got_print(const json_t *j, struct buf *b)
 {
 	char *text;
@@ -73,7 +73,7 @@ static void got_print(const json_t *j, struct buf *b)
 	free(text);
 }
 
-/* got NULL: no value to show. */
+/* Sets the error "path: want, got value"; returns -1. got NULL: the value is not shown. */
 static int wrong(struct decoder *d, const struct at *at, const char *want, const json_t *got)
 {
 	struct buf b;
@@ -106,7 +106,8 @@ static bool matches(const char *pattern, const char *s)
 	bool ok;
 
 	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		/* A row with an invalid pattern refuses every value, which its test detects. */
+		/* A row with an invalid pattern refuses every value, so that the row's test detects
+		 * the mistake. */
 		return false;
 	ok = regexec(&re, s, 0, NULL, 0) == 0;
 	regfree(&re);
@@ -205,7 +206,8 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 static int decode_str(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at, void *out);
 
-/* YAML reads unquoted text such as 1.30, no or 6.5 as a number or a boolean. */
+/* Refuses a value that is not text. Suggests quotes for a number or a boolean, because YAML reads
+ * unquoted text such as 1.30, no or 6.5 as these. */
 static int wrong_text(struct decoder *d, const struct at *at, const json_t *j)
 {
 	return wrong(d, at,
@@ -380,7 +382,7 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 	return 0;
 }
 
-/* Reads an array of at most max_items elements; *n is its length. */
+/* Checks that j is an array of at most max_items elements; *n is its length. */
 static int array_size(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at, size_t *n)
 {
@@ -544,7 +546,8 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 	abort();
 }
 
-/* Decodes like decode_value(), and checks values without a member in the struct too. */
+/* Decodes the value of a row. Values of rows without a member in the struct are checked too, and
+ * dropped. */
 static int decode_row(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
 		      void *out)
 {
@@ -653,6 +656,6 @@ void fields_defaults(const struct field *f, void *out, struct arena *a)
 	struct decoder d = {.a = a, .e = &e, .lenient = true};
 	int rc = decode_object(&d, f, NULL, NULL, out);
 
-	assert(rc == 0); /* Only an invalid default in a table can fail. */
+	assert(rc == 0); /* Decoding fails only if the table has an invalid default. */
 	(void)rc;
 }

@@ -28,43 +28,43 @@
  * The struct is zeroed first; absent and null members get their default, or stay zero.
  */
 enum field_type {
-	/* const char *; NULL if absent. */
+	/* const char *; NULL if absent */
 	FIELD_STR,
 	/* bool */
 	FIELD_BOOL,
-	/* int64_t; min..max if max > min. Accepts a decimal string ("40") too. */
+	/* int64_t; must be in min..max if max > min; a decimal string ("40") is accepted too */
 	FIELD_I64,
-	/* int: index into enums (NULL-terminated); -1 if absent without a default. */
+	/* int: index into enums (NULL-terminated); -1 if absent without a default */
 	FIELD_ENUM,
-	/* struct quantity; from an integer or a string. */
+	/* struct quantity, from an integer or a string */
 	FIELD_QUANTITY,
-	/* int64_t in ms; a Go duration. "Never" is -1 if .never is set. */
+	/* int64_t in ms, from a Go duration; "Never" is -1 if .never is set */
 	FIELD_DURATION,
-	/* int64_t, Unix ms; RFC 3339. 0 if absent. */
+	/* int64_t in Unix ms, from an RFC 3339 time; 0 if absent */
 	FIELD_TIME,
-	/* struct labels: string to string. */
+	/* struct labels: strings by string */
 	FIELD_MAP,
-	/* struct resources: string to quantity. */
+	/* struct resources: quantities by string */
 	FIELD_RESOURCES,
-	/* struct strings. */
+	/* struct strings */
 	FIELD_STRINGS,
-	/* The struct itself, in place; sub is its table. */
+	/* A struct in place; sub is its table */
 	FIELD_OBJECT,
-	/* Pointer to a struct of .size bytes, NULL if absent; sub is its table. */
+	/* Pointer to a struct of .size bytes, NULL if absent; sub is its table */
 	FIELD_OBJECT_PTR,
-	/* struct { T *v; size_t n; }; T has .size bytes; sub is its table. */
+	/* struct { T *v; size_t n; }; T has .size bytes; sub is the table of T */
 	FIELD_LIST,
-	/* const char *: JSON text, unchanged; in the schema
-	 * x-kubernetes-preserve-unknown-fields. */
+	/* const char *: JSON text, unchanged; the schema has
+	 * x-kubernetes-preserve-unknown-fields */
 	FIELD_ANY,
-	/* struct ints; min..max as for FIELD_I64. */
+	/* struct ints; min..max as for FIELD_I64 */
 	FIELD_INTS,
 };
 
 /* Offset of a row without a member in the struct: its value is checked and dropped. */
 #define FIELD_NOWHERE SIZE_MAX
 
-/* Error text for every value that this version does not act on. */
+/* Text of the error for a valid value that this version does not act on. */
 #define FIELDS_UNSUPPORTED "not supported by this version"
 
 #define FIELDS_DURATION_MAX 32 /* Largest size of a duration's text in bytes. */
@@ -78,8 +78,8 @@ struct ints {
 	size_t n;
 };
 
-/* A CEL rule for x-kubernetes-validations. The controller checks the same rule in C: see
- * fields_check in the module that owns the kind. */
+/* A CEL rule for x-kubernetes-validations. The controller checks the same rule in C, in the
+ * fields_check function of the module that owns the kind. */
 struct field_rule {
 	const char *rule, *message;
 };
@@ -89,7 +89,7 @@ struct field {
 	const char *name;
 	enum field_type type;
 	size_t offset;
-	/* Size of the struct in place, behind the pointer, or in the list. */
+	/* Size of the struct in place, of the struct behind the pointer, or of a list element. */
 	size_t size;
 	/* Table of objects and of list elements. */
 	const struct field *sub;
@@ -100,11 +100,11 @@ struct field {
 	const char *def;
 	/* The member must be present and not null; a string also not empty. */
 	bool required;
-	/* Becomes the rule self == oldSelf. */
+	/* True: the schema gets the rule self == oldSelf. */
 	bool immutable;
-	/* FIELD_DURATION: "Never" is allowed; its value is -1. */
+	/* FIELD_DURATION: true if "Never" is allowed; its value is -1. */
 	bool never;
-	/* FIELD_RESOURCES: the values are counts, written as JSON integers. */
+	/* FIELD_RESOURCES: true if the values are counts, written as JSON integers. */
 	bool whole;
 	/* Range of numbers, and of durations in ms; not checked if both are 0. */
 	int64_t min, max;
@@ -114,22 +114,26 @@ struct field {
 	uint32_t max_items;
 	/* Pattern of strings; must be valid both as RE2 (schema) and as POSIX ERE (regexec()). */
 	const char *pattern;
-	/* The same check as pattern in C, because compiling a pattern takes 20 us or more. */
+	/* Function with the same result as pattern, because compiling a pattern takes 20 us or
+	 * more. */
 	bool (*valid)(const char *);
-	/* What `valid` or `pattern` accepts, for the error: "a DNS label". */
+	/* Noun phrase for the error: what `valid` or `pattern` accepts, for example "a DNS
+	 * label". */
 	const char *want;
-	/* FIELD_STR: checks the text in C; the schema uses rules instead. */
+	/* FIELD_STR: function that checks the text; the schema uses rules instead. Returns -1 with
+	 * *e if the text is refused. */
 	int (*check)(const char *, struct err *);
-	/* FIELD_STR, FIELD_STRINGS: accepts an unquoted whole number as its text. */
+	/* FIELD_STR, FIELD_STRINGS: true if an unquoted whole number is accepted as its text. */
 	bool number;
-	/* Any value but null is refused as "not supported by this version". */
+	/* True: any value but null is refused as "not supported by this version". */
 	bool refused;
 	/* FIELD_ENUM and FIELD_STR: the values that this version acts on; other valid values are
 	 * refused as "not supported by this version". */
 	const char *const *only;
-	/* x-kubernetes-list-map-keys; a duplicate is an error. */
+	/* Member that identifies a list element (x-kubernetes-list-map-keys); two elements with the
+	 * same value are an error. */
 	const char *list_key;
-	/* Ends with .rule == NULL. */
+	/* CEL rules of the field; the last has rule == NULL. */
 	const struct field_rule *rules;
 	/* One sentence with the unit; used as schema description and in the reference page. */
 	const char *doc;
@@ -139,8 +143,8 @@ struct field {
 		.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_),       \
 		__VA_ARGS__                                                                        \
 	}
-/* Object in place, object behind a pointer, list of objects: the macro takes the size from the
- * member. */
+/* Rows for nested structs: FIELD_OBJ for an object in place, FIELD_PTR for one behind a pointer,
+ * FIELD_ITEMS for a list of objects. The macros take the size from the member. */
 #define FIELD_OBJ(type_, member_, name_, sub_, ...)                                                \
 	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                  \
 	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
@@ -157,8 +161,8 @@ struct field {
 		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
 		__VA_ARGS__                                                                        \
 	}
-/* A field that is not stored: with .refused one that nothing acts on, with .only one that has a
- * single allowed value, which is its .def and is encoded. Not for lists, nor for objects behind a
+/* A row for a field that is not stored. With .refused, nothing acts on the field. With .only, a
+ * single value is allowed; it is also .def and is encoded. Not for lists, nor for objects behind a
  * pointer. */
 #define FIELD_UNKEPT(name_, kind_, ...)                                                            \
 	{                                                                                          \
@@ -175,8 +179,9 @@ struct field {
 /* A table without rows. */
 extern const struct field fields_none[];
 
-/* path: location of j for errors ("spec"); NULL or "" for the top level. On error *out is
- * unspecified. */
+/* Decodes j by the table f into *out. fields_decode_strict() also refuses members that the table
+ * does not name. path: location of j for errors ("spec"); NULL or "" for the top level. On error
+ * *out is unspecified. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
 		  struct arena *a, struct err *e) __attribute__((warn_unused_result));
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
@@ -185,9 +190,9 @@ int fields_decode_strict(const struct field *f, const json_t *j, const char *pat
 /* Fills the struct as if all members were absent: defaults, and -1 in enums without a default. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
-/* Returns a new JSON object. Omits zero, NULL, empty and -1 (enum) members, and objects in place
- * that equal their defaults; never omits required members, nor a value that would decode to the
- * default if it were absent. */
+/* Encodes a struct by the table; returns a new JSON object. Omits zero, NULL, empty and -1 (enum)
+ * members, and objects in place that equal their defaults. Never omits required members, nor a
+ * value that would decode to the default if it were absent. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Returns the structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these

@@ -68,7 +68,7 @@ static json_t *encode_number(const struct field *f, int64_t v)
 	return json_string(v < 0 && f->never ? "Never" : str_duration(text, v));
 }
 
-/* Returns NULL if the value is omitted. */
+/* Returns the value as JSON; NULL: the value is omitted. */
 static json_t *encode_value(const struct field *f, const void *in)
 {
 	char text[QUANTITY_TEXT];
@@ -122,8 +122,8 @@ static bool is_default(const struct field *f, const json_t *j)
 	return json_equal(expected, j);
 }
 
-/* True if the value is omitted: zero and empty equal absence, unless an absent member has a
- * default. */
+/* True if the value is omitted, because it equals absence: it is zero or empty, and an absent
+ * member would not get a default. */
 static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 {
 	bool empty = false;
@@ -172,7 +172,9 @@ json_t *fields_encode(const struct field *f, const void *in)
 		const void *from;
 		json_t *j;
 
-		if (f->offset == FIELD_NOWHERE) { /* Encode the row's only value, if it has one. */
+		if (f->offset == FIELD_NOWHERE) {
+			/* The row has no member in the struct: encode its only allowed value, if it
+			 * has one. */
 			if (f->def)
 				json_object_set_new(out, f->name,
 						    json_loads(f->def, JSON_DECODE_ANY, NULL));

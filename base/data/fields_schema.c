@@ -94,7 +94,7 @@ static json_t *int_schema(const struct field *f)
 	return s;
 }
 
-/* A CEL rule checks the range, because a pattern cannot. */
+/* Returns the schema of a duration; a CEL rule checks the range, because a pattern cannot. */
 static json_t *duration_schema(const struct field *f)
 {
 	char lo[STR_TIME_SIZE], hi[STR_TIME_SIZE], rule[256], message[128];
@@ -154,7 +154,8 @@ static json_t *list_schema(const struct field *f, json_t *item)
 	return s;
 }
 
-/* Keys and elements have the row's bounds, but may be empty. */
+/* Returns the schema of a map's keys or a list's elements, which have the row's bounds but may be
+ * empty. */
 static json_t *element_schema(const struct field *f)
 {
 	struct field one = *f;
@@ -209,8 +210,8 @@ static json_t *type_schema(const struct field *f)
 	abort();
 }
 
-/* Adds the refusal that decoding reports too, so that a server which evaluates CEL refuses the
- * object at once. */
+/* Adds a rule that refuses unsupported values as decoding does, so that a server which evaluates
+ * CEL refuses the object at once. */
 static void add_unsupported(json_t *s, const struct field *f)
 {
 	struct buf rule, message;

@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* jansson's own limit (2048) is compiled in, and both its parser and its dump recurse. */
+/* Deepest nesting. jansson's own limit (2048) is compiled in and too high, because both its parser
+ * and its dump recurse. */
 #define JSON_DEPTH_MAX 64
 
-/* what: the thing that exceeds `limit`. */
+/* Sets the error for a bound exceeded at offset `at`, with line and column. what: name of the
+ * things of which there are more than limit. */
 static int place_error(const char *data, size_t at, size_t limit, const char *what, struct err *e)
 {
 	size_t line = 1, column = 1;
@@ -23,8 +25,8 @@ static int place_error(const char *data, size_t at, size_t limit, const char *wh
 		       column, limit, what);
 }
 
-/* Counts depth and values from the bytes outside of strings. The parser reports a string that never
- * ends. */
+/* Checks depth and number of values by counting brackets and commas outside of strings. An
+ * unterminated string is left to the parser. */
 static int check_bounds(const char *data, size_t len, size_t most, struct err *e)
 {
 	bool in_string = false;
@@ -84,7 +86,7 @@ static char *dump(const json_t *j, size_t flags)
 {
 	char *text = json_dumps(j, flags | JSON_COMPACT | JSON_ENCODE_ANY);
 
-	assert(text); /* Fails only for cycles, which a parsed value cannot contain. */
+	assert(text); /* json_dumps() fails only for cycles, which a parsed value cannot contain. */
 	return text;
 }
 

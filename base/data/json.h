@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 /*
- * json: jansson, with bounds. One object at a time: lists and watches go through scan.h.
+ * json: jansson with bounds, for single objects. Lists and watches use scan.h instead.
  *
  * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1). It rejects
  * duplicate keys, invalid UTF-8, anything after the value, NaN, depth over 64, and more than
@@ -17,17 +17,19 @@
  * Tests: tests/unit/base/data/test_json.c
  */
 #define JSON_VALUES_MAX 500000
-/* Returns any JSON value; NULL on error. */
+/* Parses any JSON value and returns it; NULL with *e on error. */
 json_t *json_parse(const char *data, size_t len, struct err *e);
-/* Like json_parse(), with `values` instead of JSON_VALUES_MAX. */
+/* Parses like json_parse(), with values as the limit instead of JSON_VALUES_MAX. */
 json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e);
 /* Returns compact text, malloc'd. */
 char *json_text(const json_t *j);
 /* Returns compact text with sorted keys, malloc'd. */
 char *json_text_sorted(const json_t *j);
 
-/* Follows members by name: json_at(o, "status", "power", "state"); NULL: absent or not an object on
- * the way. */
+/* Follows members by name and returns the last one: json_at(o, "status", "power", "state"). NULL: a
+ * member is absent or its parent is not an object. json_str_at(), json_int_at() and json_true_at()
+ * return the last member's text, number or truth; NULL, 0 or false if it is absent or has another
+ * type. */
 #define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)
 #define json_str_at(j, ...) json_string_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
 #define json_int_at(j, ...) json_integer_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
@@ -36,7 +38,8 @@ json_t *json_at_(const json_t *j, ...) __attribute__((sentinel));
 
 /* Returns the JSON merge patch (RFC 7386) that turns `from` into `to`; {} if both are equal. */
 json_t *json_merge_diff(const json_t *from, const json_t *to);
-/* Applies a merge patch and returns a new value. json_parse() bounds the patch's depth. */
+/* Applies a JSON merge patch (RFC 7386) to a value and returns the result, a new reference. The
+ * patch must come from json_parse(), which bounds its depth. */
 json_t *json_merge_apply(const json_t *to, const json_t *patch);
 
 static inline void json_own_free_(json_t **j)

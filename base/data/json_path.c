@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Reads a name up to . or [, with "\." for a dot; false: too long or empty. */
+/* Reads a member name up to . or [, where "\." is a dot; false: the name is too long or empty. */
 static bool read_name(const char **p, char *out, size_t size)
 {
 	size_t n = 0;
@@ -19,7 +19,7 @@ static bool read_name(const char **p, char *out, size_t size)
 	return n > 0;
 }
 
-/* Reads a text in ' or ". */
+/* Reads a text in single or double quotes. */
 static bool read_quoted(const char **p, char *out, size_t size)
 {
 	char quote = **p;
@@ -33,7 +33,8 @@ static bool read_quoted(const char **p, char *out, size_t size)
 	return true;
 }
 
-/* Reads ?(@.path=="value") after [ and returns the first element that matches. */
+/* Reads ?(@.path=="value")] at *p and returns the first element of list that matches; NULL:
+ * none. */
 static const json_t *find_where(const json_t *list, const char **p)
 {
 	const char *end = strstr(*p, ")]"), *equal = strstr(*p, "==");

@@ -4,7 +4,7 @@
 #include "base/data/json.h"
 
 /*
- * json_path: finds a value by the JSONPath of kubectl and of additionalPrinterColumns in
+ * json_path: finds a value by a JSONPath as in kubectl and in additionalPrinterColumns of
  * CustomResourceDefinitions: .a.b, ['a'], [0], [*], [?(@.a=="b")], "\." for a dot in a name.
  */
 /* Returns the first match, borrowed from j; NULL: no match, or path is not valid. */

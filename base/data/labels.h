@@ -16,7 +16,7 @@ struct labels {
 	size_t n;
 };
 
-/* Returns NULL if absent. */
+/* Returns the value of key; NULL: absent. */
 const char *labels_get(const struct labels *l, const char *key);
 /* Sorts v; call it after filling v by hand. */
 void labels_sort(struct labels *l);

@@ -6,20 +6,24 @@
 #include "base/str.h"
 
 /*
- * Parsing works on decimal digits, most significant first, with the position of the point beside
- * them: multiplying by 1024 carries, a power of ten moves the point, and only at the end the whole
- * billionths are read from the front. So only the last step rounds.
+ * Parsing works on decimal digits, most significant first; the position of the decimal point is
+ * stored beside them. A binary suffix multiplies the digits by 1024, a power of ten only moves the
+ * point. At the end the whole billionths are taken from the front, so only this last step rounds.
  */
-enum { TEXT_MAX = 256, DIGITS_MAX = TEXT_MAX + 24 /* Ei adds 19. */, EXPONENT_MAX = 1000 };
+enum {
+	TEXT_MAX = 256,
+	DIGITS_MAX = TEXT_MAX + 24 /* The suffix Ei adds 19 digits. */,
+	EXPONENT_MAX = 1000
+};
 
 #define GIGA ((__int128)1000000000)
 #define NANO_MAX (INT64_MAX * GIGA)
 
 struct decimal {
-	/* The digits are digit[from] to digit[to - 1]. */
+	/* The digits in use are digit[from] to digit[to - 1]. */
 	unsigned char digit[DIGITS_MAX];
 	size_t from, to;
-	/* Number of digits before the point, counted from `from`; may lie outside the digits. */
+	/* Position of the decimal point, in digits from `from`; may lie outside the digits. */
 	long point;
 };
 
@@ -28,7 +32,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads digits with at most one point and drops leading zeros. False: no digit. */
+/* Reads digits with at most one point and drops leading zeros. False: there is no digit. */
 static bool take_number(const char **s, struct decimal *d)
 {
 	bool any = false, fraction = false;
@@ -46,7 +50,8 @@ static bool take_number(const char **s, struct decimal *d)
 			d->digit[d->to++] = (unsigned char)(*p - '0');
 			d->point += !fraction;
 		} else {
-			d->point -= fraction; /* 0.05 is the digit 5 with its point at -1. */
+			/* Example: 0.05 is the digit 5 with its point at -1. */
+			d->point -= fraction;
 		}
 	}
 	*s = p;
@@ -66,8 +71,8 @@ static void times_1024(struct decimal *d)
 		d->digit[--d->from] = (unsigned char)(carry % 10);
 }
 
-/* Reads an exponent's sign and digits to the end of the text, clipped beyond the range of
- * quantities. */
+/* Reads sign and digits of an exponent up to the end of the text; a number beyond the range of
+ * quantities is clipped. False: not a number. */
 static bool take_exponent(const char *s, long *out)
 {
 	bool negative = *s == '-';
@@ -85,7 +90,8 @@ static bool take_exponent(const char *s, long *out)
 
 static bool apply_suffix(struct decimal *d, const char *s)
 {
-	/* One step is a factor of 10^3. */
+	/* Suffixes in ascending order; each step is a factor of 10^3, or of 1024 if an i
+	 * follows. */
 	static const char big[] = "KMGTPE", decimal[] = "num kMGTPE";
 	const char *at;
 	long exponent;
@@ -113,7 +119,7 @@ static bool apply_suffix(struct decimal *d, const char *s)
 	return true;
 }
 
-/* Returns whole billionths, a remainder rounded away from zero; false: out of range. */
+/* Computes the whole billionths; a remainder is rounded away from zero. False: out of range. */
 static bool take_nano(const struct decimal *d, __int128 *out)
 {
 	size_t n = d->to - d->from;

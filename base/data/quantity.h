@@ -9,9 +9,10 @@
 /*
  * quantity: a Kubernetes resource.Quantity, exact, without floating point.
  *
- * Stored in billionths in 128 bits: smallest step n, largest 2^63-1 whole units, as in the API
- * (k8s.io/apimachinery/pkg/api/resource). Suffixes: n u m (none) k M G T P E, Ki Mi Gi Ti Pi Ei,
- * and exponents (1e3, 1.5E2). Fractions below n are rounded up, as in the API.
+ * The value is stored in billionths in 128 bits: the smallest step is 1n, the largest value 2^63-1
+ * whole units, as in the API (k8s.io/apimachinery/pkg/api/resource). Suffixes: n u m (none) k M G T
+ * P E, Ki Mi Gi Ti Pi Ei, and exponents (1e3, 1.5E2). Fractions below 1n are rounded up, as in the
+ * API.
  */
 struct quantity {
 	__int128 nano;
@@ -19,11 +20,13 @@ struct quantity {
 
 #define QUANTITY_TEXT 48
 
-/* Fails with ERR_INVALID, naming the text, if the value is out of range or the suffix is wrong. */
+/* Parses a quantity. Fails with ERR_INVALID, naming the text, if the value is out of range or the
+ * suffix is wrong. */
 int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* Canonical decimal text that quantity_parse() reads back to the same value; binary suffix if the
- * value is a whole number of Ki, Mi, ... and at least 1Ki. Integers keep no suffix below that. */
+/* Writes a text that quantity_parse() reads back to the same value. A whole number has the largest
+ * binary suffix (Ki, Mi, ...) of which it is a multiple, otherwise none; a fraction has one of n, u
+ * and m. */
 const char *quantity_format(struct quantity q, char out[static QUANTITY_TEXT]);
 struct quantity quantity_of(int64_t whole);
 /* Converts an unquoted JSON or YAML number (0.5), to 15 digits; false: out of range. */
@@ -33,9 +36,11 @@ static inline int quantity_cmp(struct quantity a, struct quantity b)
 {
 	return a.nano < b.nano ? -1 : a.nano > b.nano;
 }
-struct quantity quantity_add(struct quantity a, struct quantity b); /* Saturates. */
+/* quantity_add() and quantity_sub() saturate. */
+struct quantity quantity_add(struct quantity a, struct quantity b);
 struct quantity quantity_sub(struct quantity a, struct quantity b);
-/* Whole units, rounded up, saturated. */
+/* Convert to whole units (quantity_ceil(), quantity_floor()) or to thousandths (the two milli
+ * functions), rounded up (ceil) or down (floor), and saturated. */
 int64_t quantity_ceil(struct quantity q);
 int64_t quantity_floor(struct quantity q);
 int64_t quantity_milli_ceil(struct quantity q);
@@ -54,7 +59,7 @@ struct resources {
 void resources_sort(struct resources *r);
 /* True if both have the same entries in the same order. */
 bool resources_equal(const struct resources *a, const struct resources *b);
-/* Returns NULL if absent. */
+/* Returns the quantity of name; NULL: absent. r must be sorted. */
 const struct quantity *resources_get(const struct resources *r, const char *name);
 
 #endif

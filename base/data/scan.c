@@ -11,26 +11,26 @@
 #include "base/mem.h"
 
 /*
- * One state machine over the bytes, with a stack of the open objects and arrays:
+ * The parser is one state machine over the bytes, with a stack of the open objects and arrays:
  *
  *   VALUE --scalar----------------------------------------> AFTER --,--> NAME or VALUE
  *     |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
  *     '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
  *
- * Only the state and the part of a token split between chunks (`token`, `cut`) survive from one
- * chunk to the next; a token that is complete in a chunk is read in place.
+ * Only the state and the part of a token that is split between chunks (`token`, `cut`) survive from
+ * one chunk to the next. A token that is complete in a chunk is read in place.
  *
  * How a value is handled (struct fate) is known before its first byte, from its name and the table
  * of its object. Below a value that is not built, no name is looked up and nothing is allocated.
  *
- * The reader of a line that is complete in one chunk may already know it, by a digest of everything
- * that would be built. Such a line is therefore first read without building anything (dry), and
+ * The caller may already know a line, by a digest of everything that would be built from it. A line
+ * that is complete in one chunk is therefore first read without building anything (a dry run), and
  * read a second time only if it is new.
  */
-#define DEPTH_MAX 64 /* As in json_parse(). */
+#define DEPTH_MAX 64 /* Deepest nesting, as in json_parse(). */
 #define SEQUENCE_MAX 12
 #define WORD_MAX 5
-#define KEPT 512 /* Bytes of the token buffer that are retained between lines. */
+#define KEPT 512 /* Bytes of the token buffer that stay allocated between lines. */
 
 enum state {
 	VALUE,
@@ -48,15 +48,15 @@ enum state {
 struct fate {
 	bool keep, each;
 	bool pick;
-	/* As in scan_want. */
+	/* Index of the note as in scan_want; 0: none. */
 	unsigned char note;
-	/* Table of its members or elements; NULL: none is wanted. */
+	/* Table of the value's members or elements; NULL: none is wanted. */
 	const struct scan_want *some;
 	size_t most;
 };
 
 struct frame {
-	/* NULL: not built, or a dry run. */
+	/* The value being built; NULL: it is not built, or this is a dry run. */
 	json_t *node;
 	const struct scan_want *some;
 	struct scan_object object;
@@ -74,41 +74,43 @@ struct scan {
 	uint64_t number;
 	/* Handling of the current or next value. */
 	struct fate fate;
-	/* Name of the current value, if it is built as an object's member. */
+	/* Name of the current value, if it is built as a member of an object. */
 	struct buf name;
-	/* Decoded part of a string, number or word. */
+	/* Decoded part of the current string, number or word. */
 	struct buf token;
-	/* The current string is a name. */
+	/* True: the current string is a name. */
 	bool is_name;
 	char cut[SEQUENCE_MAX];
-	/* Bytes of a UTF-8 sequence or escape split by the end of a chunk. */
+	/* Bytes in cut: the first part of a UTF-8 sequence or escape that the end of a chunk has
+	 * split. */
 	size_t ncut;
 
 	json_t *root, *element;
 	bool in_element;
 	/* Depth at which the value for the callback begins. */
 	size_t base;
-	/* Names of the document, and of the element. */
+	/* Names seen, for detecting duplicates: [0] in the document, [1] in the element. */
 	struct scan_names names[2];
-	/* budget: depth of the container that has a bound; 0 means none. left: what remains of that
-	 * bound. */
+	/* budget: depth of the container whose size is bounded; 0 means none. left: weight that may
+	 * still be built within that bound. */
 	size_t left, budget;
 	bool left_out;
-	/* A dry run: nothing is built. */
+	/* True: a dry run, in which nothing is built. */
 	bool dry;
 	struct scan_line line;
 	/* Digest of the current document, line or element. */
 	uint64_t digest;
-	/* Digest of the SCAN_DIGEST member; 0: none. */
+	/* Digest of the SCAN_DIGEST member; 0: no such member. */
 	uint64_t picked;
 
 	/* Number of elements or lines passed to a callback. */
 	size_t given;
 	/* First byte of this chunk that is not counted yet. */
 	const char *from;
-	/* Byte counts: of the document or line, of the element, between elements. */
+	/* Byte counters for positions in errors: of the document or line, of the element, between
+	 * elements. */
 	size_t head, part, none;
-	/* The counter that the current bytes belong to. */
+	/* The counter (head, part or none) to which the current bytes belong. */
 	size_t *count;
 	struct err failed;
 };
@@ -213,8 +215,8 @@ static void value_begins(struct scan *s, const char *at)
 }
 
 /*
- * Adds a scalar to the digest. A container's digest covers its built names and values in order,
- * except noted members, which may change at any time.
+ * Adds a scalar to the digest of its container. The digest of a container covers its built names
+ * and values in order, except noted members, which may change at any time.
  */
 static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
 {
@@ -224,7 +226,8 @@ static void digest_scalar(struct scan *s, char kind, const char *text, size_t le
 		*into = hash_keyed(text, len, *into + (unsigned char)kind);
 }
 
-/* Adds the closed container f, which was just popped from the stack. */
+/* Adds the digest of the closed container f, which was just popped from the stack, to that of its
+ * parent. */
 static void digest_container(struct scan *s, const struct frame *f)
 {
 	if (!s->spec.digests || !f->kept)
@@ -237,7 +240,7 @@ static void digest_container(struct scan *s, const struct frame *f)
 		top(s)->digest = hash_keyed(&f->digest, sizeof(f->digest), top(s)->digest);
 }
 
-/* Adds a built value to its container; NULL in a dry run. */
+/* Adds a built value to its container. v NULL: a dry run. */
 static void put(struct scan *s, json_t *v)
 {
 	if (s->depth == s->base) {
@@ -399,7 +402,8 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 
 	if (!v)
 		return wrong(s, at, "a word that is none of true, false and null", e);
-	if (s->fate.each && !json_is_null(v)) /* Go writes a nil slice as null. */
+	/* Go writes a nil slice as null, so null counts as an empty list. */
+	if (s->fate.each && !json_is_null(v))
 		return wrong(s, at, "the items are not an array", e);
 	if (s->fate.keep) {
 		digest_scalar(s, 'w', s->token.data, s->token.len);
@@ -421,7 +425,7 @@ static void take(struct scan *s, const char *text, size_t len)
 		buf_put(&s->token, text, len);
 }
 
-/* Completes an escape or character that was split by the end of a chunk. */
+/* Completes an escape or a character that the end of the previous chunk has split. */
 static const char *in_cut(struct scan *s, const char *p, const char *end, struct err *e)
 {
 	char out[4];
@@ -527,7 +531,8 @@ static void token_begins(struct scan *s, enum state state, bool is_name)
 	s->is_name = is_name;
 }
 
-/* Returns the position to continue at; a number or word is then read from the current byte on. */
+/* Begins a value and returns the position to continue at. A number or word begins at the current
+ * byte, so the position then does not advance. */
 static const char *value(struct scan *s, const char *p, struct err *e)
 {
 	value_begins(s, p);
@@ -664,15 +669,15 @@ static const char *run(struct scan *s, const char *p, const char *end, struct er
 	return p;
 }
 
-/* Reads the line between p and its newline for its digest only. Returns the position to continue
- * at: behind a known line, p for a new one. */
+/* Reads the line between p and newline in a dry run, for its digest. Returns the position to
+ * continue at: behind the line if the caller knows it, p if it is new. */
 static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
 {
 	const char *at;
 
 	s->dry = true;
 	at = run(s, p, newline, e);
-	/* A number at the end is complete only with the byte that follows. */
+	/* A number or word at the end of the line is complete only with the byte that follows. */
 	if (at && (s->state == NUMBER || s->state == WORD))
 		at = step(s, newline, newline + 1, e);
 	s->dry = false;

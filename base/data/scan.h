@@ -12,10 +12,10 @@
  * scan: parses JSON as its bytes arrive, in one pass, and builds only the wanted values.
  *
  * The whole text is checked as strictly as by json_parse(), unwanted values included: grammar,
- * UTF-8, escapes, numbers that fit, no duplicate names in an object, depth 64 (and a NUL byte
+ * UTF-8, escapes, numbers that fit, no duplicate names in an object, depth 64 (and no NUL byte
  * behind a number, which jansson accepts). The wanted values become a jansson tree; nothing is
- * allocated for the rest. So a Node costs a tenth of parsing it, and a foreign object of any shape
- * costs bounded memory and time for each chunk.
+ * allocated for the rest. So a Node costs a tenth of a complete parse, and a foreign object of any
+ * shape costs bounded memory and time for each chunk.
  *
  * Tables, which must outlive the scan, describe the wanted values:
  *
@@ -27,26 +27,26 @@
  *   };
  *   static const struct scan_want pod[] = {
  *         SCAN_SOME("metadata", meta),  these members of an object, or of each object in an array
- *         SCAN_EACH("items", item),     an array whose elements go to on_each() and are not kept
+ *         SCAN_EACH("items", item),     an array whose elements go to on_each() and are not retained
  *         SCAN_END,
  *   };
  *
- * Bounds: `most` of a row limits what is built of a member. Once its weight (scan_weight()) reaches
- * `most`, nothing more of it is built; so a result that weighs at least `most` may be incomplete. 0
- * means no bound. A row inside a bounded one needs no bound. More than max_bytes of input is an
- * error.
+ * Bounds: `most` of a row limits how much of a member is built. Once the weight of the member
+ * (scan_weight()) reaches `most`, nothing more of it is built; so a result that weighs at least
+ * `most` may be incomplete. 0 means no bound. A row inside a bounded one needs no bound. More than
+ * max_bytes of input is an error.
  *
- * One loop thread. Errors are ERR_PROTOCOL and name the element or line and the byte in it. After
- * an error every call fails with the same error.
+ * All functions run on the loop thread. Errors are ERR_PROTOCOL and name the element or line and
+ * the byte in it. After an error every call fails with the same error.
  */
 struct scan_want {
-	/* NULL ends the table. */
+	/* Name of the member; NULL ends the table. */
 	const char *name;
 	/* Table of the members; NULL: a plain value. */
 	const struct scan_want *some;
 	size_t most;
 	bool each, drop, pick;
-	/* 1 to SCAN_NOTES: index of the note; 0: none. */
+	/* Index of the note in which the member's string is reported (1 to SCAN_NOTES); 0: none. */
 	unsigned char note;
 };
 /* A table that wants everything. */
@@ -59,7 +59,7 @@ extern const struct scan_want scan_all[];
 #define SCAN_NOTED(name_, note_)                                                                   \
 	{                                                                                          \
 		.name = (name_), .note = (note_)                                                   \
-	} /* A plain value whose string is reported in scan_line.note. */
+	} /* SCAN_NOTED: a plain value whose string is reported in scan_line.note. */
 #define SCAN_ALL(name_, most_)                                                                     \
 	{                                                                                          \
 		.name = (name_), .some = scan_all, .most = (most_)                                 \
@@ -75,7 +75,7 @@ extern const struct scan_want scan_all[];
 #define SCAN_DIGEST(name_, some_)                                                                  \
 	{                                                                                          \
 		.name = (name_), .some = (some_), .pick = true                                     \
-	} /* Like SCAN_SOME; scan_digest() then covers this member alone. */
+	} /* SCAN_DIGEST: like SCAN_SOME; scan_digest() then covers this member alone. */
 #define SCAN_EACH(name_, some_)                                                                    \
 	{                                                                                          \
 		.name = (name_), .some = (some_), .each = true                                     \
@@ -94,9 +94,9 @@ extern const struct scan_want scan_all[];
 	}
 
 /*
- * A line before anything is built of it. digest: scan_digest(). note: strings of the SCAN_NOTED
- * rows, not NUL-terminated; text NULL: absent (len 0), or contains escapes and would have to be
- * decoded (len SIZE_MAX).
+ * What is known of a line before anything is built from it. digest: scan_digest(). note: strings of
+ * the SCAN_NOTED rows, not NUL-terminated. text NULL: the member is absent (len 0), or its string
+ * contains escapes and would have to be decoded (len SIZE_MAX).
  */
 #define SCAN_NOTES 4
 struct scan_line {
@@ -108,8 +108,8 @@ struct scan_line {
 };
 
 struct scan_ops {
-	/* Called for a line that is complete within one chunk; may be NULL. Requires .digests. If
-	 * true is returned, the line is not built and on_value() is not called. */
+	/* Called for a line that is complete within one chunk; may be NULL; requires spec.digests.
+	 * If it returns true, the line is not built and on_value() is not called. */
 	bool (*is_known)(const struct scan_line *line, void *arg);
 	/* Called for each element of SCAN_EACH. The scan owns the tree; -1 with *e set stops the
 	 * scan. */
@@ -128,7 +128,7 @@ struct scan_spec {
 	/* Bound for a whole document or line, as `most` of a row (not with SCAN_EACH); 0 means no
 	 * bound. */
 	size_t most;
-	/* Compute scan_digest(). */
+	/* True: compute digests for scan_digest(). */
 	bool digests;
 	const struct scan_ops *ops;
 	void *arg;
@@ -138,25 +138,25 @@ struct scan;
 struct scan *scan_new(const struct scan_spec *spec);
 void scan_free(struct scan *s);
 DEFINE_OWN(scan)
-/* Accepts chunks of any size. The work for a chunk is proportional to its size. */
+/* Parses a chunk, which may have any size. The work is proportional to its size. */
 int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
 /* True if the current document or line is incomplete because of its bound `most`. */
 bool scan_left_out(const struct scan *s);
 /*
- * Digest of the value that is being passed to a callback: of everything built of it except noted
- * members, under a key of this process. Equal values have equal digests, whatever their noted
- * members are. With a SCAN_DIGEST row: of that member alone.
+ * Returns the digest of the value that is being passed to a callback. It covers everything that was
+ * built except noted members, and depends on a key of this process. Values that are equal apart
+ * from noted members have equal digests. With a SCAN_DIGEST row it covers that member alone.
  */
 uint64_t scan_digest(const struct scan *s);
-/* End of input: an incomplete document is an error, an incomplete last line is dropped. */
+/* Ends the input: an incomplete document is an error, an incomplete last line is dropped. */
 int scan_end(struct scan *s, struct err *e) __attribute__((warn_unused_result));
 
-/* Parses a complete text; NULL on error. */
+/* Parses a complete text and returns its wanted values; NULL with *e on error. */
 json_t *scan_parse(const char *text, size_t len, const struct scan_want *want, struct err *e);
 
-/* Weight of a tree: the bytes of its strings, names included, plus SCAN_VALUE_BYTES for each value,
- * the top one included; NULL weighs as much as one value. */
+/* Returns the weight of a tree: the bytes of its strings, names included, plus SCAN_VALUE_BYTES for
+ * each value, the top one included. NULL weighs as much as one value. */
 #define SCAN_VALUE_BYTES 32
 size_t scan_weight(const json_t *v);
 

@@ -9,9 +9,9 @@
  * scan_names: detects duplicate names in an object, for scan.c.
  *
  * Names are compared by their hashes (base/hash.h), salted with the object's number: 64 bits under
- * a secret key. In an object of a million names two collide by chance, and the object is refused,
- * once in 40 million objects. The names of open objects are stored in one array that is searched
- * linearly; an object with many names uses a hash set, which serves all objects.
+ * a secret key. Once in 40 million objects of a million names, two hashes collide by chance and the
+ * object is refused. The names of open objects are stored in one array that is searched linearly;
+ * an object with many names uses a hash set, which serves all objects.
  * Tests: tests/unit/base/data/test_scan.c
  */
 struct scan_names {
@@ -23,7 +23,8 @@ struct scan_names {
 	size_t nmany, many_cap;
 };
 
-/* One object; zero except for its number, which is unique within one scan_names. */
+/* The names of one object. Zero at first, except for its number, which is unique within one
+ * scan_names. */
 struct scan_object {
 	uint64_t number;
 	size_t few;

@@ -10,8 +10,9 @@
 
 #define EACH_BYTE(x) ((uint64_t)(x)*0x0101010101010101)
 
-/* Sets the high bit of each zero byte. Bytes above a zero byte may be set wrongly, which is
- * harmless if the caller only asks whether there is any, or searches the first itself. */
+/* Returns a word in which the high bit of each zero byte of x is set. Bytes above a zero byte may
+ * be set wrongly, which is harmless if the caller only asks whether there is a zero byte, or
+ * searches the first itself. */
 static inline uint64_t zero_bytes(uint64_t x)
 {
 	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
@@ -92,13 +93,14 @@ static int bad(const char *why, const char **what)
 	return -1;
 }
 
-/* Decodes \uXXXX, or a surrogate pair of two. */
+/* Decodes \uXXXX, or two of them that are a surrogate pair. Result as for scan_sequence(). */
 static int unicode_escape(const char *p, size_t len, char out[static 4], size_t *n,
 			  const char **what)
 {
 	int32_t high, low;
 
-	/* Refuse at the first wrong byte, so that chunk borders do not matter. */
+	/* Refuse the escape at its first wrong byte, so that the error does not depend on chunk
+	 * borders. */
 	high = hex4(p + 2, len - 2);
 	if (high < 0)
 		return bad("an escape without four hex digits", what);

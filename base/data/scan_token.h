@@ -6,20 +6,20 @@
 #include "base/data/json.h"
 
 /*
- * scan_token: the tokens of JSON (RFC 8259) and UTF-8 (RFC 3629), for scan.c.
+ * scan_token: reads the tokens of JSON (RFC 8259) and UTF-8 (RFC 3629), for scan.c.
  */
 
 /* Returns the first byte that ends a string or is not plain ASCII; end: no such byte. */
 const char *scan_plain(const char *p, const char *end);
 
 /*
- * Decodes the escape or multi-byte character at p into out (*n bytes). Returns its length; 0:
- * incomplete within len; -1: invalid, *what says why.
+ * Decodes the escape or multi-byte character at p into out (*n bytes). Returns the number of bytes
+ * read; 0: the sequence is incomplete within len; -1: invalid, with the reason in *what.
  */
 int scan_sequence(const char *p, size_t len, char out[static 4], size_t *n, const char **what);
 
-/* A decoded number. scan_number() reads a NUL-terminated text; false: not a number, or does not
- * fit; *what says why. */
+/* A decoded number. scan_number() decodes text, which must be NUL-terminated; false: not a number,
+ * or out of range, with the reason in *what. */
 struct scan_number {
 	bool real;
 	json_int_t i;

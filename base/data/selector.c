@@ -14,7 +14,7 @@ static bool has_value(const struct requirement *r, const char *value)
 	return false;
 }
 
-/* True if the value contains one of the texts. */
+/* True if value contains one of the requirement's texts. lower: compares value in lower case. */
 static bool contains(const struct requirement *r, const char *value, bool lower)
 {
 	for (size_t i = 0; i < r->nvalues; i++) {
@@ -42,7 +42,8 @@ static bool to_int(const char *s, int64_t *out)
 	return str_to_i64(s, INT64_MIN, INT64_MAX, out);
 }
 
-/* Compares value with the wanted number: *out < 0, 0 or > 0. False: one of both is not a number. */
+/* Compares value with the number in the requirement: *out is < 0, 0 or > 0. False: one of them is
+ * not a number. */
 static bool compare(const struct requirement *r, const char *value, int *out)
 {
 	int64_t have, want;

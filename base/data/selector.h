@@ -9,12 +9,12 @@
 /*
  * selector: label selectors and node requirements in one form.
  *
- * Semantics are those of k8s.io/apimachinery labels.Requirement and of node affinity in
+ * The semantics are those of labels.Requirement in k8s.io/apimachinery and of node affinity in
  * kube-scheduler: NotIn and DoesNotExist match if the key is absent; Gt, Lt, Gte and Lte compare
- * decimal integers and never match otherwise. Gte and Lte exist only in Karpenter's karpenter.sh/v1
- * requirements, not in pods. The Contains operators are produced only by CEL selectors of devices
- * (controller/tenant/device_cel.h); selector_op_parse() does not know them. A selector without
- * requirements matches everything.
+ * decimal integers and never match other values. Gte and Lte exist only in Karpenter's
+ * karpenter.sh/v1 requirements, not in pods. The Contains operators are produced only by CEL
+ * selectors of devices (controller/tenant/device_cel.h); selector_op_parse() does not know them. A
+ * selector without requirements matches everything.
  */
 enum selector_op {
 	SELECTOR_IN,
@@ -27,7 +27,7 @@ enum selector_op {
 	SELECTOR_LTE,
 	/* The value contains one of the given texts. */
 	SELECTOR_CONTAINS,
-	/* As SELECTOR_CONTAINS, on the value in lower case (ASCII). */
+	/* Like SELECTOR_CONTAINS, but the value is first converted to lower case (ASCII). */
 	SELECTOR_CONTAINS_LOWER
 };
 
@@ -45,12 +45,12 @@ struct selector {
 bool requirement_matches(const struct requirement *r, const struct labels *l);
 bool selector_matches(const struct selector *s, const struct labels *l);
 
-/* Reads "In", "NotIn" and so on; false for anything else. */
+/* Reads an operator's name ("In", "NotIn" and so on); false for any other text. */
 bool selector_op_parse(const char *s, enum selector_op *op);
 const char *selector_op_name(enum selector_op op);
 
-/* Reads the text form of query strings: a=b,c!=d,e in (f,g),!h,i>3. Strings are allocated in the
- * arena. */
+/* Parses the text form used in query strings: a=b,c!=d,e in (f,g),!h,i>3. Strings are allocated in
+ * the arena. */
 struct arena;
 int selector_parse(const char *text, struct arena *a, struct selector *out, struct err *e)
 	__attribute__((warn_unused_result));

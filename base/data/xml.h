@@ -5,11 +5,11 @@
 #include <stddef.h>
 
 /*
- * xml: parses foreign bytes with libxml2 and with bounds. Uses no network, refuses DTDs and thereby
+ * xml: parses foreign bytes with libxml2, within bounds. Uses no network, refuses DTDs and thereby
  * entities, prints nothing, and refuses more than XML_NODES_MAX elements and attributes, because an
  * element of four bytes of text uses up to 250 bytes of memory.
  *
- * One thread.
+ * Must be called from one thread only.
  * Tests: tests/unit/base/data/test_xml.c
  */
 #define XML_NODES_MAX 200000

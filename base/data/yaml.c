@@ -8,7 +8,7 @@
 #include <yaml.h>
 #include "base/str.h"
 
-#define YAML_DEPTH_MAX 64 /* As in json_parse(). */
+#define YAML_DEPTH_MAX 64 /* Deepest nesting, as in json_parse(). */
 #define COPIED_BYTES_MAX ((size_t)4 << 20)
 
 struct reader {
@@ -20,9 +20,9 @@ struct reader {
 	size_t values, most;
 	/* Values copied for aliases, and the bytes of their text. */
 	size_t copied, copied_bytes;
-	/* Name -> value, in the current document. */
+	/* Values by anchor name, in the current document. */
 	json_t *anchors;
-	/* The whole text, for errors. */
+	/* The whole text, for finding tabs in errors. */
 	const char *text;
 	size_t len;
 	struct err *e;
@@ -156,7 +156,8 @@ static json_t *plain(struct reader *r, const char *s)
 
 /* --- anchors ---------------------------------------------------------------------------------- */
 
-/* Counts what a copy of j would add. -1: more than a document may have, or too deep. */
+/* Counts the values and bytes that a copy of j would add. -1: more than a document may have, or too
+ * deep. */
 static int weigh(struct reader *r, const json_t *j, int depth)
 {
 	const char *key;
@@ -178,7 +179,7 @@ static int weigh(struct reader *r, const json_t *j, int depth)
 	return rc;
 }
 
-/* Returns a copy, so that changing one does not change the other. */
+/* Returns a copy of the anchor's value, so that a change of one does not change the other. */
 static json_t *alias(struct reader *r, int depth)
 {
 	const char *name = (const char *)r->event.data.alias.anchor;
@@ -214,14 +215,15 @@ static char *anchor_name(struct reader *r)
 	return name;
 }
 
-/* Adds the members of `from` that `into` lacks. */
+/* Adds those members of from that into lacks. */
 static int merge_one(struct reader *r, json_t *into, const json_t *from)
 {
 	return json_is_object(from) ? json_object_update_missing(into, (json_t *)from)
 				    : wrong(r, "a merge key wants a mapping, or a list of them");
 }
 
-/* Applies <<: adds the members of one mapping, or of several, where an earlier mapping wins. */
+/* Applies a merge key (<<): adds the members of the mapping from, or of each mapping in the list
+ * from. An earlier mapping wins. */
 static int merge(struct reader *r, json_t *into, const json_t *from)
 {
 	const json_t *one;
@@ -304,7 +306,7 @@ static int add_merge(struct reader *r, json_t **merged, int depth)
 	return *merged ? 0 : -1;
 }
 
-/* *merged: the value of << so far; NULL: none. */
+/* Adds one member to map. *merged: collects the value of merge keys (<<); NULL: none so far. */
 static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
 {
 	char *key;
@@ -381,7 +383,8 @@ static json_t *node(struct reader *r, int depth)
 	return r->event.type == YAML_MAPPING_START_EVENT ? mapping(r, depth) : sequence(r, depth);
 }
 
-/* Reads the value that begins at the current event; afterwards its last event is current. */
+/* Reads the value that begins at the current event. Afterwards the last event of the value is the
+ * current one. */
 static json_t *value(struct reader *r, int depth)
 {
 	char *name = anchor_name(r);
@@ -397,7 +400,7 @@ static json_t *value(struct reader *r, int depth)
 	return j;
 }
 
-/* Reads documents until the end of the stream. */
+/* Reads all documents of the stream into list. */
 static int documents(struct reader *r, json_t *list)
 {
 	while (next(r) == 0) {
@@ -425,7 +428,7 @@ static json_t *parse(const char *text, size_t len, size_t most, struct err *e)
 	int rc;
 
 	if (!yaml_parser_initialize(&r.parser))
-		abort(); /* Out of memory. */
+		abort(); /* yaml_parser_initialize() fails only without memory. */
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
 	r.anchors = json_object();
 	rc = documents(&r, list);
@@ -444,7 +447,7 @@ json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
 	return parse(text, len, SIZE_MAX, e);
 }
 
-/* Drops documents that consist of comments only, unless all do. */
+/* Drops documents that consist of comments only. If all do, one of them stays. */
 static void drop_empty(json_t *list)
 {
 	for (size_t i = json_array_size(list); i-- > 0;)
@@ -469,8 +472,8 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
 
 /* --- to text ---------------------------------------------------------------------------------- */
 
-/* True if s needs no quotes: begins with a letter, contains nothing with a meaning in YAML 1.1 or
- * 1.2, and is no word that a parser reads as another type. */
+/* True if s needs no quotes: it begins with a letter, contains no character with a meaning in YAML
+ * 1.1 or 1.2, and is no word that a parser reads as another type. */
 static bool is_plain(const char *s)
 {
 	static const char *const words[] = {"null", "true", "false", "yes", "no",
@@ -520,7 +523,7 @@ static void print_scalar(const json_t *j, struct buf *out)
 		buf_puts(out, json_string_value(j));
 		return;
 	}
-	text = json_text(j); /* A JSON scalar is a YAML scalar; so are {} and []. */
+	text = json_text(j); /* A JSON scalar is a valid YAML scalar; so are {} and []. */
 	print_escaped(text, out);
 	free(text);
 }
@@ -540,7 +543,7 @@ static bool is_block(const json_t *j)
 	return json_object_size(j) || json_array_size(j);
 }
 
-/* Prints what follows "key:" or "-". */
+/* Prints the value behind "key:" or "-". */
 static void print_rest(const json_t *j, int indent, bool in_list, struct buf *out)
 {
 	if (!is_block(j)) {
