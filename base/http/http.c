@@ -13,16 +13,16 @@
  *
  *   http_start() -> waiting -> [turn] -> flying -> over -> ended -> [turn] -> done()
  *
- * So the owner's done() never runs below the transport, a transport is never started or cancelled
- * inside one of its own callbacks (libcurl refuses that), and everything may be closed inside
- * done(). on_head() and on_data() do run below the transport; a request that the owner cancels
+ * Therefore the owner's done() never runs below the transport, a transport is never started or
+ * cancelled inside one of its own callbacks (libcurl refuses that), and done() may close
+ * everything. on_head() and on_data() do run below the transport; a request that the owner cancels
  * there moves to `ended` and is cancelled in the next turn.
  */
 #define TIMEOUT_MS 30000
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
-/* Limit of requests finished, and started, in one turn of the loop, so that other code gets its
- * turn. */
+/* Most requests that are finished, and most that are started, in one turn of the loop, so that
+ * other code gets its turn. */
 #define TURN_MAX 100
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
@@ -30,26 +30,27 @@
 struct http_req {
 	struct list link;
 	struct http_peer *peer;
-	/* Its pointers to text are not used after http_start(). */
+	/* Copy of the caller's struct; its pointers to text are not used after http_start(). */
 	struct http_call call;
 	struct http_exchange x;
-	/* Counts against the concurrency limits. */
+	/* True: the request counts against the concurrency limits. */
 	bool started;
-	/* The transport has released x. */
+	/* True: the transport has released x. */
 	bool transport_done;
 	bool over, abandoned;
-	/* With paced: the owner has not requested more. */
+	/* For a paced request: true while the owner has not asked for the next piece. */
 	bool held;
 	bool has_head, failed;
 
 	struct loop_timer timer;
-	/* deadline 0: none. */
+	/* deadline: loop_now() at which the request times out, 0: none. last: loop_now() of the
+	 * last received byte. */
 	int64_t deadline, last;
 
 	/* Headers to send. */
 	struct http_header *headers;
 	size_t nheaders, headers_cap;
-	/* Headers from this index on are wiped. */
+	/* Headers from this index on contain secrets and are cleared before they are freed. */
 	size_t secret_from;
 
 	int status;
@@ -87,7 +88,8 @@ static void req_free(struct http_req *q)
 	buf_done(&q->body);
 	if (q->x.body)
 		secret_wipe((void *)q->x.body,
-			    q->x.body_len); /* Bodies may contain logins and keys. */
+			    /* Clear the body, because it may contain logins and keys. */
+			    q->x.body_len);
 	free((void *)q->x.body);
 	free((char *)q->x.method);
 	free((char *)q->x.url);
@@ -98,7 +100,7 @@ static void req_free(struct http_req *q)
 /* --- putting the request together ------------------------------------------------------------- */
 
 static void add_header(struct http_req *q, const char *name,
-		       char *value /* Takes ownership of t. */)
+		       char *value /* Takes ownership of value. */)
 {
 	mem_grow(q->headers, q->nheaders, q->headers_cap);
 	q->headers[q->nheaders++] = (struct http_header){mem_strdup(name), value};
@@ -226,7 +228,8 @@ static void peer_ready(struct http_peer *p)
 		list_push_back(&p->h->ready, &p->ready_link);
 }
 
-/* Nothing but done() follows, in the next turn, unless the request is abandoned. */
+/* Records the end of the request; only done() follows, in the next turn, and not even that if the
+ * request is abandoned. */
 static void req_over(struct http_req *q, const struct err *e)
 {
 	struct http *h = q->peer->h;
@@ -361,7 +364,8 @@ static void turn(void *arg)
 		}
 		list_remove(&p->ready_link);
 		q = list_first(&p->waiting, struct http_req, link);
-		if (q) /* It may have been cancelled. */
+		/* The waiting request may have been cancelled since its peer became ready. */
+		if (q)
 			req_launch(q);
 		peer_ready(p);
 	}
@@ -415,7 +419,7 @@ void http_cancel(struct http_req *q)
 		h->stats.waiting--;
 	req_land(q);
 	req_free(q);
-	loop_defer(&h->turn); /* Its slot may be used by a waiting request. */
+	loop_defer(&h->turn); /* A waiting request may use the slot that is free now. */
 }
 
 void http_want(struct http_req *q)
@@ -468,10 +472,12 @@ void http_free(struct http *h)
 
 	if (!h || h->closed)
 		return;
-	assert(h->frames == 0); /* http.h forbids this call below the transport. */
+	/* http.h forbids http_free() below the transport, that is inside on_head() and
+	 * on_data(). */
+	assert(h->frames == 0);
 	list_for_each (p, &h->peers, struct http_peer, link)
 		http_cancel_all(p);
-	/* Requests of peers that were already freed. */
+	/* Release the requests of peers that were already freed. */
 	while ((q = list_first(&h->ended, struct http_req, link)) ||
 	       (q = list_first(&h->batch, struct http_req, link))) {
 		req_land(q);
@@ -563,7 +569,9 @@ bool http_transport_data(struct http_req *q, const char *data, size_t len)
 	}
 	if (!streams(q)) {
 		rc = buf_add(&q->body, data, len, &e);
-		if (rc == 0 && q->x.paced) /* Nobody requests pieces of a collected body. */
+		/* The owner calls http_want() only for a streamed body, so request the next piece
+		 * of a collected one here. */
+		if (rc == 0 && q->x.paced)
 			h->transport->ops->want(h->transport, &q->x);
 	} else {
 		q->held = q->x.paced;

@@ -11,16 +11,16 @@
 #include "base/secret.h"
 
 /*
- * http: the HTTP client. It implements policy for both transports: deadline, idle limit, byte
+ * http: the HTTP client. It implements the policy for both transports: deadline, idle limit, byte
  * limits, cancellation, Retry-After, concurrency per peer and in total, flow control. A struct
  * http_transport carries the exchanges: libcurl on the loop (http_curl.h) or in-process
  * (http_mem.h).
  *
- * Everything runs on the loop thread. Completion: the request is removed from every list, then
- * done() is called exactly once, then its memory is freed. done() may start, cancel and close
- * anything. No callback runs inside http_start(), http_want() or http_cancel().
+ * Everything runs on the loop thread. At its end a request is removed from every list, then done()
+ * is called exactly once, then its memory is freed. done() may start, cancel and close anything. No
+ * callback runs inside http_start(), http_want() or http_cancel().
  *
- * TLS is always verified, by CA bundle or by the pinned certificate, and cannot be disabled. Plain
+ * TLS is always verified, by CA bundle or by the pinned certificate; this cannot be disabled. Plain
  * http:// is allowed only for peers created with plain_ok (image and media servers, tests).
  */
 struct http;
@@ -29,55 +29,58 @@ struct http_req;
 /* See http_transport.h. */
 struct http_transport;
 
-/* Takes ownership of t. max_in_flight: limit over all peers; 0 means no limit. */
+/* Creates a client and takes ownership of t. max_in_flight: limit over all peers; 0 means no
+ * limit. */
 struct http *http_new(struct loop_group *g, struct http_transport *t, unsigned max_in_flight);
-/* Cancels all requests. May be called inside done(), but not inside on_head() or on_data(). Peers
- * are freed by their owners, before or after. */
+/* Cancels all requests and frees the client. May be called inside done(), but not inside on_head()
+ * or on_data(). Peers are freed by their owners, before or after this call. */
 void http_free(struct http *h);
 DEFINE_OWN(http)
 
-/* One server: its address, and how it is verified. Everything is copied; pem.h checks certificates
- * and keys once. */
+/* Spec of a peer, that is one server: its address, and how it is verified. Everything is copied;
+ * pem.h checks certificates and keys once. */
 struct http_peer_spec {
 	/* scheme://host[:port][/prefix], without user and query. */
 	const char *base_url;
-	/* Trust only these CAs; NULL without a pin: the system's CAs. */
+	/* PEM of the only CAs to trust; NULL without a pin: the system's CAs. */
 	const char *ca_pem;
-	/* Name to verify instead of the host (tls-server-name); see http_is_server_name(). */
+	/* Name that the certificate must have instead of the host (tls-server-name); see
+	 * http_is_server_name(). NULL: the host. */
 	const char *server_name;
-	/* 64 hex digits: SHA-256 of the server certificate's DER. Replaces the checks of CA and
-	 * name. */
+	/* SHA-256 of the server certificate's DER, 64 hex digits. Replaces the checks of CA and
+	 * name; NULL: no pin. */
 	const char *pin_sha256;
-	/* Trust on first use: accept the first certificate and report its fingerprint through
-	 * http_peer_learned(); every later certificate must equal it. */
+	/* True: trust on first use. The first certificate is accepted and http_peer_learned()
+	 * returns its fingerprint; every later certificate must be equal. */
 	bool learn_pin;
 	const char *client_cert_pem;
 	const struct secret *client_key_pem;
-	/* Certificates and key are results of pem.h and match: do not check them again. */
+	/* True: certificates and key are results of pem.h and match, so they are not checked
+	 * again. */
 	bool pem_read;
-	/* Limit of this peer; 0 means no limit. BMCs: 1. */
+	/* Most requests in flight to this peer; 0 means no limit. BMCs: 1. */
 	unsigned max_in_flight;
 	bool plain_ok;
-	/* A name may resolve to a loopback or link-local address (http_address.h). Otherwise such
-	 * an address is refused with ERR_DENIED when a socket is opened and when a kept connection
-	 * is reused, however the name resolves to it. A base_url that itself contains such an
-	 * address is allowed. */
+	/* True: a name may resolve to a loopback or link-local address (http_address.h). False:
+	 * such an address is refused with ERR_DENIED when a socket is opened and when an open
+	 * connection is reused, however the name resolves to it. A base_url that itself contains
+	 * such an address is allowed. */
 	bool local_ok;
-	/* Called with the address and port at the same moments; false: ERR_DENIED. NULL: every
-	 * address is allowed. */
+	/* Called with address and port when a socket is opened and when an open connection is
+	 * reused; false: the request fails with ERR_DENIED. NULL: every address is allowed. */
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
-	/* NULL: "drover/VERSION". */
+	/* User-Agent header; NULL: "drover/VERSION". */
 	const char *user_agent;
 };
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
-/* Cancels the peer's requests. */
+/* Cancels the peer's requests and frees the peer. */
 void http_peer_free(struct http_peer *p);
-/* Learned pin in hex; NULL: none. */
+/* Returns the learned pin in hex; NULL: none. */
 const char *http_peer_learned(const struct http_peer *p);
-/* Address that the latest reply came from, without port; NULL: no reply yet. */
+/* Returns the address from which the latest reply came, without port; NULL: no reply yet. */
 const char *http_peer_reached(const struct http_peer *p);
-/* "https://host:port". */
+/* Returns the origin, "https://host:port". */
 const char *http_peer_origin(const struct http_peer *p);
 
 struct http_header {
@@ -86,15 +89,15 @@ struct http_header {
 
 struct http_reply {
 	int status;
-	/* NUL-terminated; "" if the body was streamed. */
+	/* Collected body, NUL-terminated; "" if the body was streamed. */
 	const char *body;
 	size_t body_len;
-	/* From Retry-After (seconds or date), at most 5 min; 0: none. */
+	/* Delay in ms from Retry-After (seconds or date), at most 5 min; 0: none. */
 	uint32_t retry_after_ms;
 	const struct http_header *headers;
 	size_t nheaders;
 };
-/* The name is matched in any case; NULL: no such header. */
+/* Returns the value of a header; name is matched in any case. NULL: no such header. */
 const char *http_reply_header(const struct http_reply *r, const char *name);
 
 /* Reads an IMF-fixdate of RFC 9110 section 5.6.7 ("Sun, 06 Nov 1994 08:49:37 GMT") as Unix ms.
@@ -102,26 +105,27 @@ const char *http_reply_header(const struct http_reply *r, const char *name);
 bool http_date(const char *s, int64_t *wall_ms);
 
 struct http_call {
-	/* NULL: GET. */
+	/* HTTP method; NULL means GET. */
 	const char *method;
-	/* Appended to the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/'. */
+	/* Path with query, appended to the base URL's prefix: "/api/v1/pods?limit=500"; must begin
+	 * with '/'. */
 	const char *path;
-	/* path replaces the prefix too. */
+	/* True: path replaces the prefix of the base URL instead. */
 	bool absolute;
 	const struct http_header *headers;
 	size_t nheaders;
-	/* Sends Authorization: Bearer. */
+	/* Token for Authorization: Bearer; NULL: none. */
 	const struct secret *bearer;
-	/* With basic_password: sends Authorization: Basic. */
+	/* User for Authorization: Basic, with basic_password; NULL: none. */
 	const char *basic_user;
 	const struct secret *basic_password;
-	/* A header whose value is secret (X-Auth-Token). */
+	/* Name of a header whose value is secret, for example X-Auth-Token; NULL: none. */
 	const char *secret_header;
 	const struct secret *secret_value;
-	/* Copied. */
+	/* Body to send; copied. NULL: none. */
 	const void *body;
 	size_t body_len;
-	/* NULL with a body: application/json. */
+	/* Content-Type of the body; NULL means application/json. */
 	const char *content_type;
 	/* Limit of the whole exchange in ms, without the wait for a free connection; 0 means 30
 	 * s. */
@@ -130,34 +134,36 @@ struct http_call {
 	uint32_t connect_ms;
 	/* Longest time in ms without a received byte; 0 means no idle limit. */
 	uint32_t idle_ms;
-	/* No limit of the whole exchange, for watches: only idle_ms applies. */
+	/* True: the whole exchange has no limit, as for watches; only idle_ms applies. */
 	bool no_timeout;
 	/* Largest body in bytes; 0 means 1 MiB, or no limit if streamed. A larger body is
 	 * ERR_PROTOCOL, and no bytes past the limit are delivered. */
 	size_t max_body;
-	/* Streams the body instead of collecting it. Only the body of a 2xx reply goes to
-	 * on_data(); any other is collected for done(), so that http_err() has its text. Return -1
-	 * with *e set to end the request with that error. If `paced`, delivery stops after each
-	 * call until http_want(); the transport buffers at most 256 KiB. */
+	/* Stream the body instead of collecting it. Only the body of a 2xx reply goes to on_data();
+	 * any other is collected for done(), so that http_err() has its text. on_head() and
+	 * on_data() return -1 with *e to end the request with that error. If `paced` is set,
+	 * delivery stops after each call of on_data() until http_want(); the transport buffers at
+	 * most 256 KiB. */
 	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
 	bool paced;
-	/* Decompresses a body that has a Content-Encoding, although drover never requests one;
-	 * max_body limits the decompressed size. False: delivers the bytes as sent. */
+	/* True: a body that has a Content-Encoding is decompressed, although drover never requests
+	 * one; max_body limits the decompressed size. False: the bytes are delivered as sent. */
 	bool unpack;
-	/* Largest piece for on_data(), and the transport's buffer during the call: 1 KiB to 256
-	 * KiB; 0 means 16 KiB. Use 4 KiB for thousands of idle watches, 64 KiB for images. */
+	/* Largest piece for on_data(), and size of the transport's buffer: 1 KiB to 256 KiB; 0
+	 * means 16 KiB. Use 4 KiB for thousands of idle watches, 64 KiB for images. */
 	size_t piece_bytes;
-	/* e is NULL for any HTTP reply, whatever its status. r is NULL if there was no reply. */
+	/* Called at the end. e: NULL if any HTTP reply arrived, whatever its status. r: the reply;
+	 * NULL if there was none. */
 	void (*done)(const struct http_reply *r, const struct err *e, void *arg);
 	void *arg;
 };
-/* Never fails: a call that cannot be started ends in done() with an error. The handle is valid
- * until done(). */
+/* Starts a request. Never fails: a call that cannot be started ends in done() with an error. The
+ * result is valid until done(). */
 struct http_req *http_start(struct http_peer *p, const struct http_call *c);
-/* done() is not called afterwards. NULL is allowed. */
+/* Drops the request without done(); q may be NULL. */
 void http_cancel(struct http_req *q);
-/* With paced: requests the next piece. */
+/* Requests the next piece of a paced body. */
 void http_want(struct http_req *q);
 
 /* Sets *e to the meaning of a reply's status ("404 Not Found: text from the body") and returns -1;

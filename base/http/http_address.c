@@ -27,8 +27,8 @@ static bool ipv6_is_local(const struct in6_addr *a)
 
 	if (IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a) || !memcmp(b, metadata, 16))
 		return true;
-	/* An IPv4 address in a form that the kernel or a gateway translates back. The compatible
-	 * form includes :: and ::1. */
+	/* IPv4 addresses in a form that the kernel or a gateway translates back. The compatible
+	 * form (12 zero bytes) includes :: and ::1. */
 	if (IN6_IS_ADDR_V4MAPPED(a) || !memcmp(b, nat64, 12) || !memcmp(b, translated, 12) ||
 	    !memcmp(b, zero, 12) || !memcmp(b, nat64_own, 6))
 		return ipv4_is_local(be32(b + 12));

@@ -15,25 +15,26 @@
 #include "base/str.h"
 
 /*
- * libcurl never waits here: it names descriptors and one timer, the loop watches them, and
- * curl_multi_socket_action() does what is possible. Finished transfers are collected after each
- * such call and never inside a libcurl callback.
+ * Runs libcurl on the loop. libcurl never waits here: it names descriptors and one timer, the loop
+ * watches them, and curl_multi_socket_action() does what is possible. Finished transfers are
+ * collected after each such call and never inside a libcurl callback.
  *
- * Peers are spread over several multi handles, because libcurl 7.88 walks all connections of a
- * handle for each request that ends (curl_multi_remove_handle()): with 2,000 hosts in one handle
- * that was a fifth of the processor time.
+ * Peers are spread over several multi handles (shards), because libcurl 7.88 walks all connections
+ * of a handle for each request that ends (curl_multi_remove_handle()): with 2,000 hosts in one
+ * handle that was a fifth of the processor time.
  */
 #define RESUME_MS 2 /* Time in ms for which paused bodies continue in one turn. */
 #define HEADERS_MAX 256
 #define HEADER_BYTES_MAX (128u << 10)
 #define KEEPALIVE_IDLE_S 30L
-/* Servers close idle connections, some after 30 s, and with TLS this is invisible on the socket.
- * Requests that must not be sent twice do not reuse a connection older than this. */
+/* Age in s of the oldest idle connection that a request reuses if it must not be sent twice.
+ * Servers close idle connections, some after 30 s, and with TLS this is invisible on the socket. */
 #define REUSE_IDLE_S 20L
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
-/* Idle easy handles kept for reuse: a new one costs as much as the rest of a small request. */
+/* Number of idle easy handles that are stored for reuse: creating one costs as much as the rest of
+ * a small request. */
 #define SPARE 64
 
 struct shard {
@@ -47,11 +48,11 @@ struct curl_transport {
 	struct http_transport base;
 	struct loop_group *group;
 	unsigned max_connections;
-	/* Created on first use: each shard has its own descriptors. */
+	/* Multi handles, created on first use; each shard has its own descriptors. */
 	struct shard *shards[SHARDS];
 	struct watches watches;
 	struct loop_defer resume;
-	/* Paused flights that may continue. */
+	/* Flights (requests in libcurl) that are paused and may continue. */
 	struct list wanting;
 	CURL *spare[SPARE];
 	size_t nspare;
@@ -68,7 +69,7 @@ static void reply_clear(struct flight *f)
 	f->nreply = f->reply_bytes = 0;
 }
 
-/* Keeps the handle for reuse, without any option or header of the request. TLS sessions are never
+/* Stores the handle for reuse, without any option or header of the request. TLS sessions are never
  * cached (set_behaviour()). */
 static void handle_put(struct curl_transport *t, CURL *easy)
 {
@@ -84,7 +85,7 @@ static CURL *handle_take(struct curl_transport *t)
 {
 	CURL *easy = t->nspare ? t->spare[--t->nspare] : curl_easy_init();
 
-	assert(easy); /* Out of memory. */
+	assert(easy); /* curl_easy_init() fails only without memory. */
 	return easy;
 }
 
@@ -104,7 +105,7 @@ static void flight_free(struct flight *f)
 
 static enum err_kind kind_of(CURLcode rc)
 {
-	switch ((int)rc) { /* All other codes are unexpected. */
+	switch ((int)rc) { /* Codes that are not listed are unexpected. */
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_SSL_CRL_BADFILE:
@@ -132,7 +133,7 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 		*e = f->err;
 	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
 		(void)!err_set(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
-	/* The connect limit is the only timeout that libcurl was given. */
+	/* Only the connect limit was set in libcurl, so this is that limit. */
 	else if (rc == CURLE_OPERATION_TIMEDOUT)
 		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
 			       f->x->origin, f->x->connect_ms);
@@ -209,12 +210,13 @@ static int on_curl_timer(CURLM *multi, long ms, void *arg)
 	if (ms < 0)
 		loop_timer_stop(&s->timer);
 	else
-		/* 0: the next turn, never from inside this callback. */
+		/* 0 means the next turn, so on_timer() never runs inside this callback. */
 		loop_timer_start(&s->timer, ms);
 	return 0;
 }
 
-/* Continues paused bodies, of up to five hundred tenants at once, for a limited time per turn. */
+/* Continues paused bodies for at most RESUME_MS per turn, because up to five hundred tenants may
+ * want to continue at once. */
 static void on_resume(void *arg)
 {
 	struct curl_transport *t = arg;
@@ -224,7 +226,7 @@ static void on_resume(void *arg)
 	while ((f = list_first(&t->wanting, struct flight, link))) {
 		list_remove(&f->link);
 		f->paused = false;
-		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* May deliver data. */
+		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* curl_easy_pause() may deliver data. */
 		drain(f->s);
 		if (loop_clock(loop_of(t->group)) >= until) {
 			loop_defer(&t->resume);
@@ -233,7 +235,7 @@ static void on_resume(void *arg)
 	}
 }
 
-/* Returns why this peer may not connect to address; NULL: it may. */
+/* Returns the reason why this peer may not connect to address; NULL: it may. */
 static const char *barred(const struct http_peer_spec *p, const char *address, int port)
 {
 	/* mutant: address-local */
@@ -249,7 +251,7 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	struct sockaddr_in6 in6;
 	struct sockaddr_in in;
 
-	out[0] = '\0'; /* Not an address: counts as local. */
+	out[0] = '\0'; /* The empty text is no address, so it counts as local. */
 	*port = 0;
 	if (a->sa_family == AF_INET) {
 		memcpy(&in, a, sizeof(in));
@@ -263,8 +265,8 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	return out;
 }
 
-/* The only place where the address is known before a byte is sent, however the name resolved to it
- * or was rebound. */
+/* Refuses a socket to a forbidden address. This is the only place where the address is known before
+ * a byte is sent, however the name resolved to it or was rebound. */
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct flight *f = arg;
@@ -301,15 +303,15 @@ static bool changes_nothing(const struct http_exchange *x)
 }
 
 /*
- * Called when a connection is established and each time before the request is sent on it. libcurl
- * resends by itself if a kept connection breaks before a reply; the server may have acted by then,
- * so only requests without effect may be sent twice.
+ * Called when a connection is established and each time before the request is sent on it. Refuses
+ * to send a request with an effect a second time: libcurl resends by itself if a kept-alive
+ * connection breaks before a reply, and the server may have acted by then.
  */
 static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
 {
 	struct flight *f = arg;
-	/* A connection opened by another peer may lead to an address that this peer may not
-	 * reach. */
+	/* The connection may have been opened for another peer, and lead to an address that this
+	 * peer may not reach. */
 	const char *why = barred(f->x->peer, remote, remote_port);
 
 	(void)local, (void)local_port;
@@ -341,7 +343,7 @@ static void add_reply_header(struct flight *f, const char *line, size_t n)
 	const char *value, *end = line + n;
 
 	if (!colon || *line == ' ' || *line == '\t')
-		return; /* Not a header; an obsolete folded line is dropped. */
+		return; /* Ignore a line that is no header, or an obsolete folded line. */
 	value = colon + 1;
 	while (value < end && (*value == ' ' || *value == '\t'))
 		value++;
@@ -360,7 +362,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	char *reached = NULL;
 
 	if (f->head_told)
-		return len; /* A trailer. */
+		return len; /* Ignore a trailer, because the head was already reported. */
 	f->reply_bytes += len;
 	if (f->nreply >= HEADERS_MAX || f->reply_bytes > HEADER_BYTES_MAX)
 		return give_up(f, "too many headers in the reply");
@@ -368,7 +370,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
 		n--;
 	if (len > 5 && !strncmp(line, "HTTP/", 5)) {
-		reply_clear(f); /* For example after 100 Continue. */
+		/* A new status line begins a new head, for example after 100 Continue. */
+		reply_clear(f);
 		curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
 		f->status = (int)status;
 	} else if (n > 0) {
@@ -402,7 +405,7 @@ static void add_line(struct flight *f, const char *name, const char *value)
 	char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
 	struct curl_slist *longer = curl_slist_append(f->headers, line);
 
-	assert(longer); /* Out of memory. */
+	assert(longer); /* curl_slist_append() fails only without memory. */
 	f->headers = longer;
 	secret_wipe(line, strlen(line));
 	free(line);
@@ -432,13 +435,13 @@ static void set_headers(struct flight *f)
 		add_line(f, x->headers[i].name, x->headers[i].value);
 	if (!has_header(x, "Accept-Encoding"))
 		add_line(f, "Accept-Encoding", "identity");
-	remove_line(f, "Expect:"); /* libcurl would add this header by itself. */
+	remove_line(f, "Expect:"); /* libcurl would add an Expect header by itself. */
 	if (!has_header(x, "Content-Type"))
 		remove_line(f, "Content-Type:");
 }
 
-/* Puts the name into the URL, where libcurl reads it for certificate check and SNI. The connection
- * still goes to the original host, and the server receives the original Host header. */
+/* Puts the server name into the URL, where libcurl reads it for the certificate check and SNI. The
+ * connection still goes to the original host, and the server receives the original Host header. */
 static void set_server_name(struct flight *f)
 {
 	const struct http_exchange *x = f->x;
@@ -446,7 +449,8 @@ static void set_server_name(struct flight *f)
 	const char *port = strrchr(authority, ':') + 1;
 	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
 			       x->url + strlen(x->origin));
-	/* Matches any host, because libcurl normalises some hosts before it compares them. */
+	/* The empty host matches any host, because libcurl normalises some hosts before it compares
+	 * them. */
 	char *to = mem_printf("::%s", authority);
 
 	curl_easy_setopt(f->easy, CURLOPT_URL, url);
@@ -487,13 +491,13 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* Disables proxies from the environment too. */
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	/* A handle serves several peers in turn, and a session of one peer proves nothing about the
-	 * next. */
+	/* A handle serves several peers in turn, and a TLS session of one peer proves nothing about
+	 * the next. */
 	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
 			 1L); /* Otherwise a cancel waits for the resolver thread. */
-	/* libcurl walks its whole DNS cache for each request. Connections are kept, so names are
-	 * rarely resolved (2,000 hosts: a third of the processor time). */
+	/* Disable libcurl's DNS cache, which it walks completely for each request (2,000 hosts: a
+	 * third of the processor time). Connections stay open, so names are rarely resolved. */
 	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)f->x->connect_ms);
 	if (!changes_nothing(f->x))
@@ -501,7 +505,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
-	if (f->x->unpack) /* set_headers() still sends Accept-Encoding: identity. */
+	/* Enables decompression; set_headers() still sends Accept-Encoding: identity. */
+	if (f->x->unpack)
 		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (f->x->piece_bytes)
 		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);
@@ -512,7 +517,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, f);
 	curl_easy_setopt(c, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s); /* The connection outlives f. */
+	/* The shard, because the connection outlives f. */
+	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s);
 	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
 }
@@ -520,13 +526,14 @@ static void set_behaviour(struct flight *f)
 static struct shard *shard_new(struct curl_transport *t)
 {
 	struct shard *s = mem_new(struct shard);
-	/* More than an equal share for each shard, because peers do not spread evenly. */
+	/* Each shard may have more than an equal share of the connections, because peers do not
+	 * spread evenly. */
 	long most = (long)t->max_connections / SHARDS * 2 + 16;
 
 	s->t = t;
 	s->group = t->group;
 	s->multi = curl_multi_init();
-	assert(s->multi); /* Out of memory. */
+	assert(s->multi); /* curl_multi_init() fails only without memory. */
 	loop_timer_init(&s->timer, t->group, on_timer, s);
 	curl_multi_setopt(s->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
 	curl_multi_setopt(s->multi, CURLMOPT_SOCKETDATA, s);
@@ -627,7 +634,8 @@ struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connecti
 	};
 	struct curl_transport *t = mem_new(struct curl_transport);
 
-	curl_global_init(CURL_GLOBAL_DEFAULT); /* libcurl counts these calls. */
+	/* May be called several times, because libcurl counts the calls. */
+	curl_global_init(CURL_GLOBAL_DEFAULT);
 	t->base.ops = &ops;
 	t->group = g;
 	t->max_connections = max_connections;

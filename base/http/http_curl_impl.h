@@ -16,14 +16,15 @@ struct flight {
 	struct http_exchange *x;
 	CURL *easy;
 	struct curl_slist *headers, *connect_to;
-	/* The request was sent once. */
+	/* True: the request was already sent once. */
 	bool sent;
-	/* With paced: one piece may be delivered. */
+	/* For a paced request: true if one piece may be delivered. */
 	bool credit;
 	bool paused;
-	/* err has the cause; libcurl only knows that a callback failed. */
+	/* True: err has the cause of the failure; libcurl only knows that a callback failed. */
 	bool failed;
-	/* Why an address was refused; used if no other address answers. NULL: none was refused. */
+	/* Reason why an address was refused; becomes the error if no other address answers. NULL:
+	 * none was refused. */
 	const char *barred;
 	struct err err;
 
@@ -35,8 +36,8 @@ struct flight {
 };
 
 void http_curl_set_trust(struct flight *f);
-/* Called when the request is about to be sent. False: not on this connection; f->err has the
- * reason. */
+/* Checks the server's certificate when the request is about to be sent. False: the request must not
+ * be sent on this connection; f->err has the reason. */
 bool http_curl_check_connection(struct flight *f);
 
 #endif

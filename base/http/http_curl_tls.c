@@ -6,10 +6,11 @@
 #include "base/str.h"
 
 /*
- * With a CA: libcurl's own check, against that CA only. With a pin, given or to be learned: a
- * callback replaces the chain check during the handshake. Before each request, also on a reused
- * connection, the certificate is compared again, because libcurl's connection cache knows nothing
- * of pins. A pin is learned only at this point, when the handshake has proved the key.
+ * Sets up the check of server certificates. With a CA, libcurl checks against that CA only. With a
+ * pin, given or to be learned, a callback replaces the chain check during the handshake. Before
+ * each request, also on a reused connection, the certificate is compared with the pin again,
+ * because libcurl's connection cache knows nothing of pins. A pin is learned only then, after the
+ * handshake has proved that the server has the key.
  * Tests: tests/unit/base/http/test_http_curl.c
  */
 
@@ -56,8 +57,8 @@ static CURLcode on_ssl_ctx(CURL *easy, void *ssl_ctx, void *arg)
 	struct flight *f = arg;
 
 	(void)easy;
-	/* The callback's argument is valid only during the handshake, so there must be no second
-	 * one. */
+	/* Forbid a second handshake, because the callback's argument is valid only during the
+	 * first. */
 	SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_RENEGOTIATION);
 	if (has_pin(f))
 		SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_pin, f);
@@ -82,7 +83,7 @@ bool http_curl_check_connection(struct flight *f)
 
 static void set_blob(CURL *easy, CURLoption option, const char *data, size_t len)
 {
-	/* Not copied: the peer outlives the exchange. */
+	/* The data is not copied: the peer outlives the exchange. */
 	struct curl_blob blob = {.data = (char *)data, .len = len, .flags = CURL_BLOB_NOCOPY};
 
 	curl_easy_setopt(easy, option, &blob);
@@ -101,7 +102,8 @@ void http_curl_set_trust(struct flight *f)
 	 * without a pin. */
 	curl_easy_setopt(f->easy, CURLOPT_SSL_VERIFYHOST, has_pin(f) ? 0L : 2L);
 	if (has_pin(f) || p->ca_pem) {
-		/* Otherwise the system's CAs would be trusted in addition to the given one. */
+		/* Clear libcurl's default CAs; otherwise they would be trusted in addition to the
+		 * given one. */
 		curl_easy_setopt(f->easy, CURLOPT_CAINFO, NULL);
 		curl_easy_setopt(f->easy, CURLOPT_CAPATH, NULL);
 	}

@@ -10,11 +10,11 @@ struct watch {
 	struct watches *of;
 	void *arg;
 	int fd;
-	/* Opened here. */
+	/* True: the descriptor is a socket that this module opened. */
 	bool ours;
-	/* With ours: identifies the socket. */
+	/* Inode of the socket, which identifies it; only if `ours` is set. */
 	ino_t inode;
-	/* libcurl wants events. */
+	/* True: libcurl wants events. */
 	bool wanted;
 	struct loop_fd *loop_fd;
 };
@@ -67,10 +67,10 @@ static void on_fd(int events, void *arg)
 	struct watch *w = arg;
 
 	if (w->wanted)
-		w->of->fn(w->fd, events, w->arg); /* The callback may have freed w. */
+		w->of->fn(w->fd, events, w->arg); /* fn() may free w. */
 	else
-		/* Usually closed by the server: libcurl checks the connection before it reuses
-		 * it. */
+		/* An event on an idle connection usually means that the server closed it. Stop
+		 * watching: libcurl checks the connection before it reuses it. */
 		/* mutant: idle-watch-spins */
 		loop_fd_want(w->loop_fd, 0);
 }
@@ -97,7 +97,8 @@ void watch_opened(struct watches *ws, int fd, void *arg)
 {
 	struct watch *w;
 
-	watch_free(watch_of(ws, fd)); /* Belongs to a descriptor that was closed unnoticed. */
+	/* An old entry belongs to a descriptor that was closed unnoticed. */
+	watch_free(watch_of(ws, fd));
 	w = watch_new(ws, fd, arg);
 	w->ours = true;
 	w->inode = inode_of(fd);

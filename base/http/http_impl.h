@@ -8,13 +8,13 @@
  * http_impl: shared by http.c, http_peer.c and http_reply.c; not included elsewhere.
  *
  * A request is in exactly one list: its peer's `waiting` or `flying`, or the client's `ended` or
- * `batch`; the request whose done() is running is in none. A request keeps its peer alive, because
- * the transport reads the peer's spec until the exchange is cancelled or over.
+ * `batch`. Only the request whose done() is running is in none. A request has a reference to its
+ * peer, because the transport reads the peer's spec until the exchange is cancelled or over.
  */
 struct http {
 	struct loop_group *group;
 	struct http_transport *transport;
-	/* 0 means no limit. */
+	/* Most requests in flight, over all peers; 0 means no limit. */
 	unsigned max_in_flight;
 	struct list peers;
 	/* Peers with waiting requests and a free connection. */
@@ -31,20 +31,20 @@ struct http {
 };
 
 struct http_peer {
-	/* NULL once the client is freed. */
+	/* The client; NULL once it is freed. */
 	struct http *h;
-	/* The owner's reference, and one for each request. */
+	/* Number of references: the owner's, and one for each request. */
 	unsigned refs;
 	struct list link, ready_link, waiting, flying;
 	unsigned in_flight;
-	/* Pointers are to copies. */
+	/* Copy of the caller's spec; its pointers are to copies too. */
 	struct http_peer_spec spec;
 	struct secret *client_key;
 	char *origin, *host, *prefix;
 	/* Given or learned pin; spec.pin_sha256 points here once it is set. */
 	char pin[65];
 	bool learned;
-	/* "": no reply yet. */
+	/* Address from which the latest reply came; "": no reply yet. */
 	char reached[64];
 };
 
@@ -53,11 +53,11 @@ void http_peer_unref(struct http_peer *p);
 /* Cancels all requests of a peer. */
 void http_cancel_all(struct http_peer *p);
 
-/* Reads "Sun, 06 Nov 1994 08:49:37 GMT" or seconds as milliseconds from now, at most five minutes;
- * 0: neither. */
+/* Returns the delay in ms that a Retry-After header asks for, as a date ("Sun, 06 Nov 1994 08:49:37
+ * GMT") or in seconds, at most five minutes; 0: neither. */
 uint32_t http_retry_after_ms(const char *value, int64_t wall_ms);
 
-/* RFC 9110 token: a method or header name. */
+/* True if s is an RFC 9110 token, as a method or header name must be. */
 bool http_is_token(const char *s);
 /* True if s has no control character except the tab. */
 bool http_is_header_value(const char *s);

@@ -38,7 +38,7 @@ const char *http_reply_header(const struct http_reply *r, const char *name)
 	return NULL;
 }
 
-/* Reads IMF-fixdate only; the two obsolete forms are no longer in use. */
+/* Accepts only the IMF-fixdate; the two obsolete date formats are no longer in use. */
 bool http_date(const char *s, int64_t *wall_ms)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -67,7 +67,8 @@ uint32_t http_retry_after_ms(const char *value, int64_t wall_ms)
 
 	if (digits && !value[digits]) {
 		if (!str_to_i64(value, 0, RETRY_AFTER_MOST_MS / 1000, &n))
-			return RETRY_AFTER_MOST_MS; /* A number, but too large. */
+			/* A number that is too large: use the maximum. */
+			return RETRY_AFTER_MOST_MS;
 		return (uint32_t)(n * 1000);
 	}
 	if (!http_date(value, &n))
@@ -112,9 +113,9 @@ static const char *reason(int status)
 }
 
 /*
- * Returns the message in the forms that drover's peers use: {"message"} (Kubernetes Status, AWS
- * JSON), {"error": "..."} (httpd), {"error": {"message"}} with the better text in
- * @Message.ExtendedInfo (Redfish, DSP0266 section 8.6).
+ * Returns the message of an error reply; NULL: none. Knows the forms that drover's peers use:
+ * {"message"} (Kubernetes Status, AWS JSON), {"error": "..."} (httpd), and {"error": {"message"}}
+ * with the better text in @Message.ExtendedInfo (Redfish, DSP0266 section 8.6).
  */
 static const char *message_of(const json_t *j)
 {
@@ -146,7 +147,7 @@ int http_err(const struct http_reply *r, struct err *e)
 	else if (r->body_len && r->body[strspn(r->body, " \t\r\n")] != '<')
 		text = r->body;
 	if (r->status >= 300 && r->status < 400 && to)
-		/* Foreign text comes last, so that truncation affects it only (base/quoted.h). */
+		/* Put the foreign text last, so that truncation affects only it (base/quoted.h). */
 		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect, not followed, to %s",
 			       r->status, to);
 	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",

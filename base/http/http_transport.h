@@ -13,30 +13,30 @@
  * timeouts, limits and retries; the transport has none.
  */
 struct http_exchange {
-	/* Argument for the http_transport_* calls. */
+	/* Request that is passed to the http_transport_* functions. */
 	struct http_req *req;
-	/* pin_sha256 includes a pin that was learned earlier. */
+	/* Spec of the peer; its pin_sha256 may be a pin that was learned earlier. */
 	const struct http_peer_spec *peer;
 	const char *origin, *host;
 	/* url: the full URL. */
 	const char *method, *url;
-	/* Complete, including secrets: never log them. */
+	/* All headers, including secrets: never log them. */
 	const struct http_header *headers;
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	uint32_t connect_ms;
 	bool paced, unpack;
-	/* 0: the transport chooses. */
+	/* Largest piece to deliver; 0: the transport chooses. */
 	size_t piece_bytes;
-	/* State of the transport. */
+	/* State of the exchange, for the transport only. */
 	void *state;
 };
 struct http_transport_ops {
 	int (*start)(struct http_transport *t, struct http_exchange *x, struct err *e);
-	/* With paced: deliver one more piece, later. */
+	/* Allows a paced exchange to deliver one more piece, later. */
 	void (*want)(struct http_transport *t, struct http_exchange *x);
-	/* No call for x afterwards. */
+	/* Ends the exchange: the transport makes no call for x afterwards. */
 	void (*cancel)(struct http_transport *t, struct http_exchange *x);
 	void (*free)(struct http_transport *t);
 };
@@ -45,11 +45,13 @@ struct http_transport {
 };
 
 void http_transport_head(struct http_req *q, int status, const struct http_header *h, size_t n);
-/* False: stop delivering, because the request is over (http.c will call cancel()). */
+/* Reports a piece of the body. False: stop delivering, because the request is over (http.c will
+ * call cancel()). */
 bool http_transport_data(struct http_req *q, const char *data, size_t len);
-/* e NULL: the body is complete. */
+/* Reports the end of the exchange; e NULL: the body is complete. */
 void http_transport_end(struct http_req *q, const struct err *e);
-/* Called before the head with the address, without port, that the connection leads to. */
+/* Reports the address, without port, to which the connection leads; called before
+ * http_transport_head(). */
 void http_transport_reached(struct http_req *q, const char *address);
 void http_transport_learned(struct http_req *q, const char *pin_sha256);
 
