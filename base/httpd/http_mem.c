@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /*
- * One struct conn per exchange, with two ends. Each end has a timer in the group of the code that
+ * An exchange is one struct conn, with two ends. Each end has a timer in the group of the code that
  * it calls:
  *
  *   client end (cli)                            server end (srv)
@@ -21,8 +21,8 @@
  *   broken <------------------------------------ abort
  *
  * No call crosses from one end to the other: each end only starts the other's timer, with a seeded
- * delay. A conn is freed when both ends have released it (x and q are NULL) and none of its frames
- * is on the stack.
+ * delay. A conn is freed when both ends have released it (x and q are NULL) and none of its
+ * functions is on the stack.
  */
 #define WINDOW (256u << 10)
 
@@ -30,7 +30,7 @@ struct http_mem_net {
 	struct loop *loop;
 	struct map *origins;
 	struct list conns;
-	/* The owner's reference and one for each transport. */
+	/* Number of references: the owner's, and one for each transport. */
 	unsigned refs;
 	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
 				   void *arg);
@@ -42,7 +42,7 @@ struct http_mem_net {
 struct origin {
 	struct http_mem_net *net;
 	char *name;
-	/* NULL: connections are refused. */
+	/* Server of the origin; NULL: connections are refused. */
 	struct httpd *d;
 	struct httpd_listener listener;
 	char pin[65];
@@ -60,21 +60,22 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	/* Its own, or the transport's; valid only while x is set. */
+	/* Identity that the server sees: `own`, or the transport's. Valid only while x is set. */
 	const struct httpd_identity *identity;
-	/* Identity of a peer with a client certificate. */
+	/* Identity of a client whose peer has a client certificate. */
 	struct httpd_identity own;
 	struct loop_timer cli, srv;
 	unsigned frames;
 
-	/* NULL: the client has released the conn. */
+	/* The client's exchange; NULL: the client has released the conn. */
 	struct http_exchange *x;
 	bool connected, head_told, credit;
 	bool lost, silent;
-	/* twice: drop the first reply. again: it was dropped, and the request is sent again. */
+	/* twice: the first reply will be dropped and the request sent again (HTTP_MEM_TWICE).
+	 * again: this has happened. */
 	bool twice, again;
 
-	/* NULL: not begun, or the server has released the conn. */
+	/* The server's request; NULL: not begun, or the server has released the conn. */
 	struct httpd_req *q;
 	bool begun, dispatched, responded, broken, eof, asleep;
 	size_t body_sent;
@@ -93,7 +94,8 @@ static int64_t delay(struct conn *c)
 	return (int64_t)loop_random_below(c->net->loop, 3);
 }
 
-/* Mostly the whole, sometimes a few bytes: parsers must not depend on it. */
+/* Returns the size of the next piece: mostly the whole, sometimes a few bytes, because parsers must
+ * not depend on it. */
 static size_t piece(struct conn *c, size_t most)
 {
 	uint64_t r = loop_random_below(c->net->loop, 8);
@@ -110,8 +112,8 @@ static void kick_cli(struct conn *c)
 		loop_timer_start(&c->cli, delay(c));
 }
 
-/* Starts the server's timer only while the server is attached: afterwards the timer's group may be
- * freed. */
+/* Starts the server's timer, but only while the server is attached: afterwards the timer's group
+ * may be freed. */
 static void kick_srv(struct conn *c)
 {
 	if (c->srv.fn && (c->q || (!c->begun && !c->broken)) && !loop_timer_active(&c->srv))
@@ -136,7 +138,8 @@ static void conn_settle(struct conn *c)
 	free(c);
 }
 
-/* Detaches the server end: its request is over either way. */
+/* Detaches the server end with how(), httpd_finished() or httpd_gone(); its request is over in both
+ * cases. */
 static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 {
 	struct httpd_req *q = c->q;
@@ -148,7 +151,7 @@ static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 
 /* --- server end ------------------------------------------------------------------------------- */
 
-/* Writes the Date header, as libmicrohttpd does. */
+/* Returns the value of a Date header, as libmicrohttpd sends it. */
 static char *date_of(struct http_mem_net *n)
 {
 	time_t now = (time_t)((loop_wall(n->loop) + n->ahead_ms) / 1000);
@@ -243,7 +246,9 @@ static void srv_pull(struct conn *c)
 	int64_t n;
 
 	if (!room)
-		return; /* The client end starts the server's timer when it has read some. */
+		/* The pipe is full: the client end starts the server's timer when it has read some
+		 * of it. */
+		return;
 	n = c->body.read(chunk, most < room ? most : room, c->body_pos, c->body.arg);
 	if (n > 0) {
 		buf_put(&c->pipe, chunk, (size_t)n);
@@ -315,7 +320,8 @@ static void cli_end(struct conn *c, const struct err *e)
 	struct http_req *req = c->x->req;
 
 	c->x = NULL;
-	kick_srv(c); /* Tells a server that is still busy that its client is gone. */
+	/* Wake a server that is still busy, so that it notices that its client is gone. */
+	kick_srv(c);
 	http_transport_end(req, e);
 }
 
@@ -413,7 +419,8 @@ static void on_cli(void *arg)
 	conn_settle(c);
 }
 
-/* Uses the peer's own certificate instead of the transport's. */
+/* Sets the identity of the exchange from the peer's own client certificate, instead of the
+ * transport's. */
 static int show_certificate(struct conn *c, const struct mem_transport *t, const char *pem,
 			    struct err *e)
 {
@@ -499,7 +506,7 @@ static void net_unref(struct http_mem_net *n)
 
 	if (--n->refs > 0)
 		return;
-	/* The clients' owners are gone; servers may still exist. */
+	/* All clients are gone; servers may still exist. */
 	while ((c = list_first(&n->conns, struct conn, link))) {
 		list_remove(&c->link);
 		c->frames++;
@@ -558,7 +565,7 @@ static void on_httpd_freed(struct httpd_listener *l)
 	o->d = NULL;
 	list_for_each (c, &o->net->conns, struct conn, link) {
 		if (c->origin != o || c->q)
-			continue; /* Connections that have begun are aborted one by one. */
+			continue; /* Connections that have begun are aborted one by one by httpd. */
 		loop_timer_stop(&c->srv);
 		c->srv.fn = NULL;
 		c->broken |= !c->begun;
@@ -566,7 +573,8 @@ static void on_httpd_freed(struct httpd_listener *l)
 	}
 }
 
-/* Origins are stored as http_peer_origin() writes them: with a port. */
+/* Returns the origin with this name; NULL: none. Origins are stored as http_peer_origin() writes
+ * them, with a port. */
 static struct origin *origin_of(struct http_mem_net *n, const char *origin)
 {
 	const char *host = strstr(origin, "://");

@@ -9,36 +9,37 @@
  * ("https://10.0.8.17", "https://host:6443") to httpd handlers. Bodies are sent in seeded chunks
  * with seeded delays on the loop's clock. An unknown origin refuses connections (ERR_UNAVAILABLE).
  *
- * The client's callbacks run in the client's group, handlers and readers in the server's: dropping
- * a group silences that side only, as a crash does; the other side notices when its objects are
- * freed. An https origin shows a fingerprint derived from its name unless http_mem_pin() has set
- * one.
+ * The client's callbacks run in the client's loop group, handlers and readers in the server's.
+ * Dropping a group silences that side only, as a crash does; the other side notices when the
+ * objects of the dropped group are freed. An https origin shows a fingerprint derived from its name
+ * unless http_mem_pin() has set one.
  */
 struct http_mem_net;
 
 struct http_mem_net *http_mem_net_new(struct loop *l);
-/* Transports may outlive the net: all their connections are then refused. */
+/* Frees the net. Transports may outlive the net; their connections are then refused. */
 void http_mem_net_free(struct http_mem_net *n);
 DEFINE_OWN(http_mem_net)
 
-/* Serves an origin; d NULL removes it, and its connections in progress break. */
+/* Serves an origin with d. d NULL: removes the origin, and its connections in progress break. */
 void http_mem_serve(struct http_mem_net *n, const char *origin, struct httpd *d);
 /* Sets the certificate fingerprint that the origin shows (64 hex digits); a peer with another pin
  * refuses it. */
 void http_mem_pin(struct http_mem_net *n, const char *origin, const char *pin_sha256);
-/* True: the origin accepts requests and never replies. False: it replies again. */
+/* Lets an origin hang (on true: it accepts requests and never replies), or lets it reply again (on
+ * false). */
 void http_mem_hang(struct http_mem_net *n, const char *origin, bool on);
 
-/* Result of a fault function, which is called once for each request that reaches a served origin.
- * The function decides, with its own generator or by counting, so that a scenario can be repeated
- * once for each request. */
+/* Result of a fault function, which http_mem_fault() sets. The function is called once for each
+ * request that reaches a served origin. It decides with its own generator or by counting, so that a
+ * scenario can be repeated exactly. */
 enum http_mem_fate {
 	HTTP_MEM_WELL,
 	/* Connection refused; the request has no effect. */
 	HTTP_MEM_REFUSED,
 	/* The server acts, then the connection breaks before its reply. */
 	HTTP_MEM_REPLY_LOST,
-	/* The server acts, its reply never arrives. */
+	/* The server acts, but its reply never arrives. */
 	HTTP_MEM_SILENT,
 	/* A proxy repeats the request: the server acts twice, and the second reply arrives. */
 	HTTP_MEM_TWICE,
@@ -48,12 +49,13 @@ void http_mem_fault(struct http_mem_net *n,
 					       const char *target, void *arg),
 		    void *arg);
 
-/* Sets how far the servers' clocks (Date header) are ahead of the loop's, in ms; initially 0. */
+/* Sets how far the clocks of the servers (Date header) are ahead of the loop's clock, in ms;
+ * initially 0. */
 void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms);
 
-/* Returns a transport for one client whose identity the servers see: address, and common name if it
- * has a certificate. A peer with its own client certificate shows that certificate's names instead;
- * the servers trust them. */
+/* Returns a transport for one client. Servers see its identity: address, and common name and
+ * organization if it has a certificate (cert_cn not NULL). A peer with its own client certificate
+ * shows that certificate's names instead; the servers trust them. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
 					  const char *address, const char *cert_cn,
 					  const char *cert_o);

@@ -10,7 +10,9 @@
 
 #define HEADERS_MAX 100
 #define BODY_BUDGET (64u << 20)
-#define TRIM_ABOVE (4u << 20) /* Smaller amounts are not worth the walk through the heap. */
+/* Largest amount of freed bodies that is not returned to the system, because it is not worth the
+ * walk through the heap. */
+#define TRIM_ABOVE (4u << 20)
 
 struct httpd *httpd_new(struct loop_group *g)
 {
@@ -96,7 +98,7 @@ static bool method_matches(const struct route *r, const char *method)
 	       (!strcmp(r->method, "GET") && !strcmp(method, "HEAD"));
 }
 
-/* Records what matched each {} and the **. */
+/* Records the text that each {} and the ** matched. */
 static void keep_matches(struct httpd_req *q, const struct route *r)
 {
 	const struct httpd_target *t = &q->target;
@@ -119,7 +121,8 @@ static void keep_matches(struct httpd_req *q, const struct route *r)
 	q->matched[q->nmatched++] = rest;
 }
 
-/* Returns the status to refuse with; 0: a route was found. */
+/* Finds the route of a request. Returns 0; otherwise the status with which to refuse the
+ * request. */
 static int find_route(struct httpd_req *q)
 {
 	struct httpd *d = q->d;
@@ -221,8 +224,8 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 
 /* --- for listeners ---------------------------------------------------------------------------- */
 
-/* Returns memory to the system: the allocator retains freed memory, especially between small
- * pieces. */
+/* Subtracts freed body bytes, and returns memory to the system when most of it is free: the
+ * allocator retains freed memory, especially between small pieces. */
 static void give_back(struct httpd *d, size_t bytes)
 {
 	d->body_bytes -= bytes;
@@ -247,7 +250,8 @@ static void req_free(struct httpd_req *q)
 	list_remove(&q->link);
 	if (q->reader.done)
 		q->reader.done(q->reader.arg);
-	for (size_t i = 0; i < q->nheaders; i++) /* Headers include tokens and passwords. */
+	/* Clear the headers, because they include tokens and passwords. */
+	for (size_t i = 0; i < q->nheaders; i++)
 		secret_wipe((char *)q->headers[i].value, strlen(q->headers[i].value));
 	free_body(q);
 	free(q->text);

@@ -1,5 +1,6 @@
 /*
- * httpd_callers: one entry for each address, with its connections and a token bucket.
+ * httpd_callers: stores one entry for each address, with the number of its connections and its
+ * token bucket.
  * Tests: tests/unit/base/httpd/test_httpd_callers.c
  */
 #include <arpa/inet.h>
@@ -13,12 +14,12 @@
 #include "base/str.h"
 
 #define BURST 4
-/* Number of entries above which unneeded ones are searched and dropped. */
+/* Number of entries above which unneeded entries are searched and dropped. */
 #define FORGET_ABOVE 1024
 #define KEY 48
 
 struct httpd_callers {
-	/* Address -> struct httpd_caller. */
+	/* struct httpd_caller by address. */
 	struct map *map;
 	unsigned limit;
 	size_t forget_at;
@@ -72,7 +73,8 @@ static void fill(struct httpd_caller *who, int64_t now)
 {
 	int64_t most = full(who->all), since = now - who->filled_at;
 
-	/* The bucket is full again after this time; a product could overflow. */
+	/* After this time the bucket is full again; a longer time could make the product below
+	 * overflow. */
 	if (since > BURST * 1000)
 		since = BURST * 1000;
 	who->millitokens += since * who->all->limit;

@@ -9,25 +9,27 @@
  * httpd_callers: limits how much of a listener one address may use.
  *
  * An address (the first 64 bits of an IPv6 address, because a host owns all of them) may have
- * `limit` connections. It also has a token bucket: `limit` tokens per second, at most four times as
- * many. A connection costs one token, and each refused request (status 400 or more) another, so a
- * caller whose requests succeed never runs out. Without a token the address gets no new connection,
- * and its requests are refused unread.
+ * `limit` connections. An address also has a token bucket: it gets `limit` tokens per second and
+ * contains at most four times as many. A connection costs one token, and each refused request
+ * (status 400 or more) another, so a caller whose requests succeed never runs out. Without a token
+ * the address gets no new connection, and its requests are refused unread.
  *
- * An address is forgotten when it has no connections and a full bucket. All on the loop thread.
+ * An address is forgotten when it has no connections and a full bucket. All functions run on the
+ * loop thread.
  */
 struct httpd_callers;
-/* One address. */
+/* Entry of one address. */
 struct httpd_caller;
 
-/* limit 0 means no limit. */
+/* Creates the table; limit 0 means no limit. */
 struct httpd_callers *httpd_callers_new(unsigned limit);
 void httpd_callers_free(struct httpd_callers *c);
 
-/* now: loop_now(). An address that is NULL or neither IPv4 nor IPv6 counts as one common
- * address. */
+/* True if the address may open a connection now. now: loop_now(). An address that is NULL or
+ * neither IPv4 nor IPv6 counts as one common address. */
 bool httpd_callers_admit(struct httpd_callers *c, const struct sockaddr *address, int64_t now);
-/* Counts a new connection; the caller entry is valid until httpd_callers_leave(). */
+/* Counts a new connection of the address and takes a token. The result is valid until
+ * httpd_callers_leave(). */
 struct httpd_caller *httpd_callers_enter(struct httpd_callers *c, const struct sockaddr *address,
 					 int64_t now);
 void httpd_callers_leave(struct httpd_caller *who);

@@ -1,5 +1,6 @@
 /*
- * httpd_cert: checks CA and age at intervals, and reopens the listener with a new certificate.
+ * httpd_cert: checks CA and age of the certificate at intervals, and reopens the listener with a
+ * new certificate.
  *
  *   check -> due? -> issue -> close the old listener -> open the new one -> check ...
  *                      | refused: next check                | refused: old certificate, next check
@@ -14,24 +15,24 @@
 #include "base/str.h"
 
 #define LOOK_MS 10000
-#define AGAIN_MS 1000 /* Retry interval while no listener is open. */
+#define AGAIN_MS 1000 /* Retry interval in ms while no listener is open. */
 #define DAY_MS 86400000
 
 struct httpd_cert {
 	struct httpd *d;
-	/* The strings are copies. */
+	/* Copy of the caller's spec; its strings are copies too. */
 	struct httpd_cert_spec spec;
 	char *address;
 	const char **names;
 	size_t nnames;
-	/* NULL: it could not be reopened yet. */
+	/* Open listener; NULL: it could not be reopened yet. */
 	struct httpd_mhd *listener;
 	struct loop *loop;
 	struct loop_timer timer;
 	/* Certificate and CA in use. */
 	char *cert_pem, *ca_pem;
 	struct secret *key_pem, *ca_key;
-	/* loop_now() at issue. */
+	/* loop_now() at which the certificate was issued. */
 	int64_t issued_at;
 };
 
@@ -64,7 +65,8 @@ static int open_listener(struct httpd_cert *c, struct err *e)
 	unsigned port = c->listener ? httpd_mhd_port(c->listener) : 0;
 
 	if (port && colon) {
-		/* The caller asked for any free port; reopen on the port that was assigned. */
+		/* The caller asked for any free port: always reopen on the port that was
+		 * assigned. */
 		str_format(address, sizeof(address), "%.*s:%u", (int)(colon - c->address),
 			   c->address, port);
 		free(c->address);

@@ -21,7 +21,7 @@ struct httpd_cert_spec {
 	struct httpd_mhd_spec listener;
 	/* Names in the certificate, NULL-terminated; copied. */
 	const char *const *names;
-	/* Returns the current CA; false: none. */
+	/* Returns the current CA in *cert_pem and *key_pem; false: there is none. */
 	bool (*ca)(void *arg, const char **cert_pem, const struct secret **key_pem);
 	void *arg;
 	/* Lifetime of a certificate in days. */
@@ -32,9 +32,9 @@ struct httpd_cert_spec {
 	int64_t renew_ms;
 };
 
-/* NULL: no certificate could be issued, or the listener could not be opened. */
+/* Issues a certificate and opens the listener. NULL with *e: either failed. */
 struct httpd_cert *httpd_cert_new(struct httpd *d, const struct httpd_cert_spec *s, struct err *e);
-/* As httpd_mhd_free(). */
+/* Closes the listener as httpd_mhd_free() does, and frees c. */
 void httpd_cert_free(struct httpd_cert *c);
 
 #endif

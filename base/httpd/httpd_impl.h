@@ -13,12 +13,12 @@ struct route {
 	char *method;
 	/* The pattern, split at its slashes. */
 	char *text;
-	/* NULL: any one segment. */
+	/* Literal segments; NULL: {}, any one segment. */
 	const char *segments[HTTPD_SEGMENTS_MAX];
 	size_t nsegments;
 	bool rest;
 	size_t max_body;
-	/* NULL: every caller is admitted. */
+	/* See httpd_route_admit(); NULL: every caller is admitted. */
 	bool (*admit)(struct httpd_req *q, void *arg);
 	httpd_handler *fn;
 	void *arg;
@@ -29,7 +29,8 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
-	/* Bytes of bodies; peak: since memory was last returned to the system. */
+	/* Bytes of bodies: limit, present sum, and largest sum since memory was last returned to
+	 * the system. */
 	size_t body_budget, body_bytes, body_peak;
 };
 
@@ -56,9 +57,9 @@ struct httpd_req {
 	bool replied;
 	struct http_header *reply_headers;
 	size_t nreply_headers, reply_headers_cap;
-	/* The handler's reader. */
+	/* The reader that the handler passed. */
 	struct httpd_reader reader;
-	/* The reader that the listener uses. */
+	/* The reader that the listener uses; it checks the results of `reader`. */
 	struct httpd_reader guarded;
 	struct httpd_content content;
 	uint64_t content_from;

@@ -20,10 +20,10 @@
 #include "base/str.h"
 
 /*
- * libmicrohttpd without threads: its epoll descriptor is a descriptor of the loop, MHD_run() does
- * whatever is due, and one timer implements its timeouts.
+ * Runs libmicrohttpd (MHD) without threads: its epoll descriptor is a descriptor of the loop,
+ * MHD_run() does whatever is due, and one timer implements its timeouts.
  *
- * While a handler or a reader waits, the connection is suspended; MHD then ignores it completely,
+ * While a handler or a reader waits, the connection is suspended. MHD then ignores it completely,
  * even a hang-up (0.9.75), so the loop watches its descriptor for that. A request whose httpd side
  * is gone is `dead`: it is resumed, and MHD's next callback gets "close".
  *
@@ -32,15 +32,16 @@
  *
  * MHD's own timeout restarts at each byte, so a slow trickle of bytes would keep a connection
  * forever. A loop timer per connection therefore runs while the client has to send: from accept or
- * completed to begin, and from begin to dispatch. It shuts the socket down, which MHD treats as a
- * client that left.
+ * completed to begin, and from begin to dispatch. At its end the socket is shut down, which MHD
+ * treats as a disconnected client.
  */
 #define MAX_CONNECTIONS 1024
 #define STALLED_S 30u
 #define HEAD_MS 60000
 #define BODY_MS 120000
-#define POOL_BYTES 8192u /* Per connection: headers in, headers and chunks out. */
-/* Bytes of a refused body to read, so that its sender can read the reply. */
+/* Memory per connection in bytes: for received headers, and for headers and chunks to send. */
+#define POOL_BYTES 8192u
+/* Most bytes of a refused body that are read, so that its sender can read the reply. */
 #define DISCARD_MAX (256u << 10)
 #define BLOCK_BYTES 65536u
 /* Number of closed connections after which the memory that TLS used for them is returned too. */
@@ -49,30 +50,31 @@
 
 struct httpd_mhd {
 	struct httpd_listener listener;
-	/* NULL: httpd was freed first. */
+	/* The server; NULL: httpd was freed first. */
 	struct httpd *d;
 	struct loop_group *group;
 	struct MHD_Daemon *daemon;
 	struct loop_fd *epoll;
 	struct loop_timer timer;
-	/* MHD acts on a resumed connection only in its next run. */
+	/* Calls MHD_run() again, because MHD acts on a resumed connection only in its next run. */
 	struct loop_defer kick;
 	struct list exchanges;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
-	/* peak: since memory was last returned to the system. */
+	/* connections: open ones; peak: most of them since memory was last returned to the
+	 * system. */
 	unsigned port, connections, peak;
 	bool client_ca, running, started;
 	/* MHD's last error message while starting. */
 	char log[160];
 };
 
-/* MHD's context of a connection. */
+/* Context of a connection for MHD. */
 struct caller {
 	struct httpd_peer *peer;
-	/* Its address. */
+	/* Entry of its address. */
 	struct httpd_caller *of;
-	/* Runs while a head or a body is expected. */
+	/* Runs while the head or the body of a request is expected. */
 	struct loop_timer limit;
 	int fd;
 };
@@ -81,15 +83,15 @@ struct exchange {
 	struct list link;
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
-	/* Watched while suspended. */
+	/* Watches the descriptor for a hang-up while the connection is suspended. */
 	struct loop_fd *hangup;
-	/* NULL: not begun, or over. */
+	/* The request for httpd; NULL: not begun, or over. */
 	struct httpd_req *q;
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
 	size_t discarded;
 	int status;
-	/* NULL once it is queued. */
+	/* Reply that is not queued yet; NULL once it is queued. */
 	struct MHD_Response *response;
 	struct httpd_reader body;
 };
@@ -102,7 +104,8 @@ static struct caller *caller_of(struct MHD_Connection *c)
 	return i ? i->socket_context : NULL;
 }
 
-/* ms 0: nothing is expected. */
+/* Starts the limit within which the client has to send. ms 0: stops it, because nothing is
+ * expected. */
 static void expect_within(struct MHD_Connection *c, int64_t ms)
 {
 	struct caller *who = caller_of(c);
@@ -182,7 +185,8 @@ static struct MHD_Response *new_response(struct exchange *x)
 
 	if (!x->body.read)
 		return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
-	/* Chunks are built in the connection's pool, and the block size is not used. */
+	/* For a chunked reply the block size is not used, because chunks are built in the
+	 * connection's pool. */
 	if (size == MHD_SIZE_UNKNOWN)
 		block = 1;
 	return MHD_create_response_from_callback(size, block, on_read, x, NULL);
@@ -201,7 +205,7 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 	if (body && body->size != 0)
 		x->body = *body;
 	x->response = new_response(x);
-	assert(x->response); /* Out of memory. */
+	assert(x->response); /* MHD fails only without memory. */
 	for (size_t i = 0; i < n; i++)
 		MHD_add_response_header(x->response, h[i].name, h[i].value);
 	resume(x);
@@ -289,8 +293,8 @@ static enum MHD_Result queue(struct exchange *x)
 	return rc;
 }
 
-/* True if too much of a refused body remains. A short rest is read first: closing a connection with
- * unread bytes resets it, and the reply is lost. */
+/* True if more than DISCARD_MAX bytes of a refused body remain. A shorter rest is read first,
+ * because closing a connection with unread bytes resets it, and the reply is lost. */
 static bool has_long_body(struct exchange *x)
 {
 	const char *length = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Content-Length");
@@ -339,7 +343,8 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char
 	return MHD_YES;
 }
 
-/* First callback for a request; its return value is the request's state for MHD. */
+/* MHD's first callback for a request. Returns the request's state, which MHD passes to its later
+ * callbacks. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 {
 	struct httpd_mhd *m = arg;
@@ -362,7 +367,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	if (!x)
 		return;
 	*state = NULL;
-	expect_within(c, x->m->head_ms); /* Limit for the next request. */
+	/* The limit for the head of the next request begins now. */
+	expect_within(c, x->m->head_ms);
 	q = x->q;
 	x->q = NULL;
 	if (q && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
@@ -377,7 +383,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	free(x);
 }
 
-/* MHD owns the socket and closes it after the shutdown. */
+/* Ends a connection that exceeded its limit. MHD owns the socket and closes it after the
+ * shutdown. */
 static void on_limit(void *arg)
 {
 	struct caller *who = arg;
@@ -398,7 +405,8 @@ static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
 	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	assert(i);
 	who->fd = i->connect_fd;
-	/* Without keepalive a suspended connection would outlive a client that lost power. */
+	/* Enable keepalive: without it a suspended connection would outlive a client that lost
+	 * power. */
 	setsockopt(who->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	loop_timer_start(&who->limit, m->head_ms);
 	return who;
@@ -437,7 +445,8 @@ static void run(struct httpd_mhd *m)
 	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
 				 ->num_connections;
 	m->running = false;
-	/* At its connection limit MHD stops listening, and resumes only at the start of a run. */
+	/* At its connection limit MHD stops listening, and listens again only at the start of a
+	 * run: run again, now that a connection has ended. */
 	if (m->connections < before)
 		loop_defer(&m->kick);
 	if (m->connections > m->peak)
@@ -465,7 +474,7 @@ static void on_time(void *arg)
 
 /* --- starting and stopping -------------------------------------------------------------------- */
 
-/* httpd_target.c decodes, once. */
+/* Leaves s escaped, because httpd_target.c decodes it, once. */
 static size_t leave_escaped(void *arg, struct MHD_Connection *c, char *s)
 {
 	(void)arg, (void)c;
@@ -597,7 +606,7 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	if (!m->daemon) {
 		(void)!err_set(e, ERR_INVALID, 0, "cannot serve on %s: %s", s->address,
 			       *m->log ? m->log : "bad certificate or key");
-		if (fcntl(fd, F_GETFD) >= 0) /* MHD closes it in some failures, but not in all. */
+		if (fcntl(fd, F_GETFD) >= 0) /* MHD closes fd in some failures, but not in all. */
 			close(fd);
 		httpd_callers_free(m->callers);
 		free(m);
@@ -616,7 +625,7 @@ void httpd_mhd_free(struct httpd_mhd *m)
 {
 	if (!m)
 		return;
-	assert(!m->running); /* The caller must not be a handler. */
+	assert(!m->running); /* httpd_mhd_free() must not be called from a handler. */
 	httpd_listener_remove(&m->listener);
 	loop_timer_stop(&m->timer);
 	loop_fd_free(m->epoll);

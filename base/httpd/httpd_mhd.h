@@ -4,26 +4,27 @@
 #include "base/httpd/httpd.h"
 
 /*
- * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop. Several listeners may serve one
- * httpd. 30 s without progress end a connection, idle or slow; a connection whose handler or reader
- * waits has no limit. A request's headers may have 8 KiB. A client that shuts down its sending side
- * while it waits counts as disconnected.
+ * httpd_mhd: a listener with libmicrohttpd (TLS through GnuTLS) on the real loop. Several listeners
+ * may serve one httpd. After 30 s without progress a connection is closed, idle or slow; a
+ * connection whose handler or reader waits has no limit. A request's headers may have 8 KiB. A
+ * client that shuts down its sending side while it waits counts as disconnected.
  *
  * A request has to arrive within head_ms and body_ms, however steadily its bytes trickle in; a
- * connection that exceeds them is closed without a reply. Replies have no such limit.
+ * connection that exceeds a limit is closed without a reply. Replies have no such limit.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
-	/* "127.0.0.1:8443", "[::]:8443"; port 0: any free port. */
+	/* Address to listen on: "127.0.0.1:8443", "[::]:8443"; port 0: any free port. */
 	const char *address;
-	/* NULL: plain HTTP. */
+	/* Certificate chain of the server; NULL: plain HTTP. */
 	const char *cert_pem;
 	const struct secret *key_pem;
-	/* Request client certificates of this CA; the identity contains their names. NULL: none. */
+	/* CA of client certificates, which are then requested; httpd_identity has their names.
+	 * NULL: none. */
 	const char *client_ca_pem;
-	/* 0 means 1024. */
+	/* Most connections; 0 means 1024. */
 	unsigned max_connections;
-	/* Limit per address (base/httpd/httpd_callers.h); 0 means no limit. */
+	/* Limit of connections per address (base/httpd/httpd_callers.h); 0 means no limit. */
 	unsigned per_address;
 	/* head_ms: limit for a request's head, TLS handshake included, from the accept or the end
 	 * of the previous request; 0 means 60 s. body_ms: limit for its body, from the end of the
@@ -31,7 +32,8 @@ struct httpd_mhd_spec {
 	int64_t head_ms, body_ms;
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
-/* Ends its requests first. Not from a handler; before or after httpd_free(). */
+/* Ends the listener's requests, then frees it. Must not be called from a handler; may be called
+ * before or after httpd_free(). */
 void httpd_mhd_free(struct httpd_mhd *m);
 DEFINE_OWN(httpd_mhd)
 unsigned httpd_mhd_port(const struct httpd_mhd *m);

@@ -63,7 +63,8 @@ static bool is_trusted(gnutls_session_t session)
 	       gnutls_certificate_verify_peers(session, &purpose, 1, &status) == 0 && status == 0;
 }
 
-/* Returns NULL if the certificate has no such name, or if the name is not a plain string. */
+/* Reads a name from a certificate's subject into out. Returns out; NULL: the certificate has no
+ * such name, or the name is not a plain string. */
 static const char *name_of(gnutls_x509_crt_t cert, const char *oid, char out[static NAME_MAX_BYTES])
 {
 	size_t n = NAME_MAX_BYTES;

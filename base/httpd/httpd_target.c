@@ -41,8 +41,8 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-/* Decodes percent-encoding; NULL: refused. In a query the caller handles control characters; NUL is
- * refused. */
+/* Decodes percent-encoding; NULL: refused. Control characters are refused in a path and left to the
+ * caller in a query; NUL is always refused. */
 static char *decode(struct arena *a, const char *s, size_t n, bool query)
 {
 	char *out = arena_alloc(a, n + 1);
@@ -100,7 +100,8 @@ static int parse_path(struct httpd_target *t, struct arena *a, const char *s, si
 		s = to;
 	}
 	if (s + 1 == end && n > 1)
-		return err_set(e, ERR_INVALID, 400, "bad path"); /* "//", "/a//". */
+		/* An empty segment at the end: "//", "/a//". */
+		return err_set(e, ERR_INVALID, 400, "bad path");
 	if (at == t->path)
 		*at++ = '/';
 	*at = '\0';

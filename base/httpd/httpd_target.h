@@ -7,8 +7,8 @@
 /*
  * httpd_target: parses and decodes a request's target (path?query) once.
  *
- * Refused, so that a decoded segment can be compared, logged and used in a file name without
- * another check: anything but origin form, bad percent-encoding, encoded '/' and NUL, control
+ * Decoded segments can be compared, logged and used in a file name without another check, because
+ * these are refused: anything but origin form, bad percent-encoding, encoded '/' and NUL, control
  * characters, invalid UTF-8, "." and "..", empty segments. One '/' at the end is dropped
  * ("/redfish/v1/"). In the query '+' is a space.
  * Tests: tests/unit/base/httpd/test_httpd.c
@@ -27,7 +27,8 @@ struct httpd_target {
 	size_t nparams;
 };
 
-/* Allocates everything in t from the arena. */
+/* Parses target into *t; allocates everything in t from the arena. Returns -1 with *e, whose code
+ * is the HTTP status. */
 int httpd_target_parse(struct httpd_target *t, struct arena *a, const char *target, struct err *e);
 
 #endif
