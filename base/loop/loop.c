@@ -7,18 +7,18 @@
 
 /*
  * One turn of the loop: the backend waits, then calls the descriptors that are ready; then the
- * timers that are due and were started before the turn, ordered by (at, seq); then the deferrals
- * requested before the turn, in order of request. Whatever a callback requests happens in a later
- * turn, so no callback can starve the others.
+ * timers that are due and were started before the turn run, ordered by (at, seq); then the
+ * deferrals requested before the turn, in order of request. Whatever a callback requests happens in
+ * a later turn, so no callback can starve the others.
  *
  *   wait -----> descriptors -----> timers -----> deferrals -----> wait ...
  *     |              |                |              |
  *     '--------------+----------------+--------------'--> started or requested: next turn
  *
- * Each of the three parts ends after a few ms and continues in the next turn, which does not wait
- * as long as ready descriptors are left.
+ * Each of the three parts ends after PART_MS and continues in the next turn, which does not wait
+ * while ready descriptors are left.
  *
- * Timers are in a binary heap and know their position in it.
+ * Timers are in a binary heap, and each knows its position in it.
  */
 
 #define SLOW_TURN_MS 50
@@ -75,7 +75,8 @@ static void part_begins(struct loop *l)
 	l->give_way_at = l->called_at + PART_MS;
 }
 
-/* Called after a callback of this name. True: the rest of the part waits for the next turn. */
+/* Measures the callback `name` that has just returned. True: the rest of the part must wait for the
+ * next turn. */
 static bool part_is_over(struct loop *l, const char *name)
 {
 	int64_t now = l->ops->now(l), took = now - l->called_at;
@@ -163,15 +164,15 @@ static void run_batch(struct loop *l)
 	list_move_front(&l->defers, &l->batch);
 }
 
-/* Returns false if nothing can happen any more. */
+/* Runs one turn; false: nothing can happen any more. */
 static bool loop_turn(struct loop *l)
 {
 	uint64_t before = l->seq;
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	/* Descriptors already known to be ready come first: asking the kernel now would examine
-	 * each of them again. */
+	/* Handle descriptors that are already known to be ready first: asking the kernel now would
+	 * examine each of them again. */
 	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);
@@ -246,7 +247,7 @@ uint64_t loop_random_below(struct loop *l, uint64_t below)
 	if (below == 0)
 		return 0;
 
-	/* Values below 2^64 mod below would make the low results more likely. */
+	/* Discard values below 2^64 mod below, which would make low results more likely. */
 	uint64_t skip = -below % below, r;
 
 	do
@@ -473,7 +474,7 @@ void loop_work_ended(struct loop_work *w)
 	if (!w->group) {
 		work_drop(w);
 	} else if (w->group->dropped) {
-		w->ended = true; /* Until its owner's destructor abandons the work. */
+		w->ended = true; /* The work waits until the destructor of its owner abandons it. */
 	} else {
 		w->group->objects--;
 		free(w);

@@ -24,12 +24,12 @@
 struct loop;
 struct loop_group;
 
-/* All groups must be freed first. */
+/* Frees the loop; all groups must be freed first. */
 void loop_free(struct loop *l);
 struct loop_group *loop_group_new(struct loop *l, const char *name);
 void loop_group_drop(struct loop_group *g);
 bool loop_group_dropped(const struct loop_group *g);
-/* Drops the group; its objects must have been freed. */
+/* Drops the group and frees it; its objects must have been freed. */
 void loop_group_free(struct loop_group *g);
 struct loop *loop_of(const struct loop_group *g);
 
@@ -37,15 +37,17 @@ struct loop *loop_of(const struct loop_group *g);
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
-/* Milliseconds. loop_now(): monotonic, for deadlines. loop_wall(): Unix time, for humans and API
- * objects. */
+/* loop_now() returns monotonic milliseconds, for deadlines. loop_wall() returns Unix milliseconds,
+ * for humans and API objects. */
 int64_t loop_now(const struct loop *l);
-/* Reads the monotonic clock itself. loop_now() does not change within a turn; use loop_clock() for
- * what must not be late even if the process was stopped in the middle of a turn. */
+/* Reads the monotonic clock itself, in ms. loop_now() does not change within a turn; use
+ * loop_clock() for decisions that must not be late even if the process was stopped in the middle of
+ * a turn. */
 int64_t loop_clock(const struct loop *l);
 int64_t loop_wall(const struct loop *l);
 
-/* Real loop: the kernel's generator, suitable for keys. Simulated loop: seeded. */
+/* Fills out with n random bytes. Real loop: from the kernel's generator, suitable for keys.
+ * Simulated loop: from the seed. */
 void loop_random_bytes(struct loop *l, void *out, size_t n);
 uint64_t loop_random(struct loop *l);
 /* Returns a uniform value in 0..below-1; 0 if below is 0. */
@@ -58,9 +60,10 @@ uint64_t loop_random_below(struct loop *l, uint64_t below);
  * next turns, in order, after new events were collected. So only a single callback can block the
  * loop, and a thousand callbacks cannot delay the renewal of the lease.
  *
- * longest_ms: longest turn so far. longest_cpu_us: the same in processor time, which distinguishes
- * a loop that blocks itself from one that was not scheduled. slowest: the callback that took
- * longest, as "FILE:FUNCTION", and its duration; NULL: none took a millisecond.
+ * longest_ms: longest turn so far. longest_cpu_us: most processor time of a turn, which
+ * distinguishes a loop that blocks itself from one that was not scheduled. slowest: the callback
+ * that took longest, as "FILE:FUNCTION", and its duration in slowest_ms; NULL: no callback took a
+ * millisecond.
  */
 struct loop_stats {
 	/* slow_turns: turns longer than 50 ms. */
@@ -71,11 +74,11 @@ struct loop_stats {
 };
 struct loop_stats loop_stats(const struct loop *l);
 
-/* A call at a later time. Embedded in its owner; call loop_timer_init() once, and stop the timer
- * before the owner is freed. */
+/* A timer: calls fn at a later time. Embedded in its owner; call loop_timer_init() once, and stop
+ * the timer before the owner is freed. */
 struct loop_timer {
 	struct loop_group *group;
-	/* Name of fn. */
+	/* Name of fn, for loop_stats. */
 	const char *name;
 	void (*fn)(void *arg);
 	void *arg;
@@ -93,10 +96,11 @@ void loop_timer_start(struct loop_timer *t, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *t);
 bool loop_timer_active(const struct loop_timer *t);
 
-/* A call in the next turn, in order of request; several requests before the call count as one. */
+/* A deferral: calls fn in the next turn, in order of request; several requests before the call
+ * count as one. */
 struct loop_defer {
 	struct loop_group *group;
-	/* Name of fn. */
+	/* Name of fn, for loop_stats. */
 	const char *name;
 	void (*fn)(void *arg);
 	void *arg;
@@ -108,43 +112,45 @@ void loop_defer_init_as(struct loop_defer *d, struct loop_group *g, void (*fn)(v
 void loop_defer(struct loop_defer *d);
 void loop_defer_cancel(struct loop_defer *d);
 
-/* Blocking work on one of four threads: run(arg) runs there, done(arg) on the loop. run must not
- * use loop objects. After loop_work_abandon(), done is not called; drop(arg) is called once run has
- * returned. The simulated loop calls run inline at a seeded later time. */
+/* Blocking work on one of four threads: run(arg) is called there, then done(arg) on the loop. run
+ * must not use loop objects. After loop_work_abandon(), done is not called; drop(arg) is called
+ * once run has returned. The simulated loop calls run inline at a seeded later time. */
 struct loop_work;
 struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (*done)(void *arg),
 			    void (*drop)(void *arg), void *arg);
 void loop_work_abandon(struct loop_work *w);
 
-/* A child process that exchanges lines of text. argv[0] is a path; no shell; its environment is env
- * alone; descriptors beyond 0..2 are closed, except 3 if it gets a secret. Standard error is
- * discarded unless on_stderr is set. An output line longer than max_line ends the child with
- * ERR_PROTOCOL in on_exit. */
+/* A child process that exchanges lines of text. argv[0] is a path; no shell is used; env is its
+ * whole environment; descriptors beyond 0..2 are closed, except 3 if the child gets a secret.
+ * Standard error is discarded unless on_stderr is set. An output line longer than max_line ends the
+ * child with ERR_PROTOCOL in on_exit(). */
 #define LOOP_SECRET_FILE "/proc/self/fd/3"
 struct loop_child;
 struct loop_spawn {
-	/* NULL-terminated. */
+	/* Arguments, NULL-terminated. */
 	const char *const *argv;
-	/* NULL-terminated; NULL: empty environment. */
+	/* Environment, NULL-terminated; NULL: empty. */
 	const char *const *env;
 	/* Longest output line in bytes; 0 means 1 MiB. */
 	size_t max_line;
-	/* The line has no newline. */
+	/* Called for each line of standard output, without its newline. */
 	void (*on_line)(const char *line, size_t len, void *arg);
 	void (*on_stderr)(const char *data, size_t len, void *arg);
-	/* Contents of LOOP_SECRET_FILE for the child (secret_file() in base/secret.h), as long as
-	 * it lives. On the real loop the secret appears neither in arguments nor environment nor on
-	 * a disk. Borrowed during the call; NULL: none. */
+	/* Contents of LOOP_SECRET_FILE for the child (secret_file() in base/secret.h) as long as
+	 * the child lives. On the real loop the secret appears neither in arguments nor environment
+	 * nor on a disk. Borrowed during the call; NULL: none. */
 	const struct secret *secret;
-	/* Called once, after the last line. status: exit code, or 128 + signal. */
+	/* Called once, after the last line. status: exit code, or 128 + signal. e: error that ended
+	 * the child; NULL: none. */
 	void (*on_exit)(int status, const struct err *e, void *arg);
 	void *arg;
 };
 struct loop_child *loop_spawn(struct loop_group *g, const struct loop_spawn *s, struct err *e);
-/* Copies data. */
+/* Writes data, which is copied, to the child's standard input. */
 void loop_child_write(struct loop_child *c, const void *data, size_t len);
 void loop_child_kill(struct loop_child *c, int signum);
-/* No callback runs afterwards. The process gets end of file and, if it does not exit, SIGKILL. */
+/* Frees c without further callbacks. The process gets end of file and, if it does not exit,
+ * SIGKILL. */
 void loop_child_free(struct loop_child *c);
 
 struct loop_signal;
@@ -152,15 +158,15 @@ struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int
 				void *arg);
 void loop_signal_free(struct loop_signal *s);
 
-/* Real loop only, and only inside base/. */
+/* Watches a descriptor. Only on the real loop, and only for use inside base/. */
 struct loop_fd;
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 #define loop_fd(g, fd, fn, arg) loop_fd_as(g, fd, fn, arg, LOOP_NAME(fn))
 struct loop_fd *loop_fd_as(struct loop_group *g, int fd, void (*fn)(int events, void *arg),
 			   void *arg, const char *name);
-/* events 0: none. */
+/* Sets the wanted events; 0: none. */
 void loop_fd_want(struct loop_fd *f, int events);
-/* Does not close fd. */
+/* Ends the watch; does not close fd. */
 void loop_fd_free(struct loop_fd *f);
 
 #endif

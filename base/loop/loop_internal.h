@@ -13,23 +13,24 @@
 struct loop_ops {
 	void (*free)(struct loop *l);
 	int64_t (*now)(const struct loop *l);
-	/* Processor time of this thread; NULL: not known. */
+	/* Returns the processor time of this thread in microseconds; NULL: not known. */
 	int64_t (*cpu_us)(const struct loop *l);
 	int64_t (*wall)(const struct loop *l);
 	void (*random)(struct loop *l, void *out, size_t n);
-	/* Waits until something happens or timeout_ms have passed (-1: no timer is set), and calls
-	 * whatever is due, each call after loop_enter(). False: nothing can happen any more. */
+	/* Waits until something happens or timeout_ms have passed (-1: no limit, because no timer
+	 * is set), and calls whatever is due, each call after loop_enter(). False: nothing can
+	 * happen any more. */
 	bool (*wait)(struct loop *l, int64_t timeout_ms);
 	void (*group_dropped)(struct loop *l, struct loop_group *g);
 
 	struct loop_work *(*work)(struct loop *l, const struct loop_work *proto);
-	/* run is no longer wanted, but may still be called. */
+	/* Reports that the result of run is no longer wanted; run may still be called. */
 	void (*work_cancel)(struct loop_work *w);
 
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
 	void (*child_write)(struct loop_child *c, const void *data, size_t len);
 	void (*child_kill)(struct loop_child *c, int signum);
-	/* base.freed is set and base.group is NULL. */
+	/* Releases the child after loop_child_free(): base.freed is set and base.group is NULL. */
 	void (*child_free)(struct loop_child *c);
 
 	struct loop_signal *(*signal)(struct loop *l, const struct loop_signal *proto);
@@ -41,7 +42,7 @@ struct loop_ops {
 
 struct loop {
 	const struct loop_ops *ops;
-	/* Earliest (at, seq) first. */
+	/* Timers as a binary heap by (at, seq), the earliest first. */
 	struct loop_timer **heap;
 	size_t nheap, heap_cap;
 	uint64_t seq;
@@ -49,7 +50,7 @@ struct loop {
 	struct list defers;
 	/* Deferrals of this turn. */
 	struct list batch;
-	/* Descriptors that are ready. */
+	/* Descriptors that are ready and not yet handled. */
 	struct list ready;
 	struct list groups;
 	/* Group for objects that must survive the drop of their owner's group. */
@@ -58,11 +59,12 @@ struct loop {
 	/* Monotonic time at the start of this turn. */
 	int64_t now;
 	int64_t entered_at, entered_cpu;
-	/* ops->now() after the last callback. */
+	/* Time (ops->now()) at which the last callback returned. */
 	int64_t called_at;
 	/* Monotonic time after which the rest of the part waits for the next turn. */
 	int64_t give_way_at;
-	/* Evaluated after every callback; true stops the loop. */
+	/* Condition of loop_sim_run_cond(), evaluated after every callback; true stops the loop.
+	 * NULL: none. */
 	bool (*cond)(void *arg);
 	void *cond_arg;
 	bool cond_met;
@@ -73,14 +75,14 @@ struct loop_group {
 	struct loop *loop;
 	char *name;
 	bool dropped;
-	/* Number of work items, children, signals and descriptors. */
+	/* Number of work items, children, signals and descriptors that are not freed. */
 	size_t objects;
 	struct list link;
 };
 
 struct loop_work {
 	struct loop *loop;
-	/* NULL once abandoned. */
+	/* Group of the owner; NULL once the work is abandoned. */
 	struct loop_group *group;
 	void (*run)(void *arg);
 	void (*done)(void *arg);
@@ -91,9 +93,9 @@ struct loop_work {
 
 struct loop_child {
 	struct loop *loop;
-	/* NULL once freed. */
+	/* Group of the owner; NULL once the child is freed by its owner. */
 	struct loop_group *group;
-	/* argv, env and secret are valid inside ops->spawn only. */
+	/* Copy of the caller's struct; argv, env and secret are valid inside ops->spawn() only. */
 	struct loop_spawn spawn;
 	bool freed;
 };
@@ -107,12 +109,12 @@ struct loop_signal {
 
 struct loop_fd {
 	struct loop_group *group;
-	/* Name of fn. */
+	/* Name of fn, for loop_stats. */
 	const char *name;
 	int fd;
 	void (*fn)(int events, void *arg);
 	void *arg;
-	/* Events. */
+	/* Bits LOOP_READ and so on: events that are wanted, and events that have happened. */
 	int wanted, happened;
 	/* Link in loop.ready. */
 	struct list link;
@@ -121,14 +123,14 @@ struct loop_fd {
 void loop_base_init(struct loop *l, const struct loop_ops *ops);
 void loop_base_done(struct loop *l);
 
-/* A backend calls this before it calls anything in wait(): the clock of the turn starts here. */
+/* Begins a turn and sets its clock. A backend calls this in wait() before it calls anything. */
 void loop_enter(struct loop *l);
-/* A backend calls this after each callback. */
+/* Evaluates the condition of the loop; called after each callback. */
 void loop_called(struct loop *l);
 /* Marks the descriptor ready: its callback runs in this turn or a later one, if the events are
  * still wanted. */
 void loop_fd_happened(struct loop_fd *f, int events);
-/* Called on the loop's thread after the work's run function has returned. */
+/* Ends a work item; called on the loop's thread after its run function has returned. */
 void loop_work_ended(struct loop_work *w);
 /* True if the child's owner may still be called. */
 bool loop_child_open(const struct loop_child *c);
@@ -138,13 +140,14 @@ struct loop_lines {
 	struct buf buf;
 };
 #define LOOP_MAX_LINE (1u << 20)
-/* How long a child may live after it was freed or its output should have ended. */
+/* LOOP_CHILD_GRACE_MS: time in ms in which a freed child must exit before it is killed.
+ * LOOP_CHILD_DRAIN_MS: time in ms in which the output of an exited child must end. */
 #define LOOP_CHILD_GRACE_MS 5000
 #define LOOP_CHILD_DRAIN_MS 1000
 
 void loop_lines_init(struct loop_lines *b, size_t max_line);
 void loop_lines_done(struct loop_lines *b);
-/* -1: a line is longer than the maximum. */
+/* Adds bytes and calls fn for each complete line. -1 with *e: a line is longer than the maximum. */
 int loop_lines_feed(struct loop_lines *b, const char *data, size_t len,
 		    bool (*fn)(const char *line, size_t len, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 /*
- * The simulated loop. Every later event is a timer of loop.c: work ends and children write and exit
+ * The simulated loop. All its events are timers of loop.c: work ends, and children write and exit,
  * by timers of the loop's own group, with seeded delays. So waiting only advances the clock.
  *
  * A simulated child is a pair of queues with seeded delays, each in order:
@@ -41,7 +41,8 @@ static int64_t sim_ops_wall(const struct loop *l)
 	return s->wall_start + s->clock;
 }
 
-/* SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). */
+/* Returns the next random number (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom
+ * number generators", 2014). */
 static uint64_t next_random(struct loop_sim *s)
 {
 	uint64_t z = s->random += 0x9e3779b97f4a7c15u;
@@ -90,7 +91,7 @@ struct sim_work {
 static void sim_work_run(struct sim_work *w)
 {
 	list_remove(&w->link);
-	/* Work interrupted by a crash has no effect. */
+	/* Skip run if a crash has interrupted the work: it then has no effect. */
 	if (!w->cancelled && !(w->base.group && w->base.group->dropped))
 		w->base.run(w->base.arg);
 	loop_work_ended(&w->base);
@@ -139,7 +140,7 @@ struct message {
 struct queue {
 	struct list messages;
 	struct loop_timer timer;
-	/* An end is queued; nothing may follow. */
+	/* True: an end is queued, and nothing may follow. */
 	bool ended;
 };
 
@@ -147,7 +148,7 @@ struct sim_child {
 	struct loop_child base;
 	struct loop_sim_program program;
 	void *state;
-	/* True until the program's exit. */
+	/* True until the program has exited. */
 	bool running;
 	struct queue in, out;
 	struct loop_lines lines;
@@ -345,11 +346,11 @@ static void sim_ops_child_write(struct loop_child *base, const void *data, size_
 	struct err e;
 
 	if (loop_lines_feed(&c->lines, data, len, on_written_line, c, &e) < 0)
-		/* A simulated program accepts no longer lines than it may write. */
+		/* A program that gets a line longer than it may write itself ends with status 1. */
 		child_over(c, 1);
 }
 
-/* Closes standard input after what was written. */
+/* Closes standard input behind everything that was written. */
 static void child_end_input(struct sim_child *c)
 {
 	queue_put(c, &c->in, true, NULL, 0);
@@ -372,7 +373,7 @@ static void sim_ops_child_free(struct loop_child *base)
 	loop_timer_start(&c->patience, LOOP_CHILD_GRACE_MS);
 }
 
-/* The owner has crashed: its ends of the pipes close, and nothing kills the child. */
+/* Handles the crash of an owner: its ends of the pipes close, and nothing kills the children. */
 static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
 	list_for_each (c, &sim_of(l)->children, struct sim_child, link)

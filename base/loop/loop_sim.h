@@ -8,32 +8,32 @@
  * loop_fd() and loop_signal() have no effect.
  */
 struct loop *loop_sim_new(uint64_t seed, int64_t wall_start_ms);
-/* Moves the wall clock forward or back; loop_now() is unaffected. */
+/* Moves the wall clock by by_ms, forward or back; loop_now() is unaffected. */
 void loop_sim_set_clock(struct loop *l, int64_t by_ms);
 
 /* Runs until nothing is left to happen, until loop_stop(), or until the clock would pass until_ms;
  * in the last case the clock then shows until_ms. */
 void loop_sim_run_until(struct loop *l, int64_t until_ms);
-/* As loop_sim_run_until(), and also returns true once cond(arg), evaluated after every callback, is
- * true. */
+/* Runs like loop_sim_run_until(), but stops and returns true once cond(arg) is true, which is
+ * evaluated after every callback. */
 bool loop_sim_run_cond(struct loop *l, bool (*cond)(void *arg), void *arg, int64_t until_ms);
 
-/* Programs that loop_spawn() finds by argv[0]. */
+/* A program that loop_spawn() finds by argv[0]; added with loop_sim_program(). */
 struct loop_sim_program {
 	/* Called when the child is spawned; *state belongs to the program. The program writes lines
 	 * with loop_sim_child_line() and ends with loop_sim_child_exit(), but never from inside
 	 * start(). */
 	void (*start)(struct loop_child *c, const char *const *argv, void **state, void *arg);
 	void (*line)(struct loop_child *c, const char *line, size_t len, void *state);
-	/* End of standard input, also when the parent died: the program must exit. */
+	/* Called at the end of standard input, also when the parent died: the program must exit. */
 	void (*eof)(struct loop_child *c, void *state);
 	void (*free)(void *state);
 	void *arg;
 };
 void loop_sim_program(struct loop *l, const char *argv0, const struct loop_sim_program *p);
-/* The child's environment, NULL-terminated; valid in start() only. */
+/* Returns the child's environment, NULL-terminated; valid in start() only. */
 const char *const *loop_sim_child_env(const struct loop_child *c);
-/* Contents of LOOP_SECRET_FILE; NULL: none. Valid in start() only. */
+/* Returns the contents of LOOP_SECRET_FILE; NULL: none. Valid in start() only. */
 const struct secret *loop_sim_child_secret(const struct loop_child *c);
 void loop_sim_child_line(struct loop_child *c, const char *line, size_t len);
 void loop_sim_child_exit(struct loop_child *c, int status);

@@ -14,15 +14,15 @@
 #include "base/mem.h"
 
 /*
- * The real loop. libuv waits; timers and deferrals are in loop.c, so libuv has one timer, for the
- * earliest of them. The memory of a libuv handle may be freed only in its close callback: objects
- * with handles end there.
+ * The real loop. libuv waits; timers and deferrals are in loop.c, so libuv has only one timer, set
+ * to the earliest of them. The memory of a libuv handle may be freed only in its close callback, so
+ * objects with handles are freed there.
  */
 struct loop_uv {
 	struct loop base;
 	uv_loop_t uv;
 	uv_timer_t timer;
-	/* Keeps uv_run() waiting while no other handle is active. */
+	/* Handle that keeps uv_run() waiting while no other handle is active. */
 	uv_async_t alive;
 	struct list children;
 };
@@ -72,7 +72,7 @@ static void uv_ops_random(struct loop *l, void *out, size_t n)
 		ssize_t got = getrandom(p, n, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort(); /* Keys are made from these bytes: there is no fallback. */
+			abort(); /* There is no fallback, because keys are made from these bytes. */
 		if (got > 0) {
 			p += got;
 			n -= (size_t)got;
@@ -101,8 +101,8 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 		return true;
 	}
 	if (timeout_ms > 0) {
-		/* Repeated, because uv_run() runs timers before it waits: a timer that is due by
-		 * then would make it wait forever. */
+		/* The timer repeats, because uv_run() runs timers before it waits: a single one
+		 * that is due by then would make it wait forever. */
 		uv_update_time(&u->uv);
 		uv_timer_start(&u->timer, on_timer, (uint64_t)timeout_ms, (uint64_t)timeout_ms);
 	}
@@ -113,7 +113,7 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 
 static void uv_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
-	(void)l, (void)g; /* Every callback here checks its group itself. */
+	(void)l, (void)g; /* Nothing to do: every callback here checks its group itself. */
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static struct loop_work *uv_ops_work(struct loop *l, const struct loop_work *pro
 
 	w->base = *proto;
 	if (uv_queue_work(&uv_of(l)->uv, &w->req, on_work, on_work_end) != 0)
-		abort(); /* Fails only without a callback. */
+		abort(); /* uv_queue_work() fails only without a callback. */
 	return &w->base;
 }
 
@@ -165,14 +165,14 @@ struct uv_child {
 	uv_process_t process;
 	uv_pipe_t pipe[PIPES];
 	bool open[PIPES];
-	/* Handles that are not closed yet. */
+	/* Number of handles that are not closed yet. */
 	unsigned handles;
 	bool exited, ended, too_long;
 	int status;
 	struct err err;
 	struct loop_lines lines;
-	/* After loop_child_free(): limit for the process's exit. After its exit: limit for the end
-	 * of its output. */
+	/* Limit in ms: after loop_child_free(), for the exit of the process; after its exit, for
+	 * the end of its output. */
 	struct loop_timer patience;
 	struct list link;
 };
@@ -226,7 +226,7 @@ static void on_patience(void *arg)
 		uv_process_kill(&c->process, SIGKILL);
 		return;
 	}
-	/* A grandchild keeps the pipe open. */
+	/* A grandchild keeps the pipes open: close them. */
 	child_close_pipe(c, PIPE_OUT);
 	child_close_pipe(c, PIPE_ERR);
 	child_maybe_end(c);
@@ -280,7 +280,7 @@ static void on_child_output(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		uv_process_kill(&c->process, SIGKILL);
 	} else if (n < 0 && c->lines.buf.len) {
 		on_child_line(c->lines.buf.data, c->lines.buf.len,
-			      c); /* The last line, without a newline. */
+			      c); /* The last line has no newline. */
 	}
 	if (failed || n < 0) {
 		child_close_pipe(c, PIPE_OUT);
@@ -321,7 +321,7 @@ static void cloexec_fallback(void)
 	closedir(d);
 }
 
-/* libuv opens everything close-on-exec; other libraries may not. */
+/* Makes all descriptors close-on-exec. libuv opens everything so; other libraries may not. */
 static void cloexec_all(void)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
@@ -377,7 +377,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	child_open_pipe(u, c, PIPE_OUT, io, UV_WRITABLE_PIPE);
 	if (s->on_stderr)
 		child_open_pipe(u, c, PIPE_ERR, io, UV_WRITABLE_PIPE);
-	c->handles++; /* The handle of the process. */
+	c->handles++; /* One more for the handle of the process. */
 	cloexec_all();
 
 	uv_process_options_t o = {
@@ -417,7 +417,8 @@ struct uv_line {
 
 static void on_child_written(uv_write_t *req, int status)
 {
-	(void)status; /* A child that no longer reads exits, and its exit is reported. */
+	/* The status is ignored: a child that no longer reads exits, and its exit is reported. */
+	(void)status;
 	free(container_of(req, struct uv_line, req));
 }
 
@@ -483,7 +484,7 @@ static struct loop_signal *uv_ops_signal(struct loop *l, const struct loop_signa
 	s->base = *proto;
 	uv_signal_init(&uv_of(l)->uv, &s->handle);
 	if (uv_signal_start(&s->handle, on_signal, proto->signum) < 0)
-		abort(); /* Fails only for numbers that are not signals. */
+		abort(); /* uv_signal_start() fails only for numbers that are not signals. */
 	return &s->base;
 }
 
@@ -502,7 +503,7 @@ static void uv_ops_signal_free(struct loop_signal *s)
 struct uv_fd {
 	struct loop_fd base;
 	uv_poll_t handle;
-	/* By libuv, after an error. */
+	/* True: libuv has stopped watching after an error. */
 	bool stopped;
 };
 
@@ -531,7 +532,9 @@ static struct loop_fd *uv_ops_fd(struct loop *l, const struct loop_fd *proto)
 	f->base = *proto;
 	list_init(&f->base.link);
 	if (uv_poll_init(&uv_of(l)->uv, &f->handle, proto->fd) < 0)
-		abort(); /* The descriptor is closed, not a socket, or already watched. */
+		/* uv_poll_init() fails if the descriptor is closed, not a socket, or already
+		 * watched. */
+		abort();
 	return &f->base;
 }
 
@@ -613,6 +616,6 @@ struct loop *loop_uv_new(void)
 	list_init(&u->children);
 	if (uv_loop_init(&u->uv) != 0 || uv_timer_init(&u->uv, &u->timer) != 0 ||
 	    uv_async_init(&u->uv, &u->alive, on_alive) != 0)
-		abort(); /* Out of descriptors before anything was opened. */
+		abort(); /* Fails only if no descriptors are left at the start. */
 	return &u->base;
 }
