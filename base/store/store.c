@@ -22,11 +22,11 @@ struct store_watch {
 	struct store *store;
 	struct loop_defer defer;
 	char *prefix;
-	/* Everything up to this revision was delivered or is not wanted. */
+	/* Revision up to which all events were delivered or do not concern the watch. */
 	uint64_t since;
 	void (*fn)(const struct store_event *ev, void *arg);
 	void *arg;
-	/* Set while the watch delivers. */
+	/* Set while the watch delivers; *freed becomes true if fn() frees the watch. */
 	bool *freed;
 	struct list link;
 };

@@ -29,9 +29,9 @@ struct store_entry {
 enum store_event_type { STORE_PUT, STORE_DELETE };
 struct store_event {
 	enum store_event_type type;
-	/* For a delete: the last value, with the delete's revision. */
+	/* The key's new value; for a delete its last value, with the revision of the delete. */
 	struct store_entry entry;
-	/* STORE_PUT of a key that did not exist. */
+	/* True: the key did not exist before (only STORE_PUT). */
 	bool created;
 	/* The previous value; NULL: none, or no longer known. */
 	const char *prev_value;
@@ -47,27 +47,29 @@ bool store_is_durable(const struct store *s, uint64_t rev);
 /* Oldest revision from which the history is complete. */
 uint64_t store_oldest(const struct store *s);
 
-/* False: no such key. The entry is valid until the next change. */
+/* Reads a key into *out, which is valid until the next change. False: no such key. */
 bool store_get(struct store *s, const char *key, struct store_entry *out);
-/* Calls fn for keys with the prefix, in order, after `after` (NULL: from the start), at most limit
- * (0 means all). fn returns false to stop. */
+/* Calls fn for keys that begin with prefix, in order, at most limit of them (0 means all). after:
+ * begins behind this key; NULL: at the first. fn returns false to stop. */
 void store_list(struct store *s, const char *prefix, const char *after, size_t limit,
 		bool (*fn)(const struct store_entry *e, void *arg), void *arg);
 size_t store_count(struct store *s, const char *prefix);
 
 struct store_change {
 	const char *key;
-	/* NULL: delete. */
+	/* New value; NULL: delete the key. */
 	const char *value;
 	size_t value_len;
 	/* -1: no condition; 0: the key must not exist; else the key must have this revision. */
 	int64_t if_rev;
 };
-/* Applies all changes or none; ERR_CONFLICT names the key. Each key may occur once; deleting a
- * missing key changes nothing. *rev: revision of the last change; each change has its own. done
- * (may be NULL) is called by a deferred call once the commit is durable, with e NULL, or with the
- * disk error; store_free() calls the remaining ones with ERR_UNAVAILABLE. With n 0, done means that
- * everything readable at the time of the call is durable. */
+/* Applies all changes or none; ERR_CONFLICT names the key whose condition failed. Each key may
+ * occur once; deleting a missing key changes nothing. *rev: revision of the last change; each
+ * change has its own.
+ *
+ * done (may be NULL) is called by a deferred call once the commit is durable, with e NULL, or with
+ * the disk error. store_free() calls the remaining ones with ERR_UNAVAILABLE. A commit with n 0 is
+ * done when everything readable at the time of the call is durable. */
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
 		 void (*done)(const struct err *e, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));
@@ -79,10 +81,10 @@ struct store_watch *store_watch(struct store *s, struct loop_group *g, const cha
 				uint64_t since, void (*fn)(const struct store_event *ev, void *arg),
 				void *arg, struct err *e);
 void store_watch_free(struct store_watch *w);
-/* Every event up to this revision was delivered, or its key lacks the prefix. */
+/* Returns the revision up to which every event was delivered or does not concern the watch. */
 uint64_t store_watch_seen(const struct store_watch *w);
 
-/* A store in memory that retains `history` events. */
+/* Creates a store in memory that retains history events. */
 struct store *store_mem_new(struct loop_group *g, size_t history);
 
 #endif

@@ -16,7 +16,7 @@ struct store_node {
 };
 
 struct store_index {
-	/* LEVELS high; has no version. */
+	/* Head of all lists: a node without a version, LEVELS high. */
 	struct store_node *head;
 	uint64_t random;
 };
@@ -53,8 +53,8 @@ void store_index_free(struct store_index *x)
 	free(x);
 }
 
-/* Finds the last nodes before key in each list (with `behind`: before or at key); returns the node
- * that follows. */
+/* Finds the position of key: writes to before[] the last node of each list whose key is smaller
+ * (with behind: smaller or equal), and returns the node that follows in the bottom list. */
 static struct store_node *search(const struct store_index *x, const char *key, bool behind,
 				 struct store_node *before[LEVELS])
 {

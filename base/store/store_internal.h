@@ -13,22 +13,23 @@
 struct store_version {
 	unsigned refs;
 	uint64_t rev, create_rev;
-	/* Allocated together with the key. */
+	/* Value; allocated together with the key. */
 	const char *value;
 	size_t value_len;
 	char key[];
 };
 void store_version_unref(struct store_version *v);
 
-/* All keys in order: a skip list. */
+/* Index of all keys in order (a skip list). */
 struct store_index;
 struct store_index *store_index_new(void);
 void store_index_free(struct store_index *x);
 struct store_version *store_index_get(const struct store_index *x, const char *key);
-/* Takes ownership of v; returns the version that v replaces, NULL if none. */
+/* Adds v, and takes ownership of it; returns the version that v replaces, NULL if none. */
 struct store_version *store_index_put(struct store_index *x, struct store_version *v);
 struct store_version *store_index_take(struct store_index *x, const char *key);
-/* The first node that is not before `key`, or is behind it; then the next. */
+/* store_index_seek() returns the first node whose key is not smaller than key (with behind: is
+ * larger); store_node_next() returns the next one. NULL: no more nodes. */
 struct store_node;
 struct store_node *store_index_seek(const struct store_index *x, const char *key, bool behind);
 struct store_node *store_node_next(const struct store_node *n);
@@ -48,11 +49,12 @@ struct store_ops {
 	/* Makes everything up to the store's revision durable (new changes are in the history,
 	 * store_event_at()), then calls store_durable() later, never inside. */
 	void (*persist)(struct store *s);
-	/* The event has left the history. May be NULL. */
+	/* Called when an event leaves the history. May be NULL. */
 	void (*forget)(struct store *s, const struct store_change_event *ev);
 };
 
-/* A backend embeds it as the first member; free() releases it. */
+/* State of a store. A backend embeds it as the first member of its own struct; free() frees that
+ * struct. */
 struct store {
 	const struct store_ops *ops;
 	struct loop_group *group;
@@ -71,9 +73,9 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 		     size_t history);
 void store_base_done(struct store *s);
 
-/* Loading, before any other call. The history begins after `oldest`; then store_load() is called
- * for each known change in order of revision, those in the history without a gap. value NULL: a
- * deletion. */
+/* Load the contents of a backend, before any other call. store_load_begin(): the history begins
+ * after oldest. store_load() adds each known change in order of revision, those in the history
+ * without a gap; value NULL: a deletion. store_load_end() ends loading. */
 void store_load_begin(struct store *s, uint64_t oldest);
 int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
 	       const char *value, size_t value_len, struct err *e)
@@ -83,8 +85,8 @@ void store_load_end(struct store *s);
 /* Returns an event of the history, which stays valid at least until it is durable. */
 const struct store_change_event *store_event_at(const struct store *s, uint64_t rev);
 
-/* All changes up to rev are on disk. With e: nothing more will become durable; changes that are not
- * durable are undone, and rev is ignored. */
+/* Reports that all changes up to rev are on disk. With e: nothing more will become durable; changes
+ * that are not durable are undone, and rev is ignored. */
 void store_durable(struct store *s, uint64_t rev, const struct err *e);
 
 #endif

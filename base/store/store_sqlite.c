@@ -7,8 +7,9 @@
 #include "base/store/store_sqlite_db.h"
 
 /*
- * Changes that are applied but not yet durable are at the end of the history, and stay there until
- * they are durable. One work item at a time writes all of them:
+ * Makes the changes of a store durable in SQLite. Changes that are applied but not yet durable are
+ * at the end of the history, and stay there until they are durable. One work item at a time writes
+ * all of them:
  *
  *   commit, commit --defer--> write 1 --------------> done(1), done(2)
  *         commit, commit, commit (wait)   --> write 2 ---------------> ...
@@ -17,15 +18,15 @@
  * worker reads versions, which are never modified, and uses nothing else of the store.
  */
 
-/* Number of versions, outside the history, that are deleted from disk at a time. */
+/* Most versions outside the history that one write deletes from disk. */
 #define GONE_AT_ONCE 64
 
-/* The worker's data; outlives the store while an abandoned work item runs. */
+/* Data of the worker; outlives the store while an abandoned work item runs. */
 struct writer {
 	/* Used on the loop's thread only. */
 	struct store_sqlite *owner;
 	pthread_mutex_t lock;
-	/* NULL: closed. */
+	/* The database; NULL: closed. */
 	struct store_db *db;
 	struct store_db_row *row;
 	uint64_t *gone;
@@ -38,7 +39,7 @@ struct store_sqlite {
 	struct store base;
 	struct loop_defer defer;
 	struct loop_work *work;
-	/* The revision up to which the current write goes. */
+	/* Revision up to which the write in progress goes. */
 	uint64_t writing;
 	struct writer *writer;
 	uint64_t *gone;
@@ -72,7 +73,7 @@ static void writer_free(void *arg)
 	free(w);
 }
 
-/* Waits for a write in progress. */
+/* Closes the database; waits for a write in progress. */
 static void writer_close(struct writer *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -135,7 +136,8 @@ static void on_written(void *arg)
 		return;
 	}
 	if (m->base.rev > written)
-		write_after(m, written); /* The next write need not wait for the callbacks. */
+		/* Begin the next write now, because it need not wait for the callbacks below. */
+		write_after(m, written);
 	store_durable(&m->base, written, NULL);
 }
 
@@ -146,7 +148,8 @@ static void on_defer(void *arg)
 	if (m->base.rev > m->base.durable)
 		write_after(m, m->base.durable);
 	else
-		store_durable(&m->base, m->base.rev, NULL); /* Completes commits without changes. */
+		/* Nothing to write: complete commits without changes. */
+		store_durable(&m->base, m->base.rev, NULL);
 }
 
 static void store_sqlite_persist(struct store *s)

@@ -5,14 +5,14 @@
 
 /*
  * store_sqlite: the store on disk: SQLite in WAL mode with synchronous=FULL, one write at a time by
- * loop_work(). Reads come from memory, which is loaded at the start; a commit is applied in memory
+ * loop_work(). Reads come from memory, which is loaded at the start. A commit is applied in memory
  * at once and is durable when its done() is called. All waiting commits go to the disk in one
  * transaction. `history` events are stored on disk too, so that watches continue over a restart,
  * and revisions continue where they were.
  *
  * A crash or kill -9 can lose only changes that were not yet acknowledged. A reader may have seen
- * such a change, and a later change then has its revision; a reader that must not see it waits for
- * an empty commit.
+ * such a change, and after the restart a different change may get its revision. A reader that must
+ * not see a change that can be lost waits for an empty commit.
  *
  * After a disk error this commit and all later ones fail with the disk's text, and changes that are
  * not durable are undone in memory. Reads continue; no acknowledged change is lost.
@@ -20,7 +20,8 @@
  * store_free() waits for a write in progress, at most one transaction.
  */
 
-/* Creates the folder, but not its parents. Changes nothing if it fails:
+/* Opens or creates the store in folder; creates the folder, but not its parents. Changes nothing if
+ * it fails:
  *
  *   ERR_CONFLICT     another process uses the folder; the error names its pid
  *   ERR_UNSUPPORTED  the database has a newer schema; the error names both versions

@@ -32,7 +32,7 @@ static const char *const statement_text[STATEMENTS] = {
 
 struct store_db {
 	char *folder, *file;
-	/* -1: none. */
+	/* Descriptor of the locked file; -1: none. */
 	int lock;
 	sqlite3 *sql;
 	sqlite3_stmt *statement[STATEMENTS];
@@ -40,7 +40,8 @@ struct store_db {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* FNV-1a: each step is invertible, so a change of any single byte changes the sum. */
+/* Adds bytes to a checksum (FNV-1a). Each step is invertible, so a change of any single byte
+ * changes the sum. */
 static uint64_t add_bytes(uint64_t sum, const void *data, size_t n)
 {
 	for (const unsigned char *p = data; n-- > 0; p++)
@@ -72,7 +73,7 @@ static int damaged(const struct store_db *d, const char *how, struct err *e)
 
 static int failed(const struct store_db *d, struct err *e)
 {
-	/* SQLite does not preserve errno for a failed COMMIT. */
+	/* Save errno first, because SQLite does not preserve it for a failed COMMIT. */
 	int last = errno, rc = sqlite3_extended_errcode(d->sql);
 	int cause = sqlite3_system_errno(d->sql) ? sqlite3_system_errno(d->sql) : last;
 
@@ -109,7 +110,7 @@ static int run(struct store_db *d, const char *text, struct err *e)
 	return sqlite3_exec(d->sql, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(d, e);
 }
 
-/* Returns the first column of the first row. */
+/* Reads the first column of the first row of a query into *out. */
 static int ask_number(struct store_db *d, const char *text, int64_t *out, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
@@ -204,13 +205,13 @@ static int open_file(struct store_db *d, struct err *e)
 				 NULL);
 
 	if (!d->sql)
-		abort(); /* Out of memory. */
+		abort(); /* The handle is NULL only without memory. */
 	if (rc != SQLITE_OK)
 		return failed(d, e);
-	/* Closing must not modify a file that is then refused. */
+	/* Closing the file must not modify it, because it may be refused. */
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	/* With a single process there is nothing to share. This avoids a memory-mapped file beside
-	 * the log, which could not grow on a full disk. */
+	/* Only one process uses the file, so nothing has to be shared. Exclusive mode avoids a
+	 * memory-mapped file beside the log, which could not grow on a full disk. */
 	return run(d, "PRAGMA locking_mode = EXCLUSIVE", e);
 }
 
@@ -270,7 +271,8 @@ struct store_db *store_db_open(const char *folder, struct err *e)
 	if (make_folder(folder, e) < 0 || take_lock(d, e) < 0)
 		return NULL;
 
-	/* SQLite would read a relative name that begins with "file:" as a URL. */
+	/* Use an absolute path: SQLite would read a relative name that begins with "file:" as a
+	 * URL. */
 	char *real = realpath(folder, NULL);
 
 	d->file = mem_printf("%s/store.db", str_or(real, folder));
@@ -408,7 +410,8 @@ int store_db_write(struct store_db *d, const struct store_db_batch *b, struct er
 	errno = 0;
 	if (write_all(d, b, e) == 0)
 		return 0;
-	/* The contents of the disk are unknown until the next start: write nothing more. */
+	/* The contents of the disk are unknown until the next start: roll back and write nothing
+	 * more. */
 	if (!sqlite3_get_autocommit(d->sql))
 		sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -7,26 +7,26 @@
 #include "base/own.h"
 
 /*
- * store_sqlite_db: the folder of store_sqlite and the database in it. Blocks. One thread at a time,
- * not necessarily always the same.
+ * store_sqlite_db: the folder of store_sqlite and the database in it. The functions block. One
+ * thread at a time may use them, not necessarily always the same.
  *
  *   FOLDER/lock       locked with flock() by the process that uses the folder; contains its pid
- *   FOLDER/store.db   SQLite, with store.db-wal; readable by its owner only (it holds Secrets)
+ *   FOLDER/store.db   SQLite, with store.db-wal; readable by its owner only (it contains Secrets)
  *
  *   version (rev, create_rev, key, value, sum)   one change each; value NULL: the key was deleted;
  *                                                sum: checksum of the other columns
  *   history (oldest)                             versions after this revision are complete
  *
- * A version is deleted when the event that replaced it leaves the history, a deletion with its own
- * event. So up to `oldest` there is one version of each key that existed then, or that is the
- * previous value of an event in the history.
+ * A version is deleted when the event that replaced it leaves the history; the version of a
+ * deletion is deleted with its own event. So up to `oldest` there is one version of each key that
+ * existed then, or that is the previous value of an event in the history.
  * Tests: tests/unit/base/store/test_store_sqlite.c, tests/unit/base/store/test_store_faults.c
  */
 struct store_db;
 struct store;
 
-/* Creates the folder (but not its parents) and the database if they are missing. Errors as in
- * store_sqlite.h; a damaged file is ERR_INVALID. */
+/* Opens the database; creates it and the folder (but not its parents) if they are missing. Errors
+ * as in store_sqlite.h; a damaged file is ERR_INVALID. */
 struct store_db *store_db_open(const char *folder, struct err *e);
 void store_db_free(struct store_db *d);
 DEFINE_OWN(store_db)
@@ -37,7 +37,7 @@ int store_db_load(struct store_db *d, struct store *s, struct err *e)
 
 struct store_db_row {
 	uint64_t rev, create_rev;
-	/* value NULL: deleted. */
+	/* value NULL: the key was deleted. */
 	const char *key, *value;
 	size_t value_len;
 };
@@ -47,11 +47,11 @@ struct store_db_batch {
 	/* Revisions of the versions to delete. */
 	const uint64_t *gone;
 	size_t ngone;
-	/* Used only if ngone > 0. */
+	/* New value of history.oldest; used only if ngone > 0. */
 	uint64_t oldest;
 };
 
-/* Writes everything to disk, or fails; after a failure do not write again. */
+/* Writes the batch to disk completely, or fails. After a failure it must not be called again. */
 int store_db_write(struct store_db *d, const struct store_db_batch *b, struct err *e)
 	__attribute__((warn_unused_result));
 
