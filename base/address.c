@@ -1,6 +1,6 @@
 /*
- * address: holds every address in 16 bytes, IPv4 mapped into IPv6, so that one comparison serves
- * both.
+ * address: represents every address as 16 bytes, IPv4 addresses mapped into IPv6, so that one
+ * comparison serves both families.
  * Tests: tests/unit/base/test_address.c
  */
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define V4_AT 12 /* Offset of the IPv4 address in a mapped one. */
+#define V4_AT 12 /* Offset of the IPv4 address in an IPv6 address to which it is mapped. */
 
 static const uint8_t mapped[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
@@ -26,7 +26,7 @@ static bool read_ip(const char *text, uint8_t out[static BYTES])
 	return inet_pton(AF_INET, text, out + V4_AT) == 1 || inet_pton(AF_INET6, text, out) == 1;
 }
 
-/* Reads an address with or without a port. */
+/* Reads an address with or without a port; ignores the port. */
 static bool read_host(const char *text, uint8_t out[static BYTES])
 {
 	char host[ADDRESS_TEXT];
@@ -86,7 +86,7 @@ bool address_same(const char *a, const char *b)
 	return xs ? memcmp(x, y, BYTES) == 0 : str_eq(a, b);
 }
 
-/* Reads a network; *bits is its prefix length of 128. */
+/* Reads a network, IPv4 mapped into IPv6. *bits: length of the prefix, 0 to 128. */
 static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *bits)
 {
 	const char *slash = cidr ? strchr(cidr, '/') : NULL;
@@ -97,7 +97,8 @@ static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *
 		return false;
 	memcpy(host, cidr, (size_t)(slash - cidr));
 	host[slash - cidr] = '\0';
-	/* Digits only, without a leading zero, as in net/netip and the API server. */
+	/* Accept only digits without a leading zero as prefix length, as net/netip and the API
+	 * server do. */
 	if (slash[1] == '+' || (slash[1] == '0' && slash[2]))
 		return false;
 	if (!read_ip(host, out) || !str_to_i64(slash + 1, 0, strchr(host, ':') ? 128 : 32, &n))

@@ -9,10 +9,10 @@
 #include "base/mem.h"
 
 /*
- * A chain of blocks, the newest first. The arena itself and its first block are one allocation of
- * 256 bytes; block sizes double up to 64 KiB. An allocation that exceeds a quarter of the next
- * block gets a block of its own, inserted second in the chain so that the rest of the current block
- * stays in use. Under AddressSanitizer only requested bytes may be touched.
+ * The arena is a chain of blocks, the newest first. The arena itself and its first block are one
+ * allocation of 256 bytes; block sizes double up to 64 KiB. An allocation that exceeds a quarter of
+ * the next block gets a block of its own, inserted second in the chain so that the rest of the
+ * current block stays in use. Under AddressSanitizer only requested bytes may be touched.
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
 
@@ -85,7 +85,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		abort();
 	size = (size + ALIGN - 1) / ALIGN * ALIGN;
 	if (size == 0)
-		size = ALIGN; /* An empty allocation needs an address of its own too. */
+		size = ALIGN; /* An empty allocation needs a unique address too. */
 	if (size > b->cap - b->used) {
 		if (size > a->next_size / 4) {
 			b = block_new(a, sizeof(*b) + size);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-/* data points here while nothing is allocated (cap is 0); never written to. */
+/* An empty buffer's data points here while nothing is allocated (cap is 0). Never written to. */
 static char nothing[1];
 
 void buf_init(struct buf *b, size_t max)
@@ -30,8 +30,9 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Reserves n more bytes and the NUL, or sets `over` for good: a text with a gap is worse than a
- * truncated one. */
+/* Makes room for n more bytes and the NUL. Returns false and sets `over` if they exceed the
+ * maximum; all later writes then fail too, because a text with a gap is worse than a truncated
+ * one. */
 static bool reserve(struct buf *b, size_t n)
 {
 	size_t need, cap;

@@ -6,10 +6,11 @@
 #include "base/err.h"
 
 /*
- * buf: a growing byte buffer whose maximum is given at init: for whatever a peer sends and for text
- * that is built piece by piece. The data is always followed by a NUL that len does not count. A
- * write past the maximum fails with ERR_PROTOCOL and sets `over`. The printf family returns no
- * error and only sets `over`, for drover's own text that the caller checks once at the end.
+ * buf: a growing byte buffer with a maximum size that buf_init() sets: for data from a peer, and
+ * for text that is built piece by piece. The data is always followed by a NUL that len does not
+ * count. A write past the maximum fails with ERR_PROTOCOL and sets `over`. buf_put(), buf_puts()
+ * and buf_printf() return no error and only set `over`, for drover's own text that the caller
+ * checks once at the end.
  */
 struct buf {
 	/* Contents; "" if empty, never NULL after buf_init(). */

@@ -37,7 +37,7 @@ static int refused(struct err *e, const char *what)
 	return err_set(e, ERR_INVALID, 0, "%s: %s", what, reason ? reason : "not understood");
 }
 
-/* Turns a failure into NULL, for functions that return a pointer. */
+/* Returns NULL whatever status is. For functions that return a pointer and fail with err_set(). */
 static void *none(int status)
 {
 	(void)status;
@@ -208,7 +208,8 @@ void crypto_key_free(struct crypto_key *k)
 	free(k);
 }
 
-/* Clears OpenSSL's buffer of the private key's PEM before it is freed. */
+/* Returns the PEM of the private key. Uses secure memory, so that OpenSSL clears its buffer before
+ * freeing it. */
 static struct secret *pem_of_private(EVP_PKEY *pkey)
 {
 	BIO *bio = BIO_new(BIO_s_secmem());
@@ -293,9 +294,9 @@ static int sextet(char c)
 }
 
 /*
- * EVP_DecodeBlock() accepts blanks and does not report the padding. Decoding is done here instead,
- * so that each value has exactly one text; otherwise a signature's text could be altered without
- * invalidating the signature.
+ * Decodes base64; false: invalid. EVP_DecodeBlock() is not used, because it accepts blanks and does
+ * not report the padding. Here each value has exactly one text; otherwise a signature's text could
+ * be altered without invalidating the signature.
  */
 static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 {
@@ -315,7 +316,7 @@ static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 			bits &= (1u << have) - 1;
 		}
 	}
-	return bits == 0; /* Unused trailing bits must be 0. */
+	return bits == 0; /* False if unused trailing bits are not 0. */
 }
 
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e)
@@ -415,7 +416,7 @@ int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e)
 	return 0;
 }
 
-/* Returns what was written to bio as text and frees bio. */
+/* Returns the text written to bio, malloc'd, and frees bio. */
 static char *text_of(BIO *bio)
 {
 	char *data, *text;
@@ -447,7 +448,8 @@ static bool add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 	return ok;
 }
 
-/* Passes names and addresses as values, never through OpenSSL's configuration syntax. */
+/* Adds names and addresses to the certificate. Passes them as values, never through OpenSSL's
+ * configuration syntax. */
 static bool add_names(X509 *x, const char *const *names)
 {
 	GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -493,7 +495,7 @@ static bool add_member(X509_NAME *name, int nid, const char *text)
 					  -1, 0) == 1;
 }
 
-/* Sets everything but extensions and signature. */
+/* Sets all fields of the certificate except extensions and signature. */
 static bool fill(X509 *x, EVP_PKEY *pkey, const char *cn, const X509_NAME *issuer, int64_t wall_ms,
 		 int days)
 {

@@ -22,7 +22,7 @@ const char *crypto_digest_text(const uint8_t d[static CRYPTO_SHA256],
 			       char out[static CRYPTO_DIGEST_TEXT]);
 bool crypto_digest_parse(const char *text, uint8_t out[static CRYPTO_SHA256]);
 
-/* SHA-256 of a stream. */
+/* Computes the SHA-256 of data that arrives in pieces. */
 struct crypto_hash;
 struct crypto_hash *crypto_hash_new(void);
 void crypto_hash_add(struct crypto_hash *h, const void *data, size_t len);
@@ -34,7 +34,7 @@ void crypto_hash_free(struct crypto_hash *h);
 struct crypto_key;
 struct crypto_key *crypto_key_new(void);
 struct crypto_key *crypto_key_from_pem(const struct secret *pem, struct err *e);
-/* Returns a key that can only verify. */
+/* Returns a key that can only verify signatures. */
 struct crypto_key *crypto_key_from_public(const char *text, struct err *e);
 void crypto_key_free(struct crypto_key *k);
 DEFINE_OWN(crypto_key)
@@ -47,30 +47,33 @@ void crypto_sign(const struct crypto_key *k, const void *data, size_t len,
 bool crypto_verify(const struct crypto_key *k, const void *data, size_t len,
 		   const uint8_t sig[static CRYPTO_SIGNATURE]);
 
-/* Standard base64 with padding; decoding refuses anything else. The results are malloc'd. */
+/* Returns standard base64 with padding, malloc'd. */
 char *crypto_base64(const void *data, size_t len);
-/* The result is NUL-terminated. */
+/* Decodes standard base64 with padding and refuses anything else. Returns *len bytes, malloc'd and
+ * followed by a NUL. */
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e);
 
-/* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER form
- * (certificate pin). */
+/* crypto_cert_spki_sha256() computes the SHA-256 of the first certificate's SubjectPublicKeyInfo
+ * (kubeadm's CA pin); crypto_cert_sha256() that of its DER form (certificate pin). */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
-/* Returns the last common name and organization of the first certificate's subject, malloc'd; NULL:
- * not present. */
+/* Reads the last common name and the last organization of the first certificate's subject,
+ * malloc'd; each is NULL if not present. Returns -1 with *e if pem is no certificate. */
 int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
-/* Creates a self-signed CA, and a server certificate signed by the CA for names and addresses
- * (NULL-terminated), ECDSA P-256, PEM. Both are valid from one hour before wall_ms. */
+/* crypto_ca_new() creates a self-signed CA. crypto_cert_issue() creates a server certificate signed
+ * by that CA for names and addresses (NULL-terminated). Keys are ECDSA P-256; all results are PEM.
+ * Certificates are valid from one hour before wall_ms. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 		  struct secret **key_pem, struct err *e);
 int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
 		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
 		      struct secret **key_pem, struct err *e);
 
-/* Creates a private key (ECDSA P-256, PKCS#8), and a certificate request (PKCS#10) for the key, to
- * be signed by another party. PEM, malloc'd. spki: digest of the public key, equal to
- * crypto_cert_spki_sha256() of the certificate. */
+/* crypto_ec_key_new() creates a private key (ECDSA P-256, PKCS#8). crypto_csr() creates a
+ * certificate request (PKCS#10) for such a key, to be signed by another party. Both are PEM; the
+ * request is malloc'd. spki: digest of the public key, equal to crypto_cert_spki_sha256() of the
+ * certificate. */
 struct secret *crypto_ec_key_new(void);
 char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
 		 uint8_t spki[static CRYPTO_SHA256], struct err *e);

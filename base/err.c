@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Replaces control characters: foreign bytes may be quoted in a text, and must not move a cursor or
- * end a line. */
+/* Replaces control characters by blanks: a text may quote foreign bytes, which must not move a
+ * cursor or end a line. */
 static void scrub(char *s)
 {
 	for (; *s; s++)
@@ -41,7 +41,8 @@ __attribute__((format(printf, 2, 0))) static void vtext(struct err *e, const cha
 	else if ((size_t)n >= sizeof(e->text))
 		trim_utf8(e->text);
 	scrub(e->text);
-	str_clean(e->text); /* "%.80s" may have truncated a UTF-8 sequence of foreign text. */
+	/* A format such as "%.80s" may have truncated foreign text inside a UTF-8 sequence. */
+	str_clean(e->text);
 	redact(e->text);
 }
 
@@ -54,8 +55,8 @@ static void head(struct err *e, enum err_kind kind, int code, const char *where)
 	e->where = where;
 }
 
-/* Formats into a separate buffer, because the arguments may point into *e itself (the new text
- * quotes the old one). */
+/* Formats into a separate buffer, because the arguments may point into *e itself (the new text may
+ * quote the old one). */
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 {
 	struct err t;
@@ -162,8 +163,8 @@ void err_clear(struct err *e)
 }
 
 /*
- * These kinds may pass with time: peers return, others free capacity, prices move. A quota does not
- * change by itself. A conflict needs a fresh read first, which makes the retry a different
+ * The kinds below may pass with time: peers return, others free capacity, prices move. A quota does
+ * not change by itself. A conflict needs a fresh read first, which makes the retry a different
  * operation.
  */
 bool err_is_transient(const struct err *e)
@@ -227,5 +228,6 @@ enum err_kind err_kind_of_http(int status)
 		return ERR_INVALID;
 	if (status >= 500 && status <= 599)
 		return ERR_UNAVAILABLE;
-	return ERR_PROTOCOL; /* A redirect that was not followed, or no HTTP status. */
+	/* The status is a redirect that was not followed, or no HTTP status. */
+	return ERR_PROTOCOL;
 }

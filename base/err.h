@@ -41,7 +41,7 @@ enum err_kind {
 	ERR_KINDS
 };
 
-/* How far the failure reaches: which other requests would fail in the same way now. */
+/* Scope of the failure: which other requests would fail in the same way now. */
 enum err_scope { ERR_REQUEST, ERR_MACHINE, ERR_PROVIDER, ERR_ZONE, ERR_ACCOUNT };
 
 struct err {
@@ -66,7 +66,7 @@ struct err {
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6), nonnull(1, 4, 5), warn_unused_result));
 
-/* Puts "clause: " before the text, keeps everything else, and returns -1. */
+/* Puts "clause: " before the text of *e, leaves all other members unchanged, and returns -1. */
 int err_wrap(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), nonnull, warn_unused_result));
 
@@ -77,10 +77,10 @@ int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...
 
 void err_clear(struct err *e);
 
-/* True if the same operation may succeed later although nothing is changed. */
+/* True if the same operation may succeed later although the caller changes nothing. */
 bool err_is_transient(const struct err *e);
 
-/* "invalid", "not-found" and so on, for logs and metrics. */
+/* Returns the kind's name for logs and metrics: "invalid", "not-found" and so on. */
 const char *err_kind_name(enum err_kind kind);
 
 /* Returns the kind that an HTTP status means; ERR_NONE for 2xx. */

@@ -1,6 +1,6 @@
 /*
- * index: for each key a map from its text to the names that have it, and for each name its texts,
- * so that a name can be removed again. Most texts have one name, so the names are a short list; a
+ * index: has for each key a map from a text to the names that have it, and for each name its texts,
+ * so that a name can be removed again. Most texts have one name, so the names are a short array; a
  * map would take a kilobyte.
  */
 #include "base/index.h"
@@ -15,9 +15,9 @@
 
 struct index {
 	unsigned keys;
-	/* One map per key: text -> struct names. */
+	/* One map per key: struct names by text. */
 	struct map **by;
-	/* Name -> struct texts. */
+	/* struct texts by name. */
 	struct map *had;
 };
 
@@ -31,7 +31,7 @@ struct texts {
 
 struct names {
 	size_t n, cap;
-	/* In order of assignment. */
+	/* Names in order of assignment. */
 	char **v;
 };
 
@@ -112,7 +112,7 @@ static void put_in(struct index *x, const char *name, const struct index_text *t
 	names->v[names->n++] = mem_strdup(name);
 }
 
-/* True if v[i] repeats an earlier text. */
+/* True if v[i] repeats one of the texts before it. */
 static bool is_before(const struct index_text *v, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * list: doubly linked, circular, intrusive. A removed or initialised link points at itself, so
- * removing twice is harmless and list_linked() reports whether it is in a list.
+ * list: doubly linked, circular, intrusive list. A removed or initialised link points at itself, so
+ * removing it twice is harmless and list_linked() reports whether it is in a list.
  */
 struct list {
 	struct list *prev, *next;

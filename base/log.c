@@ -14,7 +14,8 @@
 /*
  * A line is built on the caller's stack and written with one write(2) under the lock, so lines of
  * different threads never mix. A value is truncated at VALUE bytes. A field that no longer fits the
- * line is omitted, and the line then says so. A line is therefore always well formed, JSON or not.
+ * line is omitted, and the line then ends with truncated=true. A line is therefore always well
+ * formed, as text and as JSON.
  */
 enum { LINE = 16 * 1024, VALUE = 4096, TAIL = 64 };
 
@@ -54,9 +55,9 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg)
 
 struct line {
 	bool json;
-	/* The current field does not fit. */
+	/* True: the current field does not fit. */
 	bool over;
-	/* A field was omitted. */
+	/* True: a field was omitted. */
 	bool cut;
 	size_t len;
 	char text[LINE];
@@ -98,7 +99,8 @@ static void add_quoted(struct line *l, const char *s)
 		int32_t c = str_utf8(s, left, &used);
 
 		if (c < 0 && cut && left < 4)
-			break; /* The truncation split a UTF-8 sequence. */
+			/* Drop the bytes of a UTF-8 sequence that the truncation has split. */
+			break;
 		if (c == '"')
 			adds(l, "\\\"");
 		else if (c == '\\')
@@ -145,7 +147,7 @@ static void add_key(struct line *l, const char *key)
 	add(l, "=", 1);
 }
 
-/* Removes the field again if it does not fit completely. */
+/* Ends a field that began at offset `before`; removes it again if it does not fit completely. */
 static void end_field(struct line *l, size_t before)
 {
 	if (!l->over)
@@ -203,7 +205,8 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	if (l->json)
 		add(l, "{", 1);
 	str_time_micro(stamp, now_ms);
-	memcpy(stamp + 23, "Z", 2); /* The clock has a resolution of milliseconds. */
+	/* Only milliseconds are known, so the digits behind them are dropped. */
+	memcpy(stamp + 23, "Z", 2);
 	add_str(l, "time", stamp);
 	add_str(l, "level", names[level]);
 	add_str(l, "msg", message);
@@ -224,7 +227,8 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	l->text[l->len++] = '\n';
 }
 
-/* Drops the line if standard error is full or closed: nothing may wait for a log. */
+/* Writes to standard error. Drops the line if standard error is full or closed, because nothing may
+ * wait for a log. */
 static void write_all(const char *s, size_t n)
 {
 	while (n > 0) {

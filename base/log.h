@@ -6,9 +6,9 @@
 #include "base/err.h"
 
 /*
- * log: a fixed message plus fields, as key=value or JSON, one line each, to standard error or to a
- * function (tests). Only controller/ and the programs' main files log; everything below returns a
- * struct err.
+ * log: logs a fixed message plus fields, as key=value or JSON, one line each, to standard error or
+ * to a function (tests). Only controller/ and the programs' main files log; all other code returns
+ * a struct err.
  *
  *   log_info("machine state", LOG_S("machine", name), LOG_S("to", to));
  *
@@ -29,20 +29,20 @@ struct log_field {
 };
 #define LOG_S(k, v) ((struct log_field){.key = (k), .type = LOG_F_STR, .s = (v)})
 #define LOG_I(k, v) ((struct log_field){.key = (k), .type = LOG_F_INT, .i = (int64_t)(v)})
-/* Logs the error's text, kind and where. */
+/* Logs an error: its text, kind and the place that reported it. */
 #define LOG_E(v) ((struct log_field){.key = "error", .type = LOG_F_ERR, .e = (v)})
 #define LOG_END ((struct log_field){.type = LOG_F_END})
 
 void log_config(enum log_level least, enum log_format format);
-/* Passes log lines to fn instead of standard error; NULL: standard error again. wall_ms: clock for
- * the time stamps; NULL: the system clock. */
+/* log_redirect() passes log lines to fn instead of standard error; fn NULL: standard error again.
+ * log_clock() sets the clock for time stamps; wall_ms NULL: the system clock. */
 void log_redirect(void (*fn)(const char *line, size_t len, void *arg), void *arg);
 void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
-/* The first array element is a placeholder that is skipped, so that a call without fields is valid
- * C too. */
+/* Logs a message with fields. The first array element is a placeholder that is skipped, so that a
+ * call without fields is valid C too. */
 #define log_at(level, msg, ...)                                                                    \
 	log_write(level, msg, (const struct log_field[]){LOG_END, ##__VA_ARGS__, LOG_END} + 1)
 #define log_debug(msg, ...) log_at(LOG_DEBUG, msg, ##__VA_ARGS__)

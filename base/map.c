@@ -7,12 +7,13 @@
 #include "base/mem.h"
 
 /*
- * Open addressing. A slot has the whole hash of its entry, so that a search reads no entry but the
- * one it finds, and growing reads none. A removal leaves no mark: the entries behind it in its
- * chain move up. The hash is keyed, so whoever chooses the keys cannot choose the slots. Entries
- * are linked in order of insertion, so iteration does not depend on the hash key.
+ * The map uses open addressing. A slot has the whole hash of its entry, so that a search reads no
+ * entry but the one that it finds, and growing reads none. A removal leaves no mark: the entries
+ * behind it in its chain move up. The hash is keyed, so a peer that chooses the keys cannot choose
+ * the slots. Entries are linked in order of insertion, so iteration does not depend on the hash
+ * key.
  */
-#define SLOTS_MIN 8 /* A power of two. */
+#define SLOTS_MIN 8 /* Smallest number of slots; a power of two. */
 
 struct entry {
 	/* Neighbours in order of insertion. */
@@ -24,7 +25,7 @@ struct entry {
 struct map {
 	struct slot {
 		uint64_t hash;
-		/* NULL: the slot is free. */
+		/* The entry in the slot; NULL: the slot is free. */
 		struct entry *x;
 	} * slots;
 	/* nslots: a power of two, or 0; at least a quarter of the slots is free. */

@@ -6,12 +6,13 @@
 #include "base/own.h"
 
 /*
- * map: string keys to pointers, in order of insertion, with a keyed hash because keys come from
- * tenants and BMCs. The map copies keys; values belong to the caller unless free_value is given.
+ * map: maps strings to pointers, in order of insertion. The hash is keyed, because the strings come
+ * from tenants and BMCs. The map copies keys; it owns the values if free_value is set.
  */
 struct map;
 
-/* free_value NULL: the caller owns the values. */
+/* Creates a map. free_value: frees a value that is replaced or removed; NULL: the caller owns the
+ * values. */
 struct map *map_new(void (*free_value)(void *));
 void map_free(struct map *m);
 DEFINE_OWN(map)
@@ -24,7 +25,7 @@ void map_put(struct map *m, const char *key, void *value);
  * caller that replaces the value frees the old one. The pointer is valid until the map is
  * changed. */
 void **map_slot(struct map *m, const char *key);
-/* Removes the key and returns its value, which the caller then owns. */
+/* Removes the key and returns its value, which the caller then owns; NULL: no such key. */
 void *map_take(struct map *m, const char *key);
 void map_del(struct map *m, const char *key);
 void map_clear(struct map *m);

@@ -12,7 +12,7 @@ static void *must(void *p)
 	static const char text[] = "out of memory\n";
 
 	if (!p) {
-		/* Calls nothing that could allocate; a failed write is ignored. */
+		/* Only calls that cannot allocate memory; a failed write is ignored. */
 		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 			abort();
 		abort();
@@ -30,7 +30,7 @@ void *mem_calloc(size_t n, size_t size)
 	return n && size ? must(calloc(n, size)) : must(calloc(1, 1));
 }
 
-/* reallocarray() with a size of 0 would free p and return NULL. */
+/* Avoids a size of 0, for which reallocarray() would free p and return NULL. */
 void *mem_realloc_array(void *p, size_t n, size_t size)
 {
 	return n && size ? must(reallocarray(p, n, size)) : must(realloc(p, 1));

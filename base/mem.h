@@ -6,21 +6,22 @@
 /*
  * mem: small allocations that never fail: they abort the program instead.
  *
- * All state is in the API server and every operation is idempotent, so a restart is the recovery.
- * Anything whose size a peer controls goes through buf.h, which is given its maximum and fails with
- * an error.
+ * An abort is acceptable because all state is in the API server and every operation is idempotent,
+ * so a restart is the recovery. Data whose size a peer controls must use buf.h, which has a maximum
+ * and fails with an error.
  */
 /* Returns zeroed memory. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_calloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc_array(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
-/* Returns NULL if s is NULL. */
+/* Returns a malloc'd copy of s; NULL if s is NULL. */
 char *mem_strdup(const char *s) __attribute__((malloc));
 char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
-/* Makes jansson abort on failure too and seeds its hash. Must be the first call in main(). */
+/* Makes jansson abort too if an allocation fails, and seeds its hash. Must be the first call in
+ * main(). */
 void mem_init(void);
 
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))

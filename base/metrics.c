@@ -13,19 +13,19 @@
 #include "base/str.h"
 
 /*
- * A series is found by its labels in their printed form: a="x",b="y". Quoting makes this text
- * unique, and it is copied as it is into the output.
+ * A series (one combination of label values) is found by its labels in their printed form:
+ * a="x",b="y". Quoting makes this text unique, and it is copied unchanged into the output.
  */
 enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
 
 enum type { COUNTER, GAUGE, HISTOGRAM };
 
 struct series {
-	/* The sum of a histogram. */
+	/* Value of a counter or gauge; sum of a histogram. */
 	double value;
 	uint64_t count;
-	/* nbounds counters; each observation counts in one of them. The remainder belongs to
-	 * +Inf. */
+	/* nbounds counters. An observation counts in the first bucket that contains it, only there;
+	 * an observation above all bounds is in count alone (+Inf). */
 	uint64_t bucket[];
 };
 
@@ -110,7 +110,8 @@ static void key_add_value(struct key *k, const char *s)
 	}
 }
 
-/* other: use the series "other", for values beyond SERIES_MAX. */
+/* Returns the key of the series with these label values. other: returns the key of the series
+ * "other", for values beyond SERIES_MAX. */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {
@@ -167,7 +168,8 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 	f->nbounds = n;
 	map_put(m->families, name, f);
 	if (f->nlabels == 0)
-		series_of(f, NULL); /* A rate needs the initial zero. */
+		/* Create the series now, because a rate needs its initial zero. */
+		series_of(f, NULL);
 	return f;
 }
 
@@ -209,7 +211,7 @@ void metric_observe(struct metric *f, const char *const *values, double x)
 
 	assert(f->type == HISTOGRAM);
 	if (isnan(x))
-		return; /* NaN would spoil the sum permanently. */
+		return; /* Ignore NaN, which would make the sum NaN permanently. */
 	s = series_of(f, values);
 	s->value += x;
 	s->count++;
@@ -231,7 +233,7 @@ double metric_get(const struct metric *f, const char *const *values)
 
 /* --- text --- */
 
-/* Returns the shorter of two forms that reads back as the same number. */
+/* Prints a number in the shorter of two forms that both read back as the same number. */
 static const char *number(double x, char out[static 32])
 {
 	if (isnan(x))
@@ -260,7 +262,8 @@ static void write_help(const struct metric *f, struct buf *out)
 	buf_printf(out, "\n# TYPE %s %s\n", f->name, types[f->type]);
 }
 
-/* extra: a label after the others; "" means none. */
+/* Writes one line of a family. ending: added to the name; extra: a label after the others, "" for
+ * none. */
 static void write_line(const struct metric *f, const char *ending, const char *labels,
 		       const char *extra, const char *value, struct buf *out)
 {

@@ -19,21 +19,23 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 DEFINE_OWN(metrics)
 
-/* labels: names, NULL-terminated, at most 4; NULL: none. Declaring the same name again returns the
- * same family. */
+/* Declares a family of counters or gauges and returns it. labels: names, NULL-terminated, at most
+ * 4; NULL: none. Declaring the same name again returns the same family. */
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels);
 struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
 			     const char *const *labels);
-/* bounds: upper bounds in ascending order, n of them; +Inf is added. */
+/* Declares a family of histograms. bounds: n upper bounds in ascending order; +Inf is added. */
 struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
 				 const char *const *labels, const double *bounds, size_t n);
 
-/* values: one for each label name, in order; NULL if the family has no labels. */
+/* metric_add() increases a counter or gauge, metric_set() sets a gauge, metric_observe() adds a
+ * value to a histogram. values: one for each label name, in order; NULL if the family has no
+ * labels. */
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
-/* Value of a counter or gauge; 0 if the series does not exist. */
+/* Returns the value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 
 void metrics_write(const struct metrics *m, struct buf *out);

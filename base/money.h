@@ -19,7 +19,7 @@
 #define MONEY_TEXT 24 /* Size of an amount's text in bytes. */
 #define MONEY_TEXT_MAX (INT64_C(1000000000000) * MONEY_UNIT - 1)
 
-/* Fails with ERR_INVALID, naming the text; *micro is then unchanged. */
+/* Parses an amount. Fails with ERR_INVALID, naming the text; *micro is then unchanged. */
 int money_parse(const char *text, int64_t *micro, struct err *e)
 	__attribute__((warn_unused_result));
 /* Writes the amount with at least two decimals and no further trailing zeros: "6.50", "0.000001",
@@ -28,13 +28,13 @@ const char *money_format(int64_t micro, char out[static MONEY_TEXT]);
 /* True if money_parse() accepts the text. */
 bool money_is_amount(const char *text);
 
-/* *sum += more. */
+/* Adds more to *sum. False: the sum would overflow; *sum is then unchanged. */
 bool money_add(int64_t *sum, int64_t more) __attribute__((warn_unused_result));
-/* *product = micro * times. */
+/* Sets *product to micro * times. False: overflow; *product is then unchanged. */
 bool money_times(int64_t micro, int64_t times, int64_t *product)
 	__attribute__((warn_unused_result));
-/* Cost of ms milliseconds at per_hour per hour, rounded up to a whole micro-unit. Neither argument
- * may be negative. */
+/* Sets *micro to the cost of ms milliseconds at per_hour per hour, rounded up to a whole
+ * micro-unit. Neither argument may be negative. False: overflow. */
 bool money_for_ms(int64_t per_hour, int64_t ms, int64_t *micro) __attribute__((warn_unused_result));
 static inline bool money_for_seconds(int64_t per_hour, int64_t seconds, int64_t *micro)
 {

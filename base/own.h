@@ -2,12 +2,12 @@
 #define BASE_OWN_H
 
 /*
- * own: scope-bound ownership.
+ * own: frees a variable at the end of its scope.
  *
  *   OWN(pool) p = pool_new(name);   freed at the end of the scope ...
  *   return give(p);                 ... unless ownership is transferred
  *
- * A module that offers this writes DEFINE_OWN(type) after type_free().
+ * A module that offers this writes DEFINE_OWN(type) after the declaration of type_free().
  */
 #define OWN(type) __attribute__((cleanup(type##_own_free_))) struct type *
 #define DEFINE_OWN(type)                                                                           \

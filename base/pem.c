@@ -44,7 +44,7 @@ static void block_free(struct block *b)
 	*b = (struct block){0};
 }
 
-/* 1: *b is the next block; 0: end of text; -1: the rest is not PEM. */
+/* Reads the next block. 1: *b is the block; 0: end of text; -1 with *e: the rest is not PEM. */
 static int block_next(BIO *in, struct block *b, struct err *e)
 {
 	unsigned long code;
@@ -108,7 +108,7 @@ static int add_cert(const struct block *b, BIO *out, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "want certificates, got OpenSSL's TRUSTED CERTIFICATE");
 	x = d2i_X509(NULL, &p, b->len);
-	/* Parse the public key now: OpenSSL otherwise does so only at its first use. */
+	/* Parse the public key now, because OpenSSL otherwise parses it only at its first use. */
 	if (!x || p != b->data + b->len || !X509_get0_pubkey(x)) {
 		X509_free(x);
 		ERR_clear_error();
@@ -179,8 +179,8 @@ static EVP_PKEY *key_of(const struct block *b)
 	return key;
 }
 
-/* True if the curve is given by its name; explicit curve parameters are refused, because they are
- * not trustworthy. */
+/* True if the curve is one of the known ones, named in the key. Explicit curve parameters are
+ * refused, because they are not trustworthy. */
 static bool curve_is_known(const EVP_PKEY *key)
 {
 	static const char *const known[] = {"prime256v1", "P-256",     "secp384r1",
@@ -277,8 +277,8 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* Signs and verifies a test text: a key may match its certificate by its numbers and still not
- * work. */
+/* True if the key can sign a test text and the public key verifies it: a key may match its
+ * certificate by its numbers and still not work. */
 static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)
 {
 	static const unsigned char text[] = "drover";
@@ -300,8 +300,8 @@ static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)
 	return ok;
 }
 
-/* pem_certs() and pem_key() wrote both texts, so no block is encrypted and OpenSSL asks for no
- * passphrase. */
+/* Both texts must come from pem_certs() and pem_key(), so no block is encrypted and OpenSSL asks
+ * for no passphrase. */
 int pem_pair(const char *cert, const struct secret *key, struct err *e)
 {
 	BIO *cert_in = BIO_new_mem_buf(cert, -1);

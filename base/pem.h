@@ -10,9 +10,9 @@
  *
  * The result is written anew from the parsed contents, so a TLS library reads only bytes that
  * drover wrote. This matters for encrypted material: OpenSSL asks for its passphrase through a
- * callback, which in libcurl crashes if it is missing and otherwise waits for a terminal.
+ * callback. In libcurl a missing callback crashes, and the default one waits for a terminal.
  *
- * Blocks of other types are skipped, because kubelet keeps key and certificate in one file. Errors
+ * Blocks of other types are skipped, because kubelet stores key and certificate in one file. Errors
  * are ERR_INVALID and quote nothing of the input. Formats: RFC 7468; encrypted keys: RFC 1421
  * section 4.6.1.1 ("Proc-Type: 4,ENCRYPTED") and RFC 5958 section 3 ("ENCRYPTED PRIVATE KEY").
  */
@@ -26,8 +26,8 @@ char *pem_certs(const char *text, size_t len, size_t max, struct err *e);
  * loop for more than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
 struct secret *pem_key(const char *text, size_t len, struct err *e);
 
-/* Succeeds if the key belongs to the first certificate. Both arguments are results of the functions
- * above. */
+/* Succeeds if the key belongs to the first certificate; otherwise -1 with *e. cert must be a result
+ * of pem_certs(), key one of pem_key(). */
 int pem_pair(const char *cert, const struct secret *key, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -1,4 +1,5 @@
-/* quoted: searches a text for each form in which a secret may be written. */
+/* quoted: searches a text for each form in which a secret may be written, and replaces each
+ * match. */
 #include "base/quoted.h"
 
 #include <ctype.h>
@@ -11,14 +12,14 @@
 
 #define FORM_MAX 1024 /* Longest part of a secret to search for, in bytes. */
 
-/* Characters that quoting may insert between two characters of a secret. */
+/* True for characters that quoting may insert between two characters of a secret. */
 static bool is_between(char c)
 {
 	return c && strchr("\"'`\\ \t", c);
 }
 
-/* Returns the end of `form` in the text at s. Returns the end of the text if the text ends within
- * `form`. NULL: no match. */
+/* Returns the end of form in the text at s; the end of the text if it ends within form; NULL: no
+ * match. */
 static char *behind_form(char *s, const char *form, size_t len, bool any_case)
 {
 	size_t n = 0, used;
@@ -57,8 +58,9 @@ static void strike_form(char *text, const char *form, size_t len, bool any_case)
 	}
 }
 
-/* Base64 turns three bytes into four characters, so the number of bytes before the secret decides
- * between three forms. Characters that also encode a neighbouring byte are left out. */
+/* Replaces the secret in base64. Base64 turns three bytes into four characters, so the number of
+ * bytes before the secret decides between three forms. Characters that also encode a neighbouring
+ * byte are left out of the search. */
 static void strike_base64(char *text, const char *secret, size_t len)
 {
 	char padded[FORM_MAX + 3];
@@ -73,7 +75,7 @@ static void strike_base64(char *text, const char *secret, size_t len)
 		form = crypto_base64(padded, before + len);
 		if (most > skip) {
 			strike_form(text, form + skip, most - skip, false);
-			for (char *c = form; *c; c++) /* base64url */
+			for (char *c = form; *c; c++) /* Search the same form in base64url. */
 				*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
 			strike_form(text, form + skip, most - skip, false);
 		}

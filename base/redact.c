@@ -1,5 +1,6 @@
 /*
- * redact: reads the text through its encodings; strikes out the original bytes.
+ * redact: finds credentials in a text, also in encoded form (percent-encoding, JSON and XML
+ * escapes), and replaces the original bytes by '*'.
  */
 #include "base/redact.h"
 
@@ -9,7 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEX_MAX 32 /* 32 hex digits are at most half of a token; UUIDs and WWNs are shorter. */
+/* Longest run of hex digits that is not replaced: at most half of a token; UUIDs and WWNs are
+ * shorter. */
+#define HEX_MAX 32
 #define JWT_MIN 20
 #define TOKEN_ID 6
 #define TOKEN_SECRET 16
@@ -22,7 +25,7 @@ static int hex(char c)
 				      : -1;
 }
 
-/* Decodes two hex digits to a character; 0: they are not hex digits. */
+/* Decodes two hex digits to a character; 0: s does not begin with two hex digits. */
 static char pair(const char *s)
 {
 	int hi = hex(s[0]), lo = hi < 0 ? -1 : hex(s[1]);
@@ -30,7 +33,8 @@ static char pair(const char *s)
 	return lo < 0 ? 0 : (char)(hi << 4 | lo);
 }
 
-/* Decodes "&#x2f;" and "&#47;"; *used is their length. */
+/* Decodes an XML character reference, "&#x2f;" or "&#47;"; *used is its length. 0: not a
+ * reference. */
 static char entity(const char *s, size_t *used)
 {
 	bool x = s[2] == 'x' || s[2] == 'X';
@@ -51,7 +55,8 @@ char redact_char(const char *s, size_t *used)
 	if (s[0] == '%') {
 		*used = 3;
 		c = pair(s + 1);
-		for (; c == '%' && pair(s + *used); *used += 2) /* Percent-encoded repeatedly. */
+		/* Decode repeated percent-encoding. */
+		for (; c == '%' && pair(s + *used); *used += 2)
 			c = pair(s + *used);
 	} else if (s[0] == '\\' && s[1] == '/') {
 		*used = 2;
@@ -99,7 +104,7 @@ static bool ends(char c)
 	return !c || isspace((unsigned char)c) || strchr("\"'<>,;)", c);
 }
 
-/* s points behind "://". */
+/* Replaces user and query of a URL; s points behind its "://". */
 static void strike_url(char *s)
 {
 	char *user = s, *query = NULL, c;
@@ -131,7 +136,7 @@ static size_t lows(const char *s)
 	return n;
 }
 
-/* Strikes a bootstrap token or a JSON Web Token that begins at s. */
+/* Replaces a bootstrap token or a JSON Web Token that begins at s. */
 static void strike_word(char *s)
 {
 	size_t id = lows(s), n;

@@ -4,12 +4,12 @@
 #include <stddef.h>
 
 /*
- * redact: strikes credentials out of a text. Texts quote BMCs, API servers, agents and programs,
- * which in turn quote what drover sent them: the address of a boot medium, a bootstrap token, a
- * presigned URL.
+ * redact: replaces credentials in a text. Texts quote BMCs, API servers, agents and programs, which
+ * in turn quote what drover sent them: the address of a boot medium, a bootstrap token, a presigned
+ * URL.
  *
  *   more than 32 hex digits in a row       tokens, boot secrets, digests; sha256:... stays
- *   hex digits after /boot/                the same, truncated
+ *   hex digits after /boot/                boot secrets that were truncated
  *   the user and the query of a URL        https://user:password@host, ?X-Amz-Signature=...
  *   abcdef.0123456789abcdef                bootstrap tokens: the part behind the dot
  *   eyJ...                                 JSON Web Tokens
@@ -22,8 +22,8 @@
 /* Replaces each byte of a credential in text by '*', in place. */
 void redact(char *text);
 
-/* Returns the character that the text at s stands for, decoded, and the number of bytes that it
- * occupies. */
+/* Decodes the character at s. Returns it, and sets *used to the number of bytes that its encoding
+ * has. */
 char redact_char(const char *s, size_t *used);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * retry: back-off with full jitter, and token buckets. Pure arithmetic on milliseconds that the
+ * retry: back-off with full jitter, and token buckets. Pure functions of times in ms that the
  * caller passes; no clock, no timer.
  */
 struct backoff {

@@ -9,19 +9,19 @@
 #include "base/str.h"
 
 /*
- * schedule: a schedule becomes one bit set per field; a window is judged day by day, then minute by
- * minute.
+ * schedule: parses a schedule into one bit set for each of its five fields. Whether the schedule
+ * occurs in a time window is checked day by day, then minute by minute within a matching day.
  */
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MINUTES 1440
 #define FIELDS 5
 #define SPACES " \t\n\v\f\r"
-#define NUMBER_MAX 100000 /* Larger numbers are read as this one. */
+#define NUMBER_MAX 100000 /* Value for all larger numbers. */
 
 /* One bit for each minute, hour, day of the month, month and day of the week of a schedule. */
 struct cron {
 	uint64_t bits[FIELDS];
-	/* The field has a part that is * or ? without a step. */
+	/* True: the field has a part that is * or ? without a step. */
 	bool any[FIELDS];
 };
 enum { MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS };
@@ -30,16 +30,16 @@ static const char *const month_names[] = {"jan", "feb", "mar", "apr", "may", "ju
 					  "aug", "sep", "oct", "nov", "dec", NULL};
 static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat", NULL};
 
-/* One of the five fields. */
+/* Properties of one of the five fields. */
 struct unit {
 	const char *name;
-	/* The range that * covers. */
+	/* Range that * means. */
 	int min, max;
 	/* Highest number that is accepted. */
 	int most;
-	/* Names of min, min + 1, ...; NULL: numbers only. */
+	/* Names of the numbers from min on; NULL: the field has numbers only. */
 	const char *const *names;
-	/* min and max as text. */
+	/* min and max as text, for errors. */
 	const char *first, *last;
 };
 static const struct unit units[FIELDS] = {
@@ -50,7 +50,7 @@ static const struct unit units[FIELDS] = {
 	{"weekday", 0, 6, 7, weekday_names, "sun", "sat"},
 };
 
-/* The characters from p up to end. */
+/* A part of the text: the characters from p up to end. */
 struct span {
 	const char *p, *end;
 };
@@ -58,7 +58,7 @@ struct span {
 struct part {
 	int from, to, step;
 	bool any;
-	/* The ends of the range as written. */
+	/* Both ends of the range as written, for errors. */
 	struct span low, high;
 };
 
@@ -148,7 +148,8 @@ static int wrong_part(const struct unit *u, struct span s, struct err *e)
 		       u->first, u->first, u->last);
 }
 
-/* Names the two parts that mean what the reader of FROM-TO expects. */
+/* Sets the error for a range that ends before it begins. Its text names the two ranges that the
+ * author of FROM-TO probably means. */
 static int wrong_order(const struct unit *u, struct span s, const struct part *r, struct err *e)
 {
 	char before[32], after[32];
@@ -237,7 +238,7 @@ static int parse(const char *s, struct cron *c, struct err *e)
 	for (int i = 0; i < FIELDS; i++)
 		if (read_field(&units[i], fields[i], &c->bits[i], &c->any[i], e) < 0)
 			return -1;
-	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday is 0 and 7. */
+	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday may be written as 0 or 7: set bit 0 as well. */
 		c->bits[WEEKDAYS] |= 1;
 	return 0;
 }
@@ -247,7 +248,7 @@ static bool both_days(const struct cron *c)
 	return c->any[DAYS] || c->any[WEEKDAYS];
 }
 
-/* False: no month of the schedule has any of its days. */
+/* True if the schedule ever occurs: one of its months has one of its days. */
 static bool ever(const struct cron *c)
 {
 	static const int days_of[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};

@@ -12,14 +12,14 @@
 
 /*
  * The bytes are in separate pages, marked MADV_DONTDUMP. Thousands of BMC passwords must not take a
- * page each: sizes up to 4 KiB share chunks, which are divided into slots of one size. A freed slot
- * is cleared and put on the free list of its size class; chunks are never unmapped. A larger secret
- * has a mapping of its own.
+ * page each, so sizes up to 4 KiB share chunks, which are divided into slots of one size. A freed
+ * slot is cleared and put on the free list of its size class; chunks are never unmapped. A larger
+ * secret has a mapping of its own.
  */
 enum { SMALLEST = 64, CLASSES = 4, CHUNK = 64 * 1024 };
 
 union slot {
-	/* Next free slot, while this one is free. */
+	/* Next free slot, if this slot is free. */
 	union slot *next;
 	char bytes[SMALLEST];
 };
@@ -55,7 +55,8 @@ static void *map_pages(size_t size)
 	return p;
 }
 
-/* Returns the class whose slots have at least `need` bytes; CLASSES: none. */
+/* Returns the size class whose slots have at least need bytes, and the slot size in *size; CLASSES:
+ * no class is large enough. */
 static unsigned class_of(size_t need, size_t *size)
 {
 	unsigned c = 0;

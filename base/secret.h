@@ -17,24 +17,24 @@ struct secret;
 
 struct secret *secret_new(const void *data, size_t len);
 struct secret *secret_from_str(const char *s);
-/* Returns NULL if s is NULL. */
+/* Returns a copy; NULL if s is NULL. */
 struct secret *secret_copy(const struct secret *s);
 void secret_free(struct secret *s);
-/* Returns the bytes, NUL-terminated. */
 DEFINE_OWN(secret)
 
+/* Returns the bytes, NUL-terminated. */
 const char *secret_expose(const struct secret *s);
 size_t secret_len(const struct secret *s);
 /* Compares in constant time. */
 bool secret_equal(const struct secret *a, const struct secret *b);
 /* Compares in constant time. */
 bool secret_equal_bytes(const struct secret *a, const void *b, size_t len);
-/* Clears temporary copies; the compiler does not optimise the call away. */
+/* Clears a temporary copy of a secret; the compiler does not optimise the call away. */
 void secret_wipe(void *p, size_t len);
 
-/* Returns a descriptor for a program that reads a secret only from a file: an anonymous, sealed
- * file in memory (memfd_create(2), F_ADD_SEALS in fcntl(2)), which vanishes with its last
- * descriptor. Close-on-exec; the caller closes it. -1 with e on failure. */
+/* Returns a descriptor of a file with the secret, for a program that reads a secret only from a
+ * file: an anonymous, sealed file in memory (memfd_create(2), F_ADD_SEALS in fcntl(2)), which
+ * vanishes with its last descriptor. Close-on-exec; the caller closes it. -1 with *e on failure. */
 int secret_file(const struct secret *s, struct err *e) __attribute__((warn_unused_result));
 
 #endif

@@ -95,8 +95,8 @@ bool str_to_canonical_i64(const char *s, int64_t *out)
 /* --- RFC 3339 --- */
 
 /*
- * Days from 1970-01-01 of a date in the Gregorian calendar.  Years are counted
- * from March, so that the leap day is the last one; 400 years are 146,097 days.
+ * Returns the days from 1970-01-01 to a date in the Gregorian calendar. Years are counted from
+ * March, so that the leap day is the last one; 400 years are 146,097 days.
  */
 static int64_t days_of(int64_t y, unsigned m, unsigned d)
 {
@@ -186,7 +186,7 @@ bool str_to_time(const char *s, int64_t *unix_ms)
 	    !take_char(&s, ':') || !take_digits(&s, 2, &sec))
 		return false;
 	if (mo < 1 || mo > 12 || d < 1 || d > month_length(y, mo) || h > 23 || mi > 59 || sec > 60)
-		return false; /* 60 is a leap second. */
+		return false; /* Seconds up to 60 are accepted, because 60 is a leap second. */
 	if (*s == '.') {
 		if (!is_digit(*++s))
 			return false;
@@ -270,7 +270,7 @@ static bool take_term(const char **s, __int128 *total)
 	if (*p == '.') {
 		for (p++; is_digit(*p); p++, any = true) {
 			if (scale > INT64_MAX / 10)
-				continue; /* Digits below the resolution. */
+				continue; /* Ignore digits below the resolution. */
 			fraction = fraction * 10 + (*p - '0');
 			scale *= 10;
 		}
@@ -285,7 +285,7 @@ static bool take_term(const char **s, __int128 *total)
 	return *total <= INT64_MAX;
 }
 
-/* Fractions of a millisecond are rounded away from zero: a limit of 1ns must not become "no
+/* Rounds fractions of a millisecond away from zero, because a limit of 1ns must not become "no
  * limit". */
 bool str_to_duration(const char *s, int64_t *ms)
 {
@@ -367,7 +367,7 @@ bool str_is_dns_label(const char *s)
 	return n <= 63 && dns_label(s, n);
 }
 
-/* As in Kubernetes, the labels of a subdomain may be longer than 63 characters. */
+/* True for a DNS subdomain. As in Kubernetes, its labels may be longer than 63 characters. */
 static bool dns_subdomain(const char *s, size_t n)
 {
 	size_t from = 0;
@@ -485,7 +485,8 @@ void str_printable(char *s)
 	str_clean(s);
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
-		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F */
+		/* The two bytes are U+0080 to U+009F. */
+		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
 
 		*to++ = c1 || c < 0x20 || c == 0x7f ? '?' : *s;
 		s += c1;

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define GROUP 4 /* Bytes of the first group. */
+#define GROUP 4 /* Bytes in the first group of a UUID. */
 
 /* Placeholder UUIDs that were seen on many machines; both byte orders count. */
 static const char *const defaults[] = {
@@ -140,7 +140,7 @@ enum uuid_match uuid_compare(const char *a, const char *b)
 	if (str_empty(a) || str_empty(b) || !parse(a, x) || !parse(b, y))
 		return UUID_DIFFERENT;
 	turn_round(y, other);
-	/* Most pairs differ and end here; only equal ones are compared with the table of
+	/* Most pairs differ and end here. Only equal ones are compared with the table of
 	 * placeholders. */
 	if (memcmp(x, y, BYTES) != 0 && memcmp(x, other, BYTES) != 0)
 		return UUID_DIFFERENT;

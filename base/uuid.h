@@ -16,16 +16,16 @@
  * Placeholder UUIDs of firmware identify no machine: all bytes equal (zeros, ones, fe, "XXXX"),
  * only the first group set, and the vendors' defaults listed in uuid.c, in either byte order.
  *
- * The caller decides whether a match in the other byte order suffices: to ask "may these two be one
- * machine?" it always does; to prove an identity it needs another proof beside it
- * (controller/rules/identity.h).
+ * The caller decides whether a match in the other byte order suffices. It always suffices as a
+ * reason to assume that both may be one machine. To prove an identity, another proof is needed
+ * beside it (controller/rules/identity.h).
  */
 #define UUID_TEXT 37
 
 enum uuid_kind {
-	/* NULL or "". */
+	/* The text is NULL or "". */
 	UUID_NONE,
-	/* Any other text that is not a UUID. */
+	/* The text is not a UUID. */
 	UUID_NOT,
 	/* A UUID that identifies no machine. */
 	UUID_DEFAULT,
@@ -34,13 +34,14 @@ enum uuid_kind {
 /* Reads a UUID in either case, with all dashes or none. Writes it to out in lower case with dashes
  * for UUID_DEFAULT and UUID_IS; else writes "". */
 enum uuid_kind uuid_read(const char *text, char out[static UUID_TEXT]);
-/* True for UUID_IS. */
+/* True if text is a UUID that identifies a machine (UUID_IS). */
 bool uuid_is(const char *text);
 
 enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
-/* UUID_DIFFERENT unless both are UUID_IS: two default UUIDs do not prove the same machine. */
+/* Compares two UUIDs. UUID_DIFFERENT unless both are UUID_IS: two placeholder UUIDs do not prove
+ * the same machine. */
 enum uuid_match uuid_compare(const char *a, const char *b);
-/* True if both match in either byte order. */
+/* True if both are UUID_IS and equal in either byte order. */
 bool uuid_same(const char *a, const char *b);
 /* Writes a key that is equal for two texts exactly if uuid_same() is true for them. False: the text
  * identifies no machine. */
