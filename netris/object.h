@@ -120,7 +120,7 @@ struct netris_template {
 struct netris_member {
 	int64_t id;
 	const char *name;
-	/* Value of enum netris_bool: whether tenants share the server. */
+	/* Value of enum netris_bool: the controller's flag that the server is shared. */
 	int shared;
 };
 struct netris_cluster {

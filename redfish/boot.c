@@ -111,11 +111,11 @@ static json_t *clear_body(const struct redfish *r)
 	unsigned forms = none ? 2 : 1, form = op->rung % forms, way = op->rung / forms;
 	json_t *o;
 
-	/* This variant is for BMCs without a target "None": the target is the disk. */
 	if (way > (address ? 2 : 0))
 		return NULL;
 	o = json_object();
 	if (!none) {
+		/* The BMC lists targets, but not "None": use the disk. */
 		put(o, "BootSourceOverrideTarget", "Hdd");
 		put(o, "BootSourceOverrideEnabled",
 		    listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ? "Once"

@@ -171,7 +171,8 @@ struct rf_op {
 	bool tag_reread;
 	/* Function that repeats the write with another form of the ETag. */
 	void (*again)(struct redfish *r);
-	/* Continues the operation after the vendor's own settings were read or set. */
+	/* Continues the operation after a preparation: the vendor's own settings were read or set
+	 * (oem.c), or the slot was prepared (media_trust.c). */
 	void (*then)(struct redfish *r);
 	struct rf_task task;
 	/* The ResetType that was sent. */

@@ -419,8 +419,8 @@ static void on_cli(void *arg)
 	conn_settle(c);
 }
 
-/* Sets the identity of the exchange from the peer's own client certificate, instead of the
- * transport's. */
+/* Sets the identity that the server sees: the names in pem, the peer's own client certificate, or
+ * the transport's identity if pem is NULL. */
 static int show_certificate(struct conn *c, const struct mem_transport *t, const char *pem,
 			    struct err *e)
 {

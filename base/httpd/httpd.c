@@ -10,7 +10,7 @@
 
 #define HEADERS_MAX 100
 #define BODY_BUDGET (64u << 20)
-/* Largest amount of freed bodies that is not returned to the system, because it is not worth the
+/* Memory is returned to the system only if the bodies had this many bytes; less is not worth the
  * walk through the heap. */
 #define TRIM_ABOVE (4u << 20)
 

@@ -406,8 +406,8 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 					     .ns = x->ns};
 			size_t n = json_array_size(only);
 
-			/* The new rule is for all names: the user needs the right for all names
-			 * too. */
+			/* A rule without resource names is for all names: the user needs
+			 * the right for all names too. */
 			for (size_t i = 0; i < (n ? n : 1); i++) {
 				one.name = n ? nth(only, i) : NULL;
 				if (!holds(x, &one))

@@ -225,8 +225,9 @@ int object_complete(struct request *rq, const json_t *old, json_t *obj, struct f
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
-/* object_is_going(): true if obj has a deletionTimestamp. object_may_go(): true if no finalizer
- * keeps it. */
+/* object_is_going(): true if obj has a deletionTimestamp. object_may_go(): true if the object can
+ * be removed: it has no finalizer, and is no running pod whose grace period a kubelet has to end
+ * (spec.graceful_pods). */
 bool object_is_going(const json_t *obj);
 bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
 /* Sets the deletionTimestamp. grace_s: grace period in seconds, for pods. */
