@@ -76,7 +76,7 @@ static const struct field queue_wait_fields[] = {
 static const char *const approval_names[] = {"None", "Manual", NULL};
 static const struct field guards_fields[] = {
 	FIELD_IN(burst_policy_trigger, guards, on_prem_utilisation_over, "onPremUtilisationOver",
-		 FIELD_STR, AS_MONEY,
+		 FIELD_STR, AS_FRACTION,
 		 .doc = "Fraction of owned GPUs, from 0 to 1 such as \"0.9\". Work bursts only "
 			"while more than this fraction is in use."),
 	FIELD_IN(
@@ -99,9 +99,9 @@ static const struct field trigger_fields[] = {
 		     "than this from now. Work without an expected time does not trigger."),
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Triggers if less than this time is left between the expected arrival of an "
-		     "owned machine (90th percentile; now if unknown or past) and the latest "
-		     "start of the work."),
+	      .doc = "Triggers if the work's latest start is less than this after the expected "
+		     "arrival of an owned machine (90th percentile; now if unknown or past). Has no "
+		     "effect in the controller yet (docs/burst.md)."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
 	      .doc = "Triggers if all waiting work that matches requests more GPUs in total than "
@@ -236,9 +236,9 @@ static const char *const exhausted_names[] = {"StopNew", "DrainAtCheckpoint", "D
 					      "RequireApproval", NULL};
 static const char *const exhausted_acted_upon[] = {"StopNew", NULL};
 static const char *const zones_acted_upon[] = {"UTC", NULL};
-#define TIMEZONE_ROW                                                                               \
+#define TIMEZONE_ROW(words)                                                                        \
 	FIELD_UNKEPT("timezone", FIELD_STR, .max_len = 63, .only = zones_acted_upon,               \
-		     .def = "\"UTC\"", .doc = "Time zone of the schedule.")
+		     .def = "\"UTC\"", .doc = words)
 static const struct field burst_budget_fields[] = {
 	FIELD(burst_policy_budget, scope, "scope", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_scope_names,
@@ -252,7 +252,7 @@ static const struct field burst_budget_fields[] = {
 	      .enums = burst_policy_per_names,
 	      .doc = "Calendar period of the budget, in UTC. Weeks begin on Monday. Total: one "
 		     "period without end."),
-	TIMEZONE_ROW,
+	TIMEZONE_ROW("Time zone of the period."),
 	FIELD(burst_policy_budget, mode, "mode", FIELD_ENUM, .enums = budget_modes,
 	      .def = "\"Hard\"",
 	      .doc = "Hard: launches that would exceed the amount are refused. Soft: exceeding "
@@ -260,7 +260,7 @@ static const struct field burst_budget_fields[] = {
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
 	      .def = "true",
 	      .doc = "Whether the highest further cost of running instances counts as spent."),
-	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_MONEY,
+	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\", at which an alert is "
 		     "reported."),
 	FIELD_UNKEPT("onExhausted", FIELD_ENUM, .enums = exhausted_names,
@@ -279,7 +279,7 @@ static const struct field window_fields[] = {
 	      .doc = "Start of the window, in cron syntax (minute hour day month weekday), UTC."),
 	FIELD(burst_policy_window, duration, "duration", FIELD_DURATION, .required = true,
 	      .min = MINUTE, .max = 31 * DAY, .doc = "Length of the window."),
-	TIMEZONE_ROW,
+	TIMEZONE_ROW("Time zone of the schedule."),
 	FIELDS_END,
 };
 #define DATE_PATTERN                                                                               \
@@ -335,7 +335,7 @@ static const struct field runtime_fields[] = {
 		 .doc = "Shortest expected run time of work that may burst. Work that declares no "
 			"run time is refused."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
-		 FIELD_STR, AS_MONEY,
+		 FIELD_STR, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
 			"cost.bootAndStageTime may take."),
 	FIELD_IN(
@@ -369,7 +369,8 @@ static const struct field burst_limits_fields[] = {
 		 ANY_COUNT,
 		 .doc = "Highest number of launches at one time whose Nodes are not ready yet. If "
 			"not set, no limit."),
-	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR, AS_MONEY,
+	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR,
+		 AS_FRACTION,
 		 .doc = "Highest fraction of limits.nodes, from 0 to 1, that one tenant may have. "
 			"Needs limits.nodes."),
 	FIELD_REFUSED("spareNodes", .doc = "Not supported yet: idle spare instances."),

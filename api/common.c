@@ -195,8 +195,8 @@ const struct field object_ref_fields[] = {
 	FIELD(object_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of the object."),
 	FIELD(object_ref, uid, "uid", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the object. An object with the same name but another UID is not "
-		     "referred to."),
+	      .doc = "UID of the object. If set, only the object with this UID is meant, not a "
+		     "later one of the same name."),
 	FIELDS_END,
 };
 

@@ -36,8 +36,8 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
 	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
 	FIELD_PTR(machine_approval, bmc, "bmc", bmc_trust_fields,
-		  .doc = "BMC to which the password may be sent. For action TrustBMC. The approval "
-			 "applies only while spec.bmc and the Secret still match it."),
+		  .doc = "For action TrustBMC: the BMC to which drover may send the password. Void "
+			 "once spec.bmc or the Secret differs from it."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -246,7 +246,8 @@ static const struct field last_wipe_fields[] = {
 	FIELD_IN(machine_status, last_wipe, record, "record", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the WipeRecord."),
 	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
-		 .max = INT64_MAX, .doc = "Tenancy that this wipe ended."),
+		 .max = INT64_MAX,
+		 .doc = "Number of the tenancy (status.tenancy) whose data this wipe erased."),
 	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
 		 .doc = "ID of the operation that wiped the machine. With bootNumber it yields the "
 			"nonce by which the drives are checked again."),
@@ -443,8 +444,8 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
 	      .doc = "VirtualCluster of that NodeClaim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Hash of the pool template from which that NodeClaim was made, used to "
-		     "detect drift."),
+	      .doc = "Hash of the pool template of that NodeClaim; used to stop replacing Nodes by "
+		     "a template that failed."),
 	FIELDS_END,
 };
 
@@ -602,7 +603,7 @@ static const struct field status_fields[] = {
 	FIELD_PTR(machine_status, hold, "hold", hold_fields,
 		  .doc = "Hold: nothing is scheduled to the machine, and it is not given back."),
 	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
-		  .doc = "Operator requests by annotation that were acted on."),
+		  .doc = "Annotation values (retry, release) that drover has already acted on."),
 	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,
 	      .doc = "ID of the approval (spec.approval.id) that was acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,

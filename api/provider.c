@@ -26,8 +26,8 @@ static const struct field machine_exec_fields[] = {
 	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
 	      .max_items = 32, .doc = "Program and its arguments. It is run without a shell."),
 	FIELD(provider_object_exec, elastic, "elastic", FIELD_BOOL,
-	      .doc = "Whether the program launches and ends cloud instances. false: it switches "
-		     "owned machines."),
+	      .doc = "Whether the program launches and ends cloud instances. false: it powers "
+		     "owned machines on and off."),
 	FIELDS_END,
 };
 
@@ -158,9 +158,9 @@ static const struct field agent_fields[] = {
 		.doc = "URL at which agents reach drover, from the quarantine and the provisioning "
 		       "segment."),
 	FIELD_IN(provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
-		 .doc = "Networks from which agents may call, as drover sees their addresses. If "
-			"not set, any. A machine with spec.provisioning.address may call only from "
-			"that address."),
+		 .doc = "Source networks (after NAT) from which agents may connect. If not set, "
+			"any. The agent of a machine with spec.provisioning.address may connect "
+			"only from that address."),
 	FIELD_IN(provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks of NAT gateways or proxies through which agents call. Several "
 			"machines may share an address in these networks."),
@@ -177,7 +177,8 @@ _Static_assert(sizeof(struct per_domain) ==
 
 static const struct field per_domain_fields[] = {
 	FIELD(per_domain, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
-	      .doc = "Label key of Machines whose value names the domain, such as a rack."),
+	      .doc = "Key of the Machine label that groups machines into domains, such as "
+		     "topology.drover.dev/rack."),
 	FIELD(per_domain, concurrent, "concurrent", FIELD_I64, .required = true, .min = 1,
 	      .max = 10000,
 	      .doc = "Highest number of machines that are being switched on at one time in one "
@@ -486,7 +487,7 @@ static const struct field found_fields[] = {
 	FIELD(provider_object_found, version, "version", FIELD_STR, .max_len = 64,
 	      .doc = "Version of BCM."),
 	FIELD(provider_object_found, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of nodes that drover may manage."),
+	      .doc = "Number of BCM nodes found that drover may manage."),
 	FIELD(provider_object_found, categories, "categories", FIELD_STRINGS, .max_items = 100,
 	      .doc = "Names of categories, at most 100."),
 	FIELD(provider_object_found, images, "softwareImages", FIELD_STRINGS, .max_items = 100,

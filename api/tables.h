@@ -50,6 +50,9 @@
 #define AS_MONEY                                                                                   \
 	.number = true, .max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                 \
 	.valid = money_is_amount, .want = "an amount such as \"6.50\""
+#define AS_FRACTION                                                                                \
+	.number = true, .max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                 \
+	.valid = money_is_amount, .want = "a fraction from 0 to 1 such as \"0.25\""
 #define AS_CURRENCY                                                                                \
 	.max_len = 3, .pattern = "^[A-Z]{3}$", .valid = object_is_currency,                        \
 	.want = "an ISO 4217 currency code such as EUR"

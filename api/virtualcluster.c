@@ -41,7 +41,7 @@ static const struct field api_server_fields[] = {
 	FIELD(virtual_cluster_api_server, via, "via", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_via_names,
 	      .doc = "How machines reach the API server. vip: an address that kube-vip of the "
-		     "control plane announces; drover checks the requirements. l4lb: an L4 load "
+		     "control plane announces; drover checks the requirements in docs/network.md. l4lb: an L4 load "
 		     "balancer that drover creates at the fabric's controller. address: an "
 		     "existing address."),
 	FIELD(virtual_cluster_api_server, address, "address", FIELD_STR, .max_len = 64,
