@@ -272,8 +272,13 @@ const char *quota_text(struct planning *p, const struct plan_tenant *t, const ch
 		cohort = arena_printf(p->a, ", cohort %s has lent %s of %s", t->cohort->name,
 				      words(p, r->used), words(p, r->lent));
 	}
-	return arena_printf(p->a, "the tenant's quota of %s is %s: %s of %s used%s%s%s", name,
-			    t->cohort && sum <= quota ? "lent to other tenants" : "used up",
+	if (t->cohort && sum <= quota)
+		return arena_printf(p->a,
+				    "the tenant's unused quota of %s is lent to other tenants: the "
+				    "tenant uses %s of %s%s%s",
+				    name, words(p, held), words(p, quota), cohort,
+				    takes_text(p, name, l));
+	return arena_printf(p->a, "the tenant's quota of %s is used up: %s of %s used%s%s%s", name,
 			    words(p, held), words(p, quota), borrowed_text(p, t, name), cohort,
 			    takes_text(p, name, l));
 }

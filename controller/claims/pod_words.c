@@ -9,7 +9,7 @@ const char *pod_words_reason(const struct plan_pod *p)
 	return p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed";
 }
 
-/* Returns a text such as "; and NoCapacity of 2 other pools", in the arena. It counts the reasons
+/* Returns a text such as "; also NoCapacity in 2 other pools", in the arena. It counts the reasons
  * after the first REASONS_TOLD ones, by reason. */
 static const char *others(const struct plan_pod *p, struct arena *a)
 {
@@ -20,8 +20,8 @@ static const char *others(const struct plan_pod *p, struct arena *a)
 		n[p->reasons[k].code]++;
 	for (size_t c = 0; c < PLAN_REASONS; c++)
 		if (n[c])
-			text = arena_printf(a, "%s%s%s of %zu other pool%s", text,
-					    *text ? ", " : "; and ", plan_reason_names[c], n[c],
+			text = arena_printf(a, "%s%s%s in %zu other pool%s", text,
+					    *text ? ", " : "; also ", plan_reason_names[c], n[c],
 					    n[c] == 1 ? "" : "s");
 	return text;
 }
@@ -39,7 +39,10 @@ const char *pod_words_why(const struct plan_pod *p, struct arena *a)
 				    why->text);
 	}
 	return p->nreasons ? arena_printf(a, "%s%s", text, others(p, a))
-			   : "the reason is not known";
+			   : arena_printf(a,
+					  "the reason is not known; ask the operator: drover why "
+					  "%s/%s/%s",
+					  p->tenant, p->ns, p->name);
 }
 
 /* True if the text of this reason contains numbers that change with any tenant's pods: a changed

@@ -146,7 +146,7 @@ static void expect(struct set *s, const char *words, const char *first, const ch
 	end(s);
 }
 
-#define LAUNCHED "it is launched"
+#define LAUNCHED "selected"
 #define DEARER "an earlier tier, or a cheaper offer of its tier, is suitable"
 #define NONE "none of 2 offers is suitable"
 
@@ -241,8 +241,10 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon(), 1, 0);
 	s.launch.currency = "USD";
-	expect(&s, "a budget that applies is in another currency, or has charges in one", NULL,
-	       NULL);
+	expect(&s,
+	       "a budget that applies contains charges in another currency, or is itself in "
+	       "another currency",
+	       NULL, NULL);
 	begin(&s); /* Yesterday's launch belongs to a different period. */
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon() - 13 * HOUR_MS, EUR(999), 0);
@@ -356,8 +358,9 @@ static void two_policies_for_one_piece_of_work_are_an_error_of_both(void **state
 	go(&s);
 	assert_non_null(s.b->errors[0]);
 	assert_non_null(s.b->errors[1]);
-	assert_string_equal(burst_text(&s.b->v[0], s.a),
-			    "policies a, p match it: none of them is applied");
+	assert_string_equal(
+		burst_text(&s.b->v[0], s.a),
+		"policies a, p match it, so none applies; narrow spec.match of all but one");
 	assert_int_equal(s.b->chosen, 0);
 	end(&s);
 }

@@ -132,8 +132,8 @@ static void borrowing_and_lending_have_limits(void **state)
 	assert_int_equal(got(p, "other"), 1);
 	assert_string_equal(
 		why(p, "other-02"),
-		"pool main: the tenant's quota of " GPU
-		" is lent to other tenants: 8 of 24 used, cohort research has lent 32 of 32, "
+		"pool main: the tenant's unused quota of " GPU
+		" is lent to other tenants: the tenant uses 8 of 24, cohort research has lent 32 of 32, "
 		"a machine of type gpu would add 8");
 }
 

@@ -63,7 +63,7 @@ static void beyond_five_parts_reasons_are_counted(void **state)
 		v[i] = (struct plan_reason){"x", i < 6 ? PLAN_NO_MACHINE : PLAN_TOO_BIG, "t"};
 	assert_string_equal(
 		pod_words_why(&p, a),
-		"t; t; t; t; t; and TooBig of 2 other pools, NoCapacity of 1 other pool");
+		"t; t; t; t; t; also TooBig in 2 other pools, NoCapacity in 1 other pool");
 }
 
 static void numbers_that_others_move_are_no_news(void **state)

@@ -150,7 +150,7 @@ static void of_many_pools_five_are_told_in_full_and_the_others_counted(void **st
 		full++;
 	assert_int_equal(full, 5);
 	assert_true(str_ends(text,
-			     "; and RequirementsNotMet of 2 other pools, TooBig of 1 other pool"));
+			     "; also RequirementsNotMet in 2 other pools, TooBig in 1 other pool"));
 }
 
 static void of_its_claim_a_pod_hears_once(void **state)
