@@ -5,6 +5,7 @@
 #include "api/reasons.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/target.h"
 
 void answer_put(json_t *o, const char *key, const char *text)
 {
@@ -79,9 +80,7 @@ void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name)
 {
 	OWN(arena) a = arena_new();
 
-	answer_help(o,
-		    arena_printf(a, "to end the pause: drover resume %s/%%s",
-				 object_kinds[kind].singular),
+	answer_help(o, arena_printf(a, "to end the pause: drover resume %s/%%s", target_word(kind)),
 		    name);
 }
 

@@ -135,8 +135,10 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 
 	if (!json_array_size(seen))
 		return cli_failed(
-			c, "the agent has not inspected this machine yet, so its drives are not "
-			   "known");
+			c,
+			"the agent has not inspected this machine yet, so its drives are not "
+			"known; wait for the inspection (`drover why %s`)",
+			a->machine);
 	forgotten = show(out, want, seen, '-');
 	(void)show(out, seen, want, '+');
 	ids = unseen(c, m, &new);
@@ -311,7 +313,9 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
 	json_t *spec, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
-	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
+	const char *state = str_or(json_str_at(m, "status", "state"), "known");
+	bool again, quarantined = str_eq(state, "quarantined"),
+		    begins = str_eq(state, "known") || str_eq(state, "retired");
 
 	if (!m)
 		return cli_failed(c, "%s", e.text);
@@ -345,12 +349,19 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 		json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
 			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec", spec),
 		arena_printf(
-			mem, "machine %s: managed, system UUID %s%s%s%s", a->machine,
+			mem, "machine %s: managed, system UUID %s%s%s%s%s", a->machine,
 			str_or(json_str_at(json_at(m, "spec", "identity") ? json_at(m, "spec")
 									  : json_at(m, "status"),
 					   "identity", "systemUUID"),
 			       "(none)"),
 			a->drives ? ", drives as inspected" : "",
 			a->wipe || again ? ", wipe approved" : "",
-			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : ""));
+			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : "",
+			begins && !a->wipe && !a->adopt
+				? arena_printf(mem,
+					       "; it is wiped now, unless it is on or may serve a "
+					       "tenant: then it waits for `drover approve %s "
+					       "--wipe`",
+					       a->machine)
+				: ""));
 }

@@ -590,8 +590,10 @@ void audit_print(const struct audit *a, struct buf *out)
 		   : a->nrows ? "Every record matches what was signed."
 			      : "There is nothing to check.");
 	if (gaps)
-		buf_printf(out, "INCOMPLETE: %zu of them name a previous record that is missing.\n",
-			   gaps);
+		buf_printf(out,
+			   "INCOMPLETE: %zu record%s a previous record that was not given. Add the "
+			   "missing files, or find out who removed them.\n",
+			   gaps, gaps == 1 ? " names" : "s name");
 }
 
 json_t *audit_json(const struct audit *a)

@@ -84,9 +84,8 @@ static const struct argp argp = {
 	.doc = "plan: show which waiting work the BurstPolicies in FILE would send to a cloud "
 	       "now, to which offer and at what cost, and why each other offer is not chosen. "
 	       "It contacts no cluster and no cloud, and launches nothing.\n\n"
-	       "reset: the cost of launches of this policy that have ended no longer counts "
-	       "against its budgets; launches that still run do. The BurstLedger records who "
-	       "reset it, when, why and how much.\v"
+	       "reset: clear the cost of ended launches from the policy's budgets. Running "
+	       "launches still count. The BurstLedger records who, when, why and how much.\v"
 	       "Examples:\n  drover burst plan -f examples/burst/research.yaml\n"
 	       "  drover burst reset research --reason 'new fiscal year'\n"
 	       "docs/burst.md describes the file format.",

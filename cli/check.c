@@ -304,7 +304,7 @@ static const struct argp argp = {
 	       "Examples:\n  drover check\n  drover check -o json\n  drover check --context prod "
 	       "-n drover-system\n"
 	       "It changes nothing, and reads only the metadata of Secrets, at most 200 of them. "
-	       "What you may not read is shown with '?' and does not count as wrong. Exit "
+	       "What your user cannot read is shown with '?' and does not count as wrong. Exit "
 	       "status 1: something is wrong.",
 };
 

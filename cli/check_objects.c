@@ -295,7 +295,7 @@ static void check_secret(struct check *k, const char *ns, const char *name, cons
 		findings_add(k->f, FINDING_UNKNOWN, secret,
 			     "ask someone who may read Secrets; drover why shows machines whose "
 			     "Secret is missing",
-			     "you may not read it");
+			     "your user cannot read it");
 	else
 		findings_add(k->f, FINDING_UNKNOWN, secret, NULL, "%s", e.text);
 }

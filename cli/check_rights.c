@@ -72,7 +72,7 @@ static void check_caller(struct check *k)
 		findings_add(k->f, FINDING_WRONG, "your rights",
 			     "ask for a binding to the ClusterRole drover-view, drover-oncall or "
 			     "drover-admin (deploy/rbac.yaml)",
-			     "you may not read drover's objects");
+			     "your user cannot read drover's objects");
 	else
 		findings_add(k->f, FINDING_OK, "your rights", NULL,
 			     "those of the ClusterRole drover-%s",

@@ -200,8 +200,8 @@ static int add_kept(struct cost *w)
 		map = cli_path(&w->c, path, &e);
 		if (!map && e.kind == ERR_DENIED) {
 			fprintf(stderr,
-				"%s: bills of deleted tenants are left out: you may not read "
-				"ConfigMaps drover-bills-*: %s\n",
+				"%s: bills of deleted tenants are left out: your user cannot "
+				"read ConfigMaps drover-bills-*: %s\n",
 				w->c.verb, e.text);
 			return 0;
 		}
@@ -262,9 +262,21 @@ static int show_prices(struct cost *w)
 {
 	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0 || w->failed)
 		return cli_failed(&w->c, "%s", w->e.text);
-	if (w->prices != 1)
-		return cli_failed(&w->c, "%zu instance types %s; select one with --instance-type",
-				  w->prices, w->type ? "have that name" : "have a price");
+	if (!w->prices && w->type)
+		return cli_failed(&w->c, "no Provider has instance type %s", w->type);
+	if (!w->prices)
+		return cli_failed(&w->c, "no instance type has a price; set pricePerHour in "
+					 "spec.instanceTypes of the Provider");
+	if (w->prices > 1 && w->type)
+		return cli_failed(
+			&w->c,
+			"%zu Providers have instance type %s; opencost output shows the price of only one",
+			w->prices, w->type);
+	if (w->prices > 1)
+		return cli_failed(&w->c,
+				  "%zu instance types have a price; select one with "
+				  "--instance-type",
+				  w->prices);
 	return print_json(w, cost_opencost(w->provider, w->priced, &w->e));
 }
 
@@ -282,8 +294,10 @@ static int print_text(struct cost *w, struct buf *b)
 				  "output is larger than %u MiB; select a --month or a --tenant",
 				  OUT_MAX >> 20);
 	if (left_out)
-		fprintf(stderr, "%s: %zu charges without a price are left out\n", w->c.verb,
-			left_out);
+		fprintf(stderr,
+			"%s: %zu charges without a price are left out; set pricePerHour in "
+			"spec.instanceTypes for future hours\n",
+			w->c.verb, left_out);
 	fwrite(b->data, 1, b->len, w->c.out);
 	return 0;
 }

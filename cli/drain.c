@@ -188,7 +188,7 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 		d->wait ? arena_printf(a, "drain %s created", name)
 			: arena_printf(a,
 				       "drain %s created; to follow: drover drain --follow %s; to "
-				       "undo: drover cancel %s",
+				       "stop it: drover cancel %s",
 				       name, name, name));
 	return status || !d->wait ? status : cli_do_follow(c, name);
 }
@@ -360,8 +360,8 @@ static int told(const struct follow *f)
 
 	if (f->cut) {
 		fprintf(stderr,
-			"\ndrain %s continues; to follow: drover drain --follow %s; to undo: "
-			"drover cancel %s\n",
+			"\ndrain %s continues; to follow: drover drain --follow %s; to stop it: "
+			"drover cancel %s (machines that have left do not come back)\n",
 			f->name, f->name, f->name);
 		return 1;
 	}
@@ -427,15 +427,17 @@ static const struct argp_option options[] = {
 	{"reason", 'r', "TEXT", 0, "The reason, shown to whoever looks at the Drain (required)", 0},
 	{"selector", 'l', "LABELS", 0, "Select machines by label instead of by name: rack=r1", 0},
 	{"then", 't', "WHAT", 0,
-	 "What happens to drained machines: Release (default), Hold (keep them on, without new "
-	 "pods), Quarantine or Retire",
+	 "What happens to a drained machine. Release (default): wipe, then offer to any tenant "
+	 "(`drover release` is something else: it ends a hold or a quarantine); Hold: keep on, "
+	 "without new pods; Quarantine: wipe, keep out of use until `drover release`; Retire: "
+	 "wipe, stop managing",
 	 0},
 	{"concurrent", 'c', "N", 0, "Drain at most N machines at a time (default 1)", 0},
 	{"deadline", DEADLINE, "TIME", 0,
 	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z", 0},
 	{"on-deadline", ON_DEADLINE, "WHAT", 0,
 	 "Stop (default): machines that have not left stay in service; Escalate: delete the "
-	 "remaining pods",
+	 "remaining pods, even against PodDisruptionBudgets, and go on",
 	 0},
 	{"not-before", NOT_BEFORE, "TIME", 0, "Begin at this time instead of now", 0},
 	{"split-gangs", SPLIT, NULL, 0, "Let the machines of one gang leave one by one", 0},
@@ -530,9 +532,11 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "[NODE|MACHINE...]",
 	.doc = "Drain machines from their tenants: cordon the Node, evict its pods, switch the "
-	       "machine off and wipe it; or, with --then Hold, keep it on without pods.\v"
+	       "machine off and wipe it; or, with --then Hold, keep it on without pods. "
+	       "After the wipe the machine is offered to any tenant again; for a broken machine "
+	       "use --then Quarantine.\v"
 	       "Examples:\n"
-	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --wait\n"
+	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --then Quarantine\n"
 	       "  drover drain h100-x7k2p --reason 'CHG-4411' --then Hold\n"
 	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU' \\\n"
 	       "    --concurrent 2 --deadline 2h --on-deadline Escalate --then Quarantine\n"

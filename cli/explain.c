@@ -175,7 +175,7 @@ static void help_operation(json_t *o, const struct machine *m)
 
 	if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
 		answer_help_with(o, reason, m->meta.name);
-	else if (str_ends(blocked, ": deleted, and does not end"))
+	else if (str_ends(blocked, ": stuck terminating"))
 		answer_help(
 			o,
 			"the pod does not terminate: check its finalizers and the kubelet of its "

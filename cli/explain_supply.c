@@ -7,6 +7,7 @@
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/target.h"
 
 static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 		     const struct conditions *cs, bool paused)
@@ -33,7 +34,7 @@ static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 		answer_help_with(o, line->reason, "MACHINE");
 		answer_help(o,
 			    arena_printf(a, "after fixing the cause: drover resume %s/%%s",
-					 object_kinds[kind].singular),
+					 target_word(kind)),
 			    meta->name);
 	}
 	if (paused)

@@ -23,7 +23,7 @@ static const char *const tenant_remedies[][2] = {
 	{"Asleep", WAKE_HELPS},
 	{"NodesLost",
 	 "check whether the missing Nodes were really deleted; if they were: drover resume "
-	 "virtualcluster/NAME"},
+	 "tenant/NAME"},
 	{"ClusterChanged",
 	 "if the other cluster is intended, delete the VirtualCluster and create a new one"},
 	{"NoPrivateNodes",

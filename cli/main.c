@@ -11,9 +11,10 @@
 
 static const struct cli_verb verbs[] = {
 	{"run", cli_run, "run the controller", "drover run -k host.conf -a drover-agent.iso"},
-	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
-	{"drain", cli_drain, "drain machines of their tenants' pods",
-	 "drover drain gpu-r1-07 --reason 'fan' --wait"},
+	{"approve", cli_approve, "let drover manage and wipe a machine",
+	 "drover approve gpu-r1-07 --wipe"},
+	{"drain", cli_drain, "drain machines: evict pods, then wipe",
+	 "drover drain gpu-r1-07 --reason fan --then Quarantine"},
 	{"cancel", cli_cancel, "cancel a drain", "drover cancel drain-gpu-r1-07-1f2e"},
 	{"release", cli_release, "end a hold or a manual quarantine", "drover release gpu-r1-07"},
 	{"retry", cli_retry, "retry a machine's operation now", "drover retry gpu-r1-07"},
@@ -52,7 +53,7 @@ static const struct cli_verb verbs[] = {
 	 "drover snapshot --tenants -o now.yaml"},
 	{"simulate", cli_simulate, "plan and replay a fleet from a file",
 	 "drover simulate month.yaml --what-if machines+=10"},
-	{"burst", cli_burst, "preview bursting to a cloud",
+	{"burst", cli_burst, "preview cloud bursts, reset budgets",
 	 "drover burst plan -f examples/burst/research.yaml"},
 	{"completion", cli_completion, "print shell completion (bash, zsh)",
 	 "source <(drover completion bash)"},

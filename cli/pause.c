@@ -50,7 +50,7 @@ int cli_do_pause(struct cli_client *c, const char *what)
 	return cli_write(c, kind, name, paused(true),
 			 arena_printf(a, "%s %s is paused: %s, until `drover resume %s/%s`",
 				      object_kinds[kind].singular, name, means[kind],
-				      object_kinds[kind].singular, name));
+				      target_word(kind), name));
 }
 
 /* Sets the annotation drover.dev/resume to the current time. It closes the circuit breaker of a

@@ -44,11 +44,12 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[REASON]",
-	.doc = "Explain a reason that drover reports, and what helps. Without REASON: list all "
-	       "reasons.\v"
+	.doc = "Explain a reason that drover reports about a machine, its NodeClaim or its "
+	       "tenant, and what helps. Without REASON: list all reasons of machines.\v"
 	       "Examples:\n  drover explain DriveMissing\n  drover explain | grep -i bmc\n"
-	       "Reasons appear in conditions, in events and in column ERROR of `drover get "
-	       "machines`. Exit status 1: drover has no such reason.",
+	       "These reasons appear in conditions, in events and in column ERROR of `drover get "
+	       "machines`. Reasons in events of waiting pods: docs/pods.md. Codes of BurstPolicy "
+	       "decisions: docs/burst.md. Exit status 1: no such reason in the list.",
 };
 
 /* Returns {reason, means, helps} of a reason, owned by the caller. The texts have MACHINE in place
@@ -123,7 +124,9 @@ int cli_explain(int argc, char **argv)
 	o = r != REASON_NONE ? row_of(r) : of_tenant(w.reason);
 	if (!o) {
 		fprintf(stderr,
-			"drover explain: unknown reason '%s'; `drover explain` lists all reasons\n",
+			"drover explain: unknown reason '%s'; `drover explain` lists all reasons of "
+			"machines; for those of pods and bursts see docs/pods.md and "
+			"docs/burst.md\n",
 			w.reason);
 		return 1;
 	}

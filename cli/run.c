@@ -175,8 +175,8 @@ static const struct argp_option options[] = {
 	 "it on loopback (127.0.0.1:9090)",
 	 0},
 	{"metrics-listen", OPT_METRICS, "ADDR:PORT", 0,
-	 "TLS endpoint of /leadz, and of /metrics for clients with the token of Secret "
-	 "drover-metrics-token (none)",
+	 "HTTPS endpoint of /metrics, for clients with the bearer token of Secret "
+	 "drover-metrics-token, and of /leadz, which answers 200 on the leader only (off)",
 	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
 	 "Most connections from one address to the agent endpoint, and to the media endpoint "

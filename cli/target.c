@@ -34,3 +34,11 @@ enum object_kind_id target_kind(const char *word, size_t len)
 	k = object_kind_find(name);
 	return k ? (enum object_kind_id)(k - object_kinds) : OBJECT_KINDS;
 }
+
+const char *target_word(enum object_kind_id kind)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].kind == kind)
+			return words[i].one;
+	return object_kinds[kind].singular;
+}

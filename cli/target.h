@@ -11,7 +11,9 @@
  */
 /* Returns the kind that word (len bytes) names; OBJECT_KINDS: no type has that name. */
 enum object_kind_id target_kind(const char *word, size_t len);
-/* all types, for errors and help */
+/* Returns the shortest name that users type for the kind, such as "pool". */
+const char *target_word(enum object_kind_id kind);
+/* List of all types, for errors and help */
 #define TARGET_KINDS "machines, claims, pools, tenants, drains, wipes, providers, burstpolicies"
 
 #endif

@@ -121,10 +121,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (v->approve.adopt && v->approve.wipe)
 			argp_error(st, "--adopt and --wipe exclude each other");
 		if (v->approve.bmc && (v->approve.adopt || v->approve.wipe || v->approve.drives))
-			argp_error(
-				st,
-				"--bmc excludes the other approvals: what else needs approval is "
-				"known once the BMC answers");
+			argp_error(st, "--bmc cannot be combined with --adopt, --wipe or --drives: "
+				       "approve the BMC first, the rest once it answers");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -162,20 +160,18 @@ int cli_approve(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{"wipe", 'w', NULL, 0,
-		 "The machine holds no data that anybody needs: power it off and wipe it, even if "
-		 "it is on or quarantined",
+		 "Power off and wipe the machine even if it is on or quarantined; without this "
+		 "option, such a machine waits. All its data is lost",
 		 0},
 		{"drives", DRIVES, NULL, 0,
-		 "Accept the drives that the last inspection found as all drives of the machine; "
-		 "a quarantined machine is wiped again. Drives that leave the list, and drives "
-		 "that only the BMC reports, were not wiped: you confirm that they are accounted "
-		 "for",
+		 "Replace spec.drives by the drives found at the last inspection. Drives that "
+		 "leave the list, or that only the BMC lists, were not wiped: confirm that you "
+		 "know where they are. A quarantined machine is wiped again",
 		 0},
-		{"yes", 'y', NULL, 0,
-		 "With --drives: drives that leave the list are accounted for, do not ask", 0},
+		{"yes", 'y', NULL, 0, "With --drives: do not ask for that confirmation", 0},
 		{"adopt", ADOPT, "CLAIM", 0,
-		 "The machine already serves this NodeClaim as the tenant's Node of that name; "
-		 "drover leaves it running",
+		 "Take over a running machine, without a wipe. CLAIM is the NodeClaim that it "
+		 "serves, with the name of its Node in the tenant's cluster",
 		 0},
 		{"bmc", BMC, NULL, 0,
 		 "Address, certificate and password Secret in spec.bmc are right: drover may send "
@@ -185,8 +181,11 @@ int cli_approve(int argc, char **argv)
 	struct one v = {.what = "machine"};
 
 	read_one(&v, options, "MACHINE",
-		 "Let drover act on a machine: sets spec.managementPolicy to Manage and "
-		 "spec.identity to what the BMC reported.\v"
+		 "Let drover manage a machine: sets spec.managementPolicy to Manage and "
+		 "spec.identity to what the BMC reported. A machine that drover has not managed "
+		 "before, or that was retired, is then WIPED: all its data is lost. If it is on "
+		 "or may serve a tenant, it waits for --wipe. Only --adopt takes over a machine "
+		 "without a wipe.\v"
 		 "Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
 		 "  drover approve gpu-r1-07 --drives --yes\n"
 		 "  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
@@ -206,7 +205,8 @@ int cli_release(int argc, char **argv)
 	read_one(&v, plain_options, "NODE|MACHINE",
 		 "End a hold, or a quarantine that an operator requested. After a hold the Node "
 		 "accepts pods again. After a quarantine the machine is wiped and offered "
-		 "again.\v"
+		 "again. (`drover drain --then Release` is something else: it takes a machine from "
+		 "its tenant.)\v"
 		 "Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
 		 "The same with kubectl: annotate the Machine with drover.dev/release, and remove "
 		 "its annotation drover.dev/quarantine.",

@@ -257,8 +257,7 @@ static const char *kept_by(const struct evict *ev, const struct tenant_pod *pod,
 	const struct world_pod *p = &pod->world;
 
 	if (p->terminating && loop_wall(ev->c->loop) > pod->going_until + STUCK_MS)
-		str_format(out, size, "pod %.60s/%.100s: deleted, and does not end", p->ns,
-			   p->name);
+		str_format(out, size, "pod %.60s/%.100s: stuck terminating", p->ns, p->name);
 	else if (!going && a->blocked[0])
 		str_copy(out, size, a->blocked);
 	else

@@ -211,7 +211,7 @@ static void on_health(const struct err *e, void *arg)
 	if (t->lost)
 		tenant_say(t, "NodesLost",
 			   "%s; accepted if that does not change for 10 min, or after "
-			   "`drover resume virtualcluster/%s`",
+			   "`drover resume tenant/%s`",
 			   e->text, t->name);
 	else
 		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s",

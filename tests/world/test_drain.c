@@ -158,18 +158,18 @@ static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 	began = loop_wall(w.loop);
 	world_run(&w, 120 * 1000);
 	assert_string_equal(world_at(b, "status.leave.blockedBy"),
-			    "pod default/train: deleted, and does not end");
+			    "pod default/train: stuck terminating");
 	leaving_wait_at(b, "status.operation.step", "escalate", 3600);
 	world_run(&w, 26000);
 	assert_string_equal(b->state, "draining");
 	assert_string_equal(world_at(b, "status.leave.blockedBy"),
-			    "pod default/train: deleted, and does not end");
+			    "pod default/train: stuck terminating");
 	world_wait_state(b, "stopping", 100);
 	assert_true(loop_wall(w.loop) - began >= 3600 * 1000);
 	assert_true(loop_wall(w.loop) - began < 3640 * 1000);
 	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pod is left");
 	leaving_wait_event(&w, &w.host, "PodDeleted",
-			   "it was blocked by: pod default/train: deleted, and does not end");
+			   "it was blocked by: pod default/train: stuck terminating");
 	assert_string_equal(world_at(b, "status.leave.blockedBy"), "");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_wait_state(b, "free", 900);

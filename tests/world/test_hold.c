@@ -108,8 +108,7 @@ static void a_hold_that_left_pods_behind_says_so(void **state)
 	d = cluster_get(&w.host, "drains.drover.dev/fans");
 	t = json_array_get(json_at(d, "status", "targets"), 0);
 	assert_int_equal(json_int_at(t, "podsLeft"), 1);
-	assert_string_equal(json_str_at(t, "blockedBy"),
-			    "pod default/train: deleted, and does not end");
+	assert_string_equal(json_str_at(t, "blockedBy"), "pod default/train: stuck terminating");
 	leaving_wait_event(&w, &w.host, "Succeeded",
 			   "1 of 1 machines done; 1 pod is left on held machines");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));

@@ -299,7 +299,8 @@ static void who_may_read_nothing_is_told_what_cannot_be_told(void **state)
 	whole(d);
 	d->host.denied_at = "/secrets/";
 	assert_int_equal(check(), 0);
-	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: you may not read it\n");
+	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT
+		    " and 5 more: your user cannot read it\n");
 	assert_said("nothing wrong, 1 could not be checked\n");
 	d->host.denied_at = NULL;
 	bench_away(d, &d->host, true);
@@ -396,7 +397,7 @@ static void rights_that_lack_are_named(void **state)
 	assert_said("may not administer machines\n");
 	r.denies = "list";
 	assert_int_equal(check(), 1);
-	assert_said("wrong  your rights: you may not read drover's objects\n");
+	assert_said("wrong  your rights: your user cannot read drover's objects\n");
 	reviewer_stop(&r, d);
 }
 

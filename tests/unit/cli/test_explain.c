@@ -412,8 +412,8 @@ static void past_its_deadline_it_says_what_comes_next(void **state)
 		machine(json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:s}, s:{s:s, s:s}}", "state",
 				  "draining", "leave", "reason", "Drain", "drain", "d-1", "then",
 				  "Hold", "deadline", at(-26000), "podsLeft", 1, "blockedBy",
-				  "pod x/y: deleted, and does not end", "operation", "step",
-				  "escalate", "started", at(-25000)),
+				  "pod x/y: stuck terminating", "operation", "step", "escalate",
+				  "started", at(-25000)),
 			a);
 	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
@@ -432,7 +432,7 @@ static void a_hold_says_what_it_left_behind(void **state)
 	struct machine *m =
 		machine(json_pack("{s:s, s:{s:s, s:s, s:i, s:s}}", "state", "serving", "hold",
 				  "since", at(-120000), "drain", "d-1", "podsLeft", 2, "blockedBy",
-				  "pod x/y: deleted, and does not end"),
+				  "pod x/y: stuck terminating"),
 			a);
 	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
@@ -440,7 +440,7 @@ static void a_hold_says_what_it_left_behind(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
 	assert_non_null(strstr(text, "pods left     2 when the hold began, blocked by pod x/y: "
-				     "deleted, and does not end\n"));
+				     "stuck terminating\n"));
 	free(text);
 }
 
@@ -462,7 +462,7 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 	} cases[] = {
 		{"EvictionBlocked", "pdb x/web",
 		 "check its PodDisruptionBudget in the tenant's cluster", "finalizers"},
-		{"EvictionBlocked", "pod x/y: deleted, and does not end",
+		{"EvictionBlocked", "pod x/y: stuck terminating",
 		 "check its finalizers and the kubelet of its Node", "PodDisruptionBudget"},
 		{"EvictionBlocked", "pod x/y: admission webhook says no",
 		 "find out what refuses the eviction in the tenant's cluster",

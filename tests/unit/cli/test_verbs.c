@@ -226,7 +226,7 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 
 	assert_int_equal(cli_do_pause(&c, "pool/h100"), 0);
 	assert_said("nodepool h100 is paused: no Node is created or removed for it, until `drover "
-		    "resume nodepool/h100`\n");
+		    "resume pool/h100`\n");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_true(json_true_at(o, "spec", "paused"));
 	json_decref(o);
@@ -379,6 +379,8 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'identity': {'systemUUID': '', 'serialNumber': 'S9'}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("; it is wiped now, unless it is on or may serve a tenant: then it waits for "
+		    "`drover approve m-1 --wipe`\n");
 	json_decref(o);
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_null(json_at(o, "spec", "identity", "systemUUID"));

@@ -117,7 +117,7 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 	assert_int_equal(why("pool/h100"), 0);
 	assert_said("state         Stopped, for 2m5s\n");
 	assert_said("stopped by    JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
-	assert_said("after fixing the cause: drover resume nodepool/h100");
+	assert_said("after fixing the cause: drover resume pool/h100");
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("Needs an operator (1)\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
