@@ -36,20 +36,23 @@ struct agent {
 	struct arena *arena;
 	struct proto_dmi dmi;
 
-	/* session_req: hello or poll in progress. report_req: report in progress. NULL: none. */
+	/* session_req: the hello or poll in progress. report_req: the report in progress. NULL:
+	 * none. */
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
 	/* Monotonic ms of the first 401 or 403 since the last success; -1: none. */
 	int64_t denied_since;
-	/* Monotonic ms: start of the last hello or poll; last reply, or last restart of the
-	 * network. The network is restarted when silent_ms have passed since heard_at. */
+	/* Monotonic ms. asked_at: start of the last hello or poll. heard_at: last reply of drover,
+	 * or last restart of the network. The network is restarted when silent_ms have passed since
+	 * heard_at. */
 	int64_t asked_at, heard_at, silent_ms;
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
-	/* The order that is carried out, and the queued one; NULL: none. */
+	/* order: the order that is carried out. next: the order that waits for its end. NULL:
+	 * none. */
 	struct proto_order *order, *next;
 	struct list results, outbox;
 	/* The result that report_req carries, removed from outbox; NULL: report_req carries
@@ -124,7 +127,7 @@ static void heard_nothing(struct agent *a)
 	a->silent_ms = a->silent_ms * 2 < SILENT_MAX_MS ? a->silent_ms * 2 : SILENT_MAX_MS;
 }
 
-/* Updates the session from a reply and logs a failure. True: the reply is a success. */
+/* Updates the session from a reply, and logs a failure. Returns true if the reply is a success. */
 static bool judge(struct agent *a, const struct http_reply *r, const struct err *e,
 		  const char *what)
 {
@@ -144,8 +147,8 @@ static bool judge(struct agent *a, const struct http_reply *r, const struct err 
 	else
 		(void)!http_err(r, &why);
 	say(a, "request failed", what, &why);
-	/* A lost connection or a server error does not show whether drover still knows this
-	 * session. */
+	/* Only a 401 or 403 ends the session: a lost connection or a server error does not show
+	 * whether drover still knows it. */
 	if (e || (r->status != 401 && r->status != 403))
 		return false;
 	a->welcome = false;
@@ -222,8 +225,9 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		again(a, &a->report_backoff, &a->report_timer);
 		return;
 	}
-	/* The result was delivered, or refused in a way that a retry would not change. If its order
-	 * was repeated meanwhile, the result is in the outbox again. */
+	/* Continues with the next report: the result was delivered, or refused in a way that a
+	 * retry would not change. If the order was repeated meanwhile, its result is in the outbox
+	 * again. */
 	if (a->ending)
 		return;
 	if (loop_timer_active(&a->last_word) && list_empty(&a->outbox))
@@ -308,15 +312,15 @@ static void refuse_stale(struct agent *a, const struct proto_order *o)
 
 	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence,
 		 a->fence);
-	/* The refusal must not be found by the order's id: a leader with a valid fence may still
-	 * send an order with that id. */
+	/* Clears the id of the refusal, so that the refusal is not found by the order's id: a
+	 * leader with a valid fence may still send an order with that id. */
 	add_result(a, &r);
 	refusal = list_entry(a->results.prev, struct result, link);
 	refusal->id[0] = '\0';
 }
 
-/* Starts, queues or answers an order; takes ownership of *arena (then NULL) if the order is
- * retained. True: the order is new. */
+/* Starts, queues or answers an order. If the order is retained, takes ownership of *arena and sets
+ * it to NULL. Returns true if the order is new. */
 static bool take_order(struct agent *a, struct proto_order *o, struct arena **arena)
 {
 	struct result *known;

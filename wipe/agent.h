@@ -31,15 +31,16 @@ struct agent_config {
 	const struct host *host;
 	/* Must outlive the agent. */
 	const struct proto_boot *boot;
-	/* Copied. */
+	/* Identity and release that hello reports; copied by agent_new(). */
 	const char *boot_id, *version;
 	/* enum wipe_trust. */
 	int trust;
-	/* May return in tests; nothing is done after it. */
+	/* Called when the session has ended. It may return in tests; the agent does nothing
+	 * afterwards. */
 	void (*power_off)(void *arg);
-	/* Sets the clock to drover's, from its welcome. */
+	/* Sets the machine's clock to wall_ms, drover's time from its answer to hello. */
 	void (*set_clock)(int64_t wall_ms, void *arg);
-	/* May block for some seconds. */
+	/* Restarts the machine's network. May block for some seconds. */
 	void (*renew_network)(void *arg);
 	/* Writes to the log; detail and e may be NULL. */
 	void (*say)(const char *what, const char *detail, const struct err *e, void *arg);

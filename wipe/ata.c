@@ -13,7 +13,7 @@
 #include "wipe/dio.h"
 
 #define NAP_MS 100
-#define AGAIN_MS 30000 /* Longest wait for a drive to reappear. */
+#define AGAIN_MS 30000 /* Longest wait for a rescanned drive to reappear, in ms. */
 
 #define ERR_BIT 0x01
 #define FAULT_BIT 0x20
@@ -65,8 +65,8 @@ static int identify(struct ata *d, struct err *e)
 
 	if (run(d, &c, "IDENTIFY DEVICE", e) < 0)
 		return -1;
-	/* Word 83: bits 15:14 are 01 if words 82 to 84 are valid; bit 10: 48-bit addresses. Words
-	 * 119 and 120 exist if bit 15 of word 86 is set. */
+	/* Checks word 83 and, by bits 15:14 being 01, that it is valid; its bit 10 means 48-bit
+	 * addresses. Words 119 and 120 (used below) exist if bit 15 of word 86 is set. */
 	if ((word(d, 83) & 0xc000) != 0x4000 || !(word(d, 83) & 1 << 10))
 		return err_set(e, ERR_UNSUPPORTED, 0,
 			       "IDENTIFY DEVICE: the drive has no 48-bit addresses");
@@ -96,7 +96,7 @@ static int read_native(const struct ata *d, uint64_t *sectors, struct err *e)
 	return 0;
 }
 
-/* Must directly follow read_native(), as the standard requires. */
+/* Sets the largest address. Must directly follow read_native(), as the standard requires. */
 static int set_max(const struct ata *d, uint64_t sectors, struct err *e)
 {
 	struct ata_command c = {.command = SET_MAX_EXT,
@@ -124,8 +124,8 @@ static int show_native(struct ata *d, bool *changed, struct err *e)
 	return set_max(d, native, e) < 0 ? -1 : identify(d, e);
 }
 
-/* Removes a device configuration overlay; sets *changed if there was one. A frozen drive already
- * refuses the IDENTIFY. */
+/* Removes a device configuration overlay; sets *changed if there was one. Fails on a frozen drive,
+ * which refuses even the IDENTIFY command below. */
 static int show_overlaid(struct ata *d, bool *changed, struct err *e)
 {
 	uint8_t page[ATA_SECTOR] = {0};
@@ -158,7 +158,7 @@ int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct 
 	    show_overlaid(&d, &overlaid, e) < 0)
 		return -1;
 	*changed |= overlaid;
-	/* Without the overlay the native size may be larger. */
+	/* Reads the native size again, because it may be larger without the overlay. */
 	if (overlaid && show_native(&d, changed, e) < 0)
 		return -1;
 	if (!*changed && bytes && d.sectors != (uint64_t)bytes / d.sector_bytes)
@@ -209,8 +209,8 @@ static void find_anew(const struct host *h, struct arena *a, const char *name)
 		nanosleep(&nap, NULL);
 }
 
-/* Makes all sectors visible, or sets d->fault. True: sectors became visible, and the kernel has to
- * find the drive again. */
+/* Makes all sectors of the drive visible, or sets d->fault. Returns true if sectors became visible;
+ * the kernel must then find the drive again. */
 static bool show(const struct host *h, struct arena *a, struct proto_drive *d)
 {
 	bool changed = false;

@@ -20,17 +20,18 @@
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_ata.c
  */
-/* Makes all sectors of the drive open as fd visible. *changed: sectors became visible, and the
- * kernel has to rescan the drive. bytes: the drive's size in the kernel; 0: not yet known. -1:
- * sectors stay hidden, or the drive does not report them. */
+/* Makes all sectors of the drive open as fd visible. *changed: set to true if sectors became
+ * visible; the kernel must then rescan the drive. bytes: the drive's size in the kernel; 0: not yet
+ * known. -1: sectors stay hidden, or the drive does not report whether it hides any. */
 int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct err *e)
 	__attribute__((warn_unused_result));
-/* As drives_scan(), after all hidden sectors were made visible and the kernel has rescanned the
- * drives concerned; `fault` is set for a drive that still hides some. */
+/* Lists the machine's drives as drives_scan() does, but first makes all hidden sectors visible
+ * and has the kernel rescan the drives concerned. `fault` is set for a drive that still hides
+ * sectors. */
 void ata_scan(const struct host *h, struct arena *a, struct drive_list *out);
 
-/* Turns the volatile write cache off until the drive loses power (SET FEATURES EFh, 82h); the drive
- * may refuse. */
+/* Turns the drive's volatile write cache off until the drive loses power (SET FEATURES EFh, 82h).
+ * The drive may refuse; no error is reported. */
 void ata_cache_off(const struct host *h, int fd);
 
 #endif

@@ -42,8 +42,8 @@ static uint16_t word(const uint8_t *page, size_t n)
 	return (uint16_t)(page[2 * n] | page[2 * n + 1] << 8);
 }
 
-/* Converts word 89 or 90, in units of 2 minutes, to ms. The largest value means "longer" and gives
- * 0. */
+/* Converts word 89 or 90 of IDENTIFY, in units of 2 minutes, to ms. The largest value of a word
+ * means "longer" and gives 0. */
 static int64_t erase_time_ms(uint16_t w)
 {
 	unsigned most = w & 0x8000 ? 0x7fff : 0xff, n = w & most;
@@ -158,8 +158,8 @@ static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 		(void)!err_set(e, ERR_PROTOCOL, 0, "an earlier SANITIZE DEVICE failed");
 		return SANITIZE_FAILED;
 	}
-	/* The drive does not report which kind of Sanitize runs. An overwrite has the longest
-	 * limit. */
+	/* Assumes an overwrite, which has the longest limit, because the drive does not report
+	 * which kind of Sanitize runs. */
 	return !rc && c.count & IN_PROGRESS
 		       ? sanitize_follow(s, SANITIZE_OVERWRITE, "SANITIZE DEVICE", ask, e)
 		       : SANITIZE_DONE;
@@ -189,7 +189,8 @@ int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced)
 {
 	int64_t said = enhanced ? a->enhanced_ms : a->erase_ms;
 
-	/* Drives are known that report nothing for 18 hours and then succeed. */
+	/* Allows twice the drive's own estimate, or 24 hours without one: drives are known that
+	 * report nothing for 18 hours and then succeed. */
 	return said ? 2 * said + 10 * MINUTE_MS : 24 * 60 * MINUTE_MS;
 }
 

@@ -21,27 +21,33 @@
 #define ATA_PASSWORD "drover erases this drive" /* Not a secret; 32 bytes, padded with zeros. */
 
 struct ata_abilities {
-	/* Bits SANITIZES_...; 0 while sanitize-frozen. */
+	/* Sanitize actions that the drive accepts: bits SANITIZES_... (sanitize.h); 0 while it is
+	 * sanitize-frozen. */
 	unsigned sanitizes;
 	bool erase, erase_enhanced;
-	/* Supports TRUSTED RECEIVE. */
+	/* True: the drive supports TRUSTED RECEIVE (needed by tcg.h). */
 	bool trusted;
 	bool enabled, locked;
 	bool erase_frozen, sanitize_frozen;
-	/* Durations that the drive reports, in ms; 0: not reported. */
+	/* Durations of SECURITY ERASE UNIT (normal, enhanced) that the drive reports, in ms; 0: not
+	 * reported. */
 	int64_t erase_ms, enhanced_ms;
 };
-/* All false if the drive does not report them. */
+/* Reads the drive's erase abilities into *out; all are false or 0 if the drive does not report
+ * them. */
 void ata_abilities(const struct host *h, int fd, struct ata_abilities *out);
 
 extern const struct sanitize_ops ata_sanitize;
 
-/* Limit of a SECURITY ERASE UNIT in ms; the command reports no progress. */
+/* Returns the time limit of a SECURITY ERASE UNIT in ms. A limit is needed because the command
+ * reports no progress. */
 int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced);
-/* *status: the drive's result. After a failure the password is removed if the drive permits. */
+/* Sets ATA_PASSWORD and runs SECURITY ERASE UNIT; blocks until it ends. *status: the drive's result
+ * of the last command. After a failed erase the password is removed if the drive permits. */
 int ata_erase(const struct host *h, int fd, bool enhanced, int64_t limit_ms, int64_t *status,
 	      struct err *e) __attribute__((warn_unused_result));
-/* Unlocks a drive that is locked by ATA_PASSWORD. -1: it is locked by another password. */
+/* Unlocks a drive that is locked by ATA_PASSWORD, and removes the password. -1: the drive is locked
+ * by another password. */
 int ata_unlock(const struct host *h, int fd, struct err *e) __attribute__((warn_unused_result));
 
 #endif

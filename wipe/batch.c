@@ -9,7 +9,7 @@
 #include "wipe/marks.h"
 #include "wipe/rungs.h"
 
-#define GUARD_MS 1000 /* Longest interval of the guard. */
+#define GUARD_MS 1000 /* Longest interval between two checks of the guard, in ms. */
 
 static void on_guard(void *arg);
 
@@ -137,7 +137,8 @@ void batch_choose_one(struct batch *b, struct proto_drive *d)
 
 /* --- acts ------------------------------------------------------------------------------------- */
 
-/* Reads samples and counts those that are no longer as the last wipe left them. */
+/* Reads samples of the drive, and counts those that are as the last wipe left them, and those that
+ * are not. */
 static void look_again(struct batch_unit *u, struct dio *d)
 {
 	struct batch *b = u->batch;
@@ -219,7 +220,7 @@ static void run_unit(struct batch_unit *u, enum batch_act act)
 }
 
 /* Runs the act on the units of one drive in turn. Once the guard has given the drive up, no further
- * unit is begun: the batch may be at another act by then. */
+ * unit is begun, because the batch may run another act by then. */
 static void run_drive(void *arg)
 {
 	struct batch_unit *first = arg;
@@ -315,7 +316,8 @@ static void reset_unit(struct batch *b, struct batch_unit *u)
 		u->own.first_block = dio_buffer(PROTO_STAMP_SIZE);
 }
 
-/* Appends the unit to an earlier unit of the same drive. False: there is none. */
+/* Appends the unit to the list of an earlier unit of the same drive. Returns false if no earlier
+ * unit is of that drive. */
 static bool join_drive(struct batch *b, struct batch_unit *u)
 {
 	for (struct batch_unit *k = b->units; k < u; k++) {
@@ -339,7 +341,8 @@ void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), vo
 		struct batch_unit *u = &b->units[i];
 
 		u->begins = false;
-		/* A drive whose thread hangs gets no second thread; its result remains. */
+		/* Skips a drive whose thread hangs: it gets no second thread, and its result
+		 * remains. */
 		if (u->lost) {
 			u->verified = false;
 			continue;
@@ -425,7 +428,8 @@ static void look_after(struct batch_unit *first, int64_t now)
 {
 	struct batch *b = first->batch;
 	int64_t patience = rungs_patience_ms(b->host);
-	/* There may be more drives than threads: a drive that waits for a thread is not silent. */
+	/* A drive that still waits for a thread is not silent: there may be more drives than
+	 * threads. */
 	bool moved = !atomic_load(&first->begun);
 
 	for (struct batch_unit *u = first; u; u = u->next) {
@@ -446,7 +450,7 @@ static void on_guard(void *arg)
 	struct batch *b = batch_ref(arg);
 	int64_t now = loop_now(loop_of(b->group));
 
-	if (!b->running) { /* batch_act() found no unit to run. */
+	if (!b->running) { /* Ends the act at once, because batch_act() found no unit to run. */
 		b->done(b->arg);
 	} else {
 		loop_timer_start(&b->guard, guard_ms(b));
@@ -473,7 +477,7 @@ struct evidence_device *batch_devices(struct batch *b, size_t *n)
 
 	for (size_t i = 0; i < b->n; i++)
 		v[i] = b->units[i].result;
-	/* A missing drive was not wiped: its level is Fail. */
+	/* Adds an entry for each missing drive. It was not wiped, so its level is Fail. */
 	for (size_t i = 0; i < b->missing.n; i++)
 		v[b->n + i] = (struct evidence_device){.wwn = b->missing.v[i],
 						       .technique = "None",
@@ -483,14 +487,14 @@ struct evidence_device *batch_devices(struct batch *b, size_t *n)
 	return v;
 }
 
-/* Adds with saturation, because a drive may report any size. */
+/* Adds n to *sum. On overflow *sum becomes INT64_MAX, because a drive may report any size. */
 static void add(int64_t *sum, int64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = INT64_MAX;
 }
 
-/* Returns the progress of a unit as a device entry. The level is Fail, because the wipe has no
+/* Returns the progress of a unit as a device entry. Its level is Fail, because the wipe has no
  * result yet. */
 static struct evidence_device reached(const struct batch_unit *u)
 {
@@ -519,8 +523,8 @@ void batch_progress(struct batch *b, struct proto_report *r)
 		b->reached[i] = reached(&b->units[i]);
 		add(&r->done_bytes, atomic_load(&g->done_bytes));
 		add(&r->total_bytes, atomic_load(&g->total_bytes));
-		/* The phase of the first busy drive is reported, so that it is stable while drives
-		 * are in different phases. */
+		/* Reports the phase of the first busy drive, so that the phase does not jump while
+		 * drives are in different phases. */
 		if (b->units[i].work && !named) {
 			r->phase = atomic_load(&g->phase);
 			named = true;

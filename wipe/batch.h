@@ -7,17 +7,21 @@
 #include "wipe/proto.h"
 
 /*
- * batch: runs one act on each of the machine's drives in parallel, each in a loop_work() of its
- * own. Parts of one drive (namespaces of an NVMe subsystem, or paths to it) share one job and take
- * turns in it (erase_run_all()). A drive never delays the others or the end: a guard on the loop
- * gives up a drive that was silent for longer than it announced. Whatever a given-up thread does
- * later has no effect on the result; it keeps the batch allocated until it ends.
+ * batch: runs one act on each of the machine's drives in parallel. An act is one kind of work on a
+ * drive, such as its wipe (enum batch_act).
  *
- * On the loop's thread, except inside run functions.
+ * Each drive has a loop_work() job of its own. Parts of one drive (namespaces of an NVMe subsystem,
+ * or paths to it) share one job, which processes them one after the other (erase_run_all()). A
+ * drive never delays the others or the end: a guard (a timer on the loop) gives up a drive that was
+ * silent for longer than its announced limit. Whatever a given-up thread does later has no effect
+ * on the result; the thread keeps the batch allocated until it ends.
+ *
+ * All functions run on the loop's thread, except those that a job runs.
  */
 enum batch_act {
 	BATCH_NONE,
-	/* Reads the clean stamp into the inventory; with a nonce reads samples of the drive too. */
+	/* Reads the clean stamp into the inventory; if the batch has a nonce, reads samples of the
+	 * drive too. */
 	BATCH_LOOK,
 	BATCH_WIPE,
 	BATCH_VERIFY,
@@ -30,34 +34,40 @@ struct batch_unit {
 	struct batch *batch;
 	struct proto_drive *drive;
 	struct loop_work *work;
-	/* Act on its drive; constant while the thread runs. */
+	/* Act that the unit's job runs; does not change while its thread runs. */
 	enum batch_act act;
 	_Atomic bool given_up;
-	/* Its turn on that thread has come. */
+	/* True once the job's thread has begun this unit; before, the unit waits for a thread or
+	 * for earlier units of the drive. */
 	_Atomic bool begun;
-	/* Used by the thread while it runs. */
+	/* Results that the job's thread writes; the loop's thread reads them only after the job has
+	 * ended. */
 	struct {
 		int rc;
 		struct err err;
-		/* For BATCH_LOOK. */
+		/* First PROTO_STAMP_SIZE bytes of the drive, for BATCH_LOOK. */
 		char *first_block;
-		/* For BATCH_LOOK with a nonce. */
+		/* Counts of samples that are, or are not, as the last wipe left them; for
+		 * BATCH_LOOK with a nonce. */
 		struct verify_counts again;
 	} own;
-	/* Used by the thread too, except its progress. */
+	/* The drive's wipe and verification. The job's thread uses it while it runs; the loop reads
+	 * only erase.progress meanwhile. */
 	struct erase erase;
 
 	struct evidence_device result;
 	int rc;
 	struct err err;
 	bool verified;
-	/* Owns the job of its drive. */
+	/* True: this unit is the first of its drive, and its job processes all units of the
+	 * drive. */
 	bool begins;
-	/* Next unit of the same drive. */
+	/* Next unit of the same drive; NULL: none. */
 	struct batch_unit *next;
-	/* Given up; its thread may still run. */
+	/* True: the guard gave the unit up; its thread may still run. */
 	bool lost;
-	/* Used by the guard. */
+	/* State at the guard's last check, to detect progress: had_begun, phase, done_bytes.
+	 * moved_at: monotonic ms of the last progress. */
 	bool had_begun;
 	const char *phase;
 	int64_t done_bytes, moved_at;
@@ -69,30 +79,32 @@ struct batch {
 	const struct host *host;
 	struct arena *arena;
 	struct proto_inventory inventory;
-	/* Parts that are not drives themselves (drives.h). */
+	/* Parts of drives that are not drives themselves, such as eMMC boot partitions
+	 * (drives.h). */
 	struct strings parts;
-	/* See uncovered.h. */
+	/* Parts that retain data and are not wiped (uncovered.h). */
 	struct strings uncovered;
-	/* See memory.h. */
+	/* Statement on the overwriting of system memory (memory.h). */
 	struct statement memory;
 
-	/* The chosen drives. */
+	/* One unit for each chosen drive. */
 	struct batch_unit *units;
 	size_t n, running;
 	struct strings expected, missing, extra;
-	/* WWNs for BATCH_LOOK of drives whose wipe may have left noise. */
+	/* For BATCH_LOOK: WWNs of drives whose wipe may have left noise. */
 	struct strings noise;
 	struct secret *nonce;
 	char *nonce_text;
 	int64_t start_wall;
 
 	enum batch_act act;
-	/* For BATCH_STAMP. */
+	/* For BATCH_STAMP: name of the WipeRecord and its digest as text. */
 	const char *record, *stamp;
-	/* For BATCH_CONFIG. */
+	/* For BATCH_CONFIG: the config drive's file system, and its size in bytes. */
 	uint8_t *volume;
 	size_t volume_used;
-	/* For batch_progress(). */
+	/* Array that batch_progress() fills in and a report points to; NULL: no progress was
+	 * reported yet. */
 	struct evidence_device *reached;
 	struct loop_timer guard;
 	void (*done)(void *arg);
@@ -103,26 +115,28 @@ struct batch *batch_new(struct loop_group *g, const struct host *h);
 struct batch *batch_ref(struct batch *b);
 void batch_unref(struct batch *b);
 
-/* Finds a drive in the inventory; NULL: not found. */
+/* Returns the drive with this WWN from the inventory; NULL: not found. */
 struct proto_drive *batch_find(const struct batch *b, const char *wwn);
-/* Chooses drives from the inventory: the expected ones, or without any all built-in ones. Call it
- * once. */
+/* Chooses the drives whose WWNs are in `expected`; if `expected` is empty, all built-in drives.
+ * Fills in missing and extra. Of the batch_choose functions call only one, once. */
 void batch_choose(struct batch *b, const struct strings *expected);
 void batch_choose_all(struct batch *b);
-/* For BATCH_LOOK with a nonce: after a good wipe these drives hold noise, all others constants.
- * Copies wwns. */
+/* Sets the drives that BATCH_LOOK with a nonce accepts with noise; all others must hold constant
+ * blocks. Copies wwns. */
 void batch_expect_noise(struct batch *b, const struct strings *wwns);
 void batch_choose_one(struct batch *b, struct proto_drive *d);
-/* Runs one act at a time; done(arg) is called once, when each unit has ended or was given up, never
- * from inside. */
+/* Runs the act `what` on all chosen drives, one act at a time. done(arg) is called once, when each
+ * unit has ended or was given up, never from inside batch_act(). */
 void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), void *arg);
-/* done() is not called afterwards. */
+/* Stops waiting for the act in progress: done() is not called afterwards. b NULL is allowed. */
 void batch_abandon(struct batch *b);
 /* Returns the first unit that failed; NULL: none. */
 const struct batch_unit *batch_failed(const struct batch *b);
-/* Returns one entry per drive, missing ones included, in the batch's arena. */
+/* Returns the results, one entry per drive, missing drives included; *n: their number. The array is
+ * in the batch's arena. */
 struct evidence_device *batch_devices(struct batch *b, size_t *n);
-/* Fills in phase and bytes over all drives, and the progress of each; *r points into the batch. */
+/* Fills in r's phase, its sums of bytes over all drives, and the progress of each drive, during a
+ * wipe or verification. *r then points into the batch. */
 void batch_progress(struct batch *b, struct proto_report *r);
 
 #endif

@@ -13,18 +13,18 @@
 #include "wipe/nvme.h"
 
 #define NAP_MS 100
-/* Longest start of a controller. CAP.TO allows 127.5 s, but a drive that needs a minute is
- * faulty. */
+/* Longest wait for a controller to start, in ms. CAP.TO allows 127.5 s, but a drive that needs a
+ * minute is faulty. */
 #define START_MS 60000
 
-/* True for management ports of PCIe switches, which have the class of a storage controller and no
+/* True for the management port of a PCIe switch, which has the class of a storage controller and no
  * drives. */
 static bool is_switch_port(const char *id)
 {
 	static const char *const ports[] = {
-		/* "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch Management Port"
-		 * (Linux, mpt3sas_base.h) */
-		"1000:00b2", "1000:02b0", /* "Virtual Endpoint on PCIe Switch" (pci.ids) */
+		/* Names: "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch Management
+		 * Port" (Linux, mpt3sas_base.h) */
+		"1000:00b2", "1000:02b0", /* Name: "Virtual Endpoint on PCIe Switch" (pci.ids) */
 	};
 
 	for (size_t i = 0; i < sizeof(ports) / sizeof(*ports); i++)
@@ -33,7 +33,7 @@ static bool is_switch_port(const char *id)
 	return false;
 }
 
-/* Opens the controller's device, /dev/nvme0. */
+/* Opens the controller's character device, such as /dev/nvme0. -1 with *e. */
 static int open_nvme(const struct host *h, const char *name, struct err *e)
 {
 	char path[PATH_MAX];

@@ -7,10 +7,10 @@
 
 /*
  * controllers: lists the machine's storage controllers from PCI (base class 01h), and checks that
- * each shows everything it holds. Only the controller reveals drives without a block device: a dead
- * controller, or one whose namespaces are all detached.
+ * each shows everything it holds. Some drives have no block device: those of a dead controller, or
+ * of one whose namespaces are all detached. Only a look at the controllers reveals them.
  *
- * An NVMe controller must be live and list its namespaces (nvme.h); allocated namespaces that are
+ * An NVMe controller must be live and list its namespaces (nvme.h). Allocated namespaces that are
  * not attached to any controller are attached to it, so that a later drives_scan() finds them. An
  * NVMe controller without a namespace is at fault too, because an empty drive and a broken one look
  * alike. Controllers of other kinds may have no drive.

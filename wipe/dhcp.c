@@ -45,8 +45,7 @@ void dhcp_build(uint8_t out[static DHCP_SIZE], int type, const uint8_t mac[stati
 	out[0] = out[1] = 1;
 	out[2] = 6;
 	memcpy(out + AT_XID, &xid, 4);
-	/* The reply must be a broadcast: a unicast would not reach an interface without an
-	 * address. */
+	/* Requests a broadcast reply: a unicast would not reach an interface without an address. */
 	out[AT_FLAGS] = 0x80;
 	memcpy(out + AT_MAC, mac, 6);
 	memcpy(out + AT_COOKIE, cookie, 4);

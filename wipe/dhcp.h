@@ -18,10 +18,12 @@ struct dhcp_lease {
 	uint32_t address, mask, router, dns[2], server;
 };
 
-/* Builds a message of DHCP_SIZE bytes; lease: the offer, for DHCP_REQUEST. */
+/* Builds a message of DHCP_SIZE bytes in out. lease: the accepted offer, for DHCP_REQUEST;
+ * otherwise unused. */
 void dhcp_build(uint8_t out[static DHCP_SIZE], int type, const uint8_t mac[static 6], uint32_t xid,
 		const struct dhcp_lease *lease);
-/* Returns the type of a reply to xid and mac and fills in *out; 0: not such a reply. */
+/* Returns the type of a reply to xid and mac and fills in *out. 0: the packet is not a DHCP reply,
+ * or is for another xid or mac. */
 int dhcp_parse(const uint8_t *p, size_t len, const uint8_t mac[static 6], uint32_t xid,
 	       struct dhcp_lease *out);
 /* Blocking: requests a lease on an interface that is up, for at most limit_ms. ERR_TIMEOUT: no

@@ -24,7 +24,7 @@ void *dio_pages(size_t len)
 
 	if (p == MAP_FAILED)
 		abort();
-	/* Huge pages: fewer page faults, and fewer pages to pin for each write. */
+	/* Requests huge pages: fewer page faults, and fewer pages to pin for each write. */
 	(void)madvise(p, len, MADV_HUGEPAGE);
 	return p;
 }
@@ -45,7 +45,8 @@ void *dio_buffer(size_t len)
 	return p;
 }
 
-/* Checks that the node is the device that sysfs shows under the same name. */
+/* Checks that the opened device node is the device that sysfs shows under the same name. -1: it is
+ * another device. */
 static int check_node(const struct host *h, const char *name, const struct stat *st, struct err *e)
 {
 	char want[32];
@@ -98,7 +99,8 @@ int dio_open(struct dio *d, const struct host *h, const char *name, bool write, 
 		return err_errno(e, errno, "%s", path);
 	if (check_node(h, name, &st, e) < 0)
 		return -1;
-	/* Without O_CREAT, O_EXCL is defined for block devices only. */
+	/* Sets O_EXCL for block devices only, because without O_CREAT it is not defined for other
+	 * files. */
 	if (write && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	d->fd = open(path, flags);
@@ -129,8 +131,8 @@ bool dio_gone(const struct host *h, const char *name)
 	return access(node, F_OK) < 0 || access(entry, F_OK) < 0;
 }
 
-/* True if a transfer of n bytes can be continued. After one that ended inside a block, the rest
- * would be unaligned. */
+/* True if a transfer that moved n bytes can be continued. A transfer that ended inside a block
+ * cannot, because the rest would be unaligned. */
 static bool goes_on(const struct dio *d, ssize_t n)
 {
 	return n > 0 && (d->file || n % d->block == 0);

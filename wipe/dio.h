@@ -21,21 +21,22 @@ struct dio {
 	int64_t bytes;
 	/* Logical block size in bytes. */
 	uint32_t block;
-	/* A regular file (tests). */
+	/* True: the drive is a regular file (tests). */
 	bool file;
 };
 
-/* name: "nvme0n1". */
+/* Opens the drive `name`, such as "nvme0n1", for reading, or for reading and writing if write is
+ * set. */
 int dio_open(struct dio *d, const struct host *h, const char *name, bool write, struct err *e)
 	__attribute__((warn_unused_result));
-/* Also for one that was never opened, with fd -1. */
+/* Closes the drive. Allowed for a struct dio that was never opened, with fd -1. */
 void dio_close(struct dio *d);
 
 /* True if the device node or its entry in sysfs no longer exists. */
 bool dio_gone(const struct host *h, const char *name);
 
-/* len and off must be multiples of block, buf must come from dio_buffer(). Reads all of it, or
- * fails. */
+/* Reads len bytes at offset off, all of them or fails. len and off must be multiples of d->block,
+ * and buf must come from dio_buffer() or dio_pages(). dio_write() has the same rules. */
 int dio_read(struct dio *d, void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
 int dio_write(struct dio *d, const void *buf, size_t len, int64_t off, struct err *e)
@@ -43,15 +44,16 @@ int dio_write(struct dio *d, const void *buf, size_t len, int64_t off, struct er
 /* Makes a range read as zeros by the drive's fastest method. Not an erasure. */
 int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* Returns when everything written is on the medium and nothing is in a cache of the host. */
+/* Returns when everything written to the drive is on its medium; the host's cache of the drive is
+ * then empty. */
 int dio_flush(struct dio *d, struct err *e) __attribute__((warn_unused_result));
 
 /* Returns zeroed memory; release it with free(). */
 void *dio_buffer(size_t len) __attribute__((returns_nonnull));
-/* mmap()ed buffer for I/O that may outlive it: after dio_pages_free() the kernel reuses no page
- * before its I/O ends. Zeroed, allocated on first touch. */
+/* Returns a zeroed buffer from mmap(), for I/O that may outlive the buffer: after dio_pages_free()
+ * the kernel reuses no page before its I/O ends. Memory is allocated on first touch. */
 void *dio_pages(size_t len) __attribute__((returns_nonnull));
-/* NULL is allowed. */
+/* Frees a buffer of dio_pages(); p NULL is allowed. */
 void dio_pages_free(void *p, size_t len);
 bool dio_all(const void *buf, size_t len, uint8_t byte);
 

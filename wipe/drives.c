@@ -37,8 +37,8 @@ static const char *emmc_part(const char *name)
 }
 
 /* True for a USB stick, most likely the BMC's virtual medium from which the agent booted, and for
- * an empty removable slot. Any other drive without a size is broken, locked or formatted in a way
- * that this kernel cannot read: it is listed, and its wipe fails. */
+ * an empty removable slot. Any other drive without a size is listed, and its wipe fails: it is
+ * broken, locked, or formatted in a way that this kernel cannot read. */
 static bool is_stick(const struct host *h, const char *name, bool empty)
 {
 	char path[PATH_MAX], to[PATH_MAX];
@@ -53,8 +53,8 @@ static bool is_stick(const struct host *h, const char *name, bool empty)
 	return empty ? usb || removable : usb && removable;
 }
 
-/* Reduces an identity to one word of printable characters, because identities are compared, and
- * used in JSON and in names. */
+/* Returns an identity reduced to one word of printable characters, because identities are compared
+ * and are used in JSON and in names. */
 static const char *one_word(struct arena *a, const char *s)
 {
 	char *out = arena_strdup(a, s), *w = out;
@@ -119,8 +119,8 @@ static void read_identity(const struct host *h, struct arena *a, const char *nam
 		id = host_line(a, "%s/block/%s/device/wwid", h->sys, name);
 	if (!id && d->serial)
 		id = arena_printf(a, "%s.%s.%s", d->type, d->model, d->serial);
-	/* Only the device name identifies the drive. That is better than no identity, and matches
-	 * no other drive. */
+	/* Identifies the drive by its device name, as the last resort. That is better than no
+	 * identity, and matches no other drive. */
 	if (!id)
 		id = arena_printf(a, "%s.%s.at.%s", d->type, d->model, name);
 	d->wwn = one_word(a, id);
@@ -134,7 +134,9 @@ int drive_check(const struct host *h, const struct proto_drive *d, struct err *e
 	size_t n;
 
 	if (!host_number(0, "%s/block/%s/size", h->sys, name))
-		return 0; /* The drive is gone: I/O through the open descriptor fails. */
+		/* The drive has disappeared, which is no conflict: I/O through the open descriptor
+		 * fails. */
+		return 0;
 	read_identity(h, a, name, &now);
 	n = strlen(now.wwn);
 	if (!strncmp(d->wwn, now.wwn, n) && (!d->wwn[n] || d->wwn[n] == '#'))
@@ -143,8 +145,8 @@ int drive_check(const struct host *h, const struct proto_drive *d, struct err *e
 		       d->path, now.wwn, d->wwn);
 }
 
-/* Gives drives with the same identity (multipath, or faulty firmware) different names, so that each
- * is wiped. */
+/* Appends "#2" and so on to the identity of drives that have the same one (multipath, or faulty
+ * firmware), so that each of them is wiped. */
 static void tell_apart(struct arena *a, struct drive_list *l)
 {
 	for (size_t i = 1; i < l->n; i++) {

@@ -65,14 +65,15 @@ static int fail(struct erase *x, const char *reason)
 	return -1;
 }
 
-/* Fails with DriveFailed, or with DriveMissing if the drive's device no longer exists. */
+/* Sets the drive's result to Fail, with reason DriveMissing if its device no longer exists,
+ * otherwise DriveFailed. Returns -1. */
 static int fail_drive(struct erase *x)
 {
 	return fail(x, dio_gone(x->host, drive_name(x->drive)) ? "DriveMissing" : "DriveFailed");
 }
 
-/* Adds the drive's path to the error, and stores the text of the first failure in
- * device.message. */
+/* Returns rc. On failure adds the drive's path to the error, and stores the text of the first
+ * failure in device.message. */
 static int explain(struct erase *x, int rc, struct err *e)
 {
 	if (!rc)
@@ -86,8 +87,8 @@ static int explain(struct erase *x, int rc, struct err *e)
 	return -1;
 }
 
-/* first: the first pass of this drive, whose rings all passes use in turn; p itself for the first
- * pass. */
+/* Initialises p. first: the drive's first pass, whose rings all later passes use too; p itself if p
+ * is the first pass. */
 static void init_pass(struct pass *p, struct erase *x, struct pass *first, bool write)
 {
 	memset(p, 0, sizeof(*p));
@@ -115,7 +116,7 @@ static int open_pass(struct pass *p, bool write, struct err *e)
 
 	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
 		return -1;
-	/* A drive with another size is not the drive that was listed. */
+	/* Refuses a drive of another size, because it is not the drive that was listed. */
 	if (p->dio.bytes != x->drive->bytes)
 		return err_set(e, ERR_CONFLICT, 0, "the drive's size changed since it was listed");
 	return drive_check(x->host, x->drive, e);
@@ -132,8 +133,8 @@ static void close_pass(struct pass *p)
 }
 
 /* Waits until the shortest plausible time of the method has passed, because a drive may report
- * completion before its erase has ended. Not after an overwrite: data is either written or not when
- * the drive reports completion. */
+ * completion before its erase has ended. Does not wait after an overwrite, whose data is written
+ * when the drive reports completion. */
 static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t since)
 {
 	int64_t left = since + evidence_least_ms(&p->x->device) - now_ms();
@@ -143,8 +144,8 @@ static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t 
 		nanosleep(&nap, NULL);
 }
 
-/* Stores fingerprints of the samples, because blocks may read as noise after a cryptographic
- * erase. */
+/* Stores fingerprints of edges and samples before a cryptographic erase, because blocks may read as
+ * noise afterwards. */
 static void remember(struct pass *p)
 {
 	struct erase *x = p->x;
@@ -176,7 +177,7 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 }
 
 /* Reads the samples that erase_verify() will read, because another method can still remove what
- * they show. Unreadable blocks are left to erase_verify(). */
+ * they show. Returns -1 if samples are dirty; unreadable blocks are left to erase_verify(). */
 static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 {
 	struct erase *x = p->x;
@@ -199,14 +200,16 @@ static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 		       r->technique, (int)n.dirty);
 }
 
-/* Checks the drive after a method reported success: by its duration, by canaries and by samples. */
+/* Checks the drive after a method reported success: by duration, canaries and samples. -1: data may
+ * be left. */
 static int look_for_residue(struct pass *p, const struct rung *r, int64_t since, struct err *e)
 {
 	struct erase *x = p->x;
 	int64_t unreadable = 0;
 	int found;
 
-	/* Too fast for a write: the drive only marked the blocks as zeros. */
+	/* Refuses an overwrite by the drive that was faster than its medium can be written: the
+	 * drive only marked the blocks as zeros. */
 	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
 	    now_ms() - since < evidence_least_ms(&x->device)) {
 		(void)fail(x, "EraseUnverified");
@@ -223,8 +226,8 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 		return err_set(e, ERR_PROTOCOL, 0, "%s reported success but left %d canaries",
 			       r->technique, found);
 	}
-	/* After a cryptographic erase a block may be unreadable until it is written; the samples
-	 * decide. */
+	/* Accepts unreadable canaries after a cryptographic erase, because a block may then be
+	 * unreadable until it is written; the samples decide. */
 	if (unreadable && r->accept != VERIFY_CHANGED) {
 		(void)fail_drive(x);
 		*e = p->unreadable;
@@ -274,7 +277,8 @@ static int plant(struct pass *p, struct err *e)
 
 	rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
-	/* A drive that does not answer at all would block in a Format for hours. */
+	/* Formats the drive and tries again, but not after a timeout or if the drive has
+	 * disappeared: such a drive would block in a Format for hours. */
 	if (planted < 0 && e->code != ETIMEDOUT && !dio_gone(x->host, drive_name(x->drive)) &&
 	    !rungs_mend(p)) {
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -284,7 +288,7 @@ static int plant(struct pass *p, struct err *e)
 		x->device.canaries.planted = planted;
 		return 0;
 	}
-	/* A drive that timed out gets no further commands. */
+	/* Checks for a lock unless the drive timed out: such a drive gets no further commands. */
 	if ((planted >= 0 || e->code != ETIMEDOUT) && keeps_locked(p)) {
 		(void)fail(x, "DriveLocked");
 		return err_set(
@@ -300,7 +304,8 @@ static int plant(struct pass *p, struct err *e)
 		       VERIFY_CANARIES, planted);
 }
 
-/* Runs all steps before the first erase method: abilities, an earlier Sanitize, canaries. */
+/* Runs all steps before the first erase method: reads abilities, waits for an earlier Sanitize,
+ * writes canaries. -1: the drive is not wiped. */
 static int prepare(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -308,8 +313,8 @@ static int prepare(struct pass *p, struct err *e)
 	x->device.raw_status.n = 0;
 	if (rungs_abilities(p, e) < 0 || rungs_await_sanitize(p, e) < 0)
 		return fail_drive(x);
-	/* Format and overwrite do not erase a hidden namespace, and whether a Sanitize did cannot
-	 * be checked. */
+	/* Refuses a drive with a hidden namespace: Format and overwrite do not erase it, and
+	 * whether a Sanitize did cannot be checked. */
 	if (p->nvme.hidden) {
 		(void)fail(x, "NamespaceHidden");
 		return err_set(e, ERR_UNSUPPORTED, 0,
@@ -336,7 +341,7 @@ static int begin_pass(struct pass *p, struct err *e)
 		(void)fail(x, "ReadOnly");
 		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
 	}
-	/* A drive with zones accepts no writes at unpredictable positions. */
+	/* Refuses a drive with zones, because it accepts no writes at unpredictable positions. */
 	if (is_zoned(x)) {
 		(void)fail(x, "DriveZoned");
 		return err_set(e, ERR_UNSUPPORTED, 0,
@@ -353,14 +358,15 @@ static int begin_pass(struct pass *p, struct err *e)
 
 /* --- a subsystem: one command for all its namespaces ------------------------------------------ */
 
-/* True if the passes are everything that a Sanitize would erase: then each part has its canaries
- * and is checked afterwards. */
+/* True if the n passes are everything that a Sanitize would erase, so that each part has its
+ * canaries and is checked afterwards. */
 static bool is_whole(const struct pass *p, size_t n)
 {
 	struct nvme_set set = {.n = n};
 	const char **names = mem_calloc(n, sizeof(*names));
 	uint32_t *nsids = mem_calloc(n, sizeof(*nsids));
-	/* A drive that is not NVMe does not report its parts: it counts as whole only alone. */
+	/* A drive that is not NVMe does not report its parts, so it counts as whole only if it is
+	 * the only pass. */
 	bool whole = p[0].nvme.nsid || n == 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -385,7 +391,7 @@ static bool all_can(const struct pass *p, size_t n, const struct rung *r)
 	return true;
 }
 
-/* Fails all namespaces if a Sanitize that reported success left data in one of them. */
+/* Fails all n namespaces if a Sanitize that reported success left data in one of them. */
 static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
 {
 	int64_t left = 0;
@@ -403,7 +409,8 @@ static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, st
 		}
 }
 
-/* Sends the command once, through the first pass; checks and records the result of each pass. */
+/* Sends the command of method r once, through the first pass; checks and records the result of each
+ * pass. */
 static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
 {
 	int64_t since = now_ms();
@@ -424,8 +431,9 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
-/* Runs the Sanitize methods. After a Sanitize that began and failed, one further Sanitize is sent:
- * of the next kind, or else of the same kind. Nothing weaker follows. */
+/* Tries the Sanitize methods on all n passes. After a Sanitize that began and failed, one
+ * further Sanitize is sent: of the next kind, or else of the same kind. No weaker method is used
+ * after it. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;
@@ -449,7 +457,7 @@ static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 		p[i].final = true;
 }
 
-/* Tries the methods that erase a single namespace. */
+/* Tries the methods that erase a single namespace, strongest first. -1: none succeeded. */
 static int run_ladder(struct pass *p, struct err *e)
 {
 	for (size_t i = 0; i < ERASE_RUNGS; i++)
@@ -458,14 +466,15 @@ static int run_ladder(struct pass *p, struct err *e)
 	return -1;
 }
 
-/* Sets no time limit while other parts of the drive are processed: their limits apply. */
+/* Removes the time limit of this part while other parts of the drive are processed: their limits
+ * apply. */
 static void rest(struct erase *x)
 {
 	atomic_store(&x->progress.patience_ms, 0);
 }
 
-/* Reports a level below the policy as an error. The level itself stays as earned, because drover
- * decides what is sufficient. */
+/* Ends a pass; reports a level below the policy as an error. The level itself stays as earned,
+ * because drover decides what is sufficient. */
 static int end_pass(const struct pass *p, int rc, struct err *e)
 {
 	struct erase *x = p->x;
@@ -498,7 +507,7 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 	}
 	if (ready && p[0].nvme.nsid)
 		run_subsystem(p, n, rc, e);
-	/* Paths to one drive, or drives with the same identity, are erased one by one. */
+	/* Erases paths to one drive, or drives with the same identity, one by one. */
 	for (size_t i = 0; i < n && !p[0].nvme.nsid; i++)
 		if (!p[i].lost)
 			run_subsystem(&p[i], 1, &rc[i], &e[i]);
@@ -526,8 +535,8 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 		samples = x->nprints;
 	rungs_phase(x, "verify",
 		    2 * VERIFY_EDGE + (VERIFY_CANARIES + samples) * (int64_t)VERIFY_BLOCK, 0);
-	/* A new descriptor with O_DIRECT: nothing that was written through the other one is
-	 * cached. */
+	/* Opens the drive again with O_DIRECT, so that nothing written through the earlier
+	 * descriptor is cached. */
 	init_pass(&p, x, &p, false);
 	rc = open_pass(&p, false, e);
 	if (!rc) {
@@ -542,7 +551,7 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 	x->device.reads.clean = n.clean;
 	x->device.reads.dirty = n.dirty;
 	x->device.reads.unreadable = n.unreadable + unreadable;
-	/* Only a wipe that succeeded can be confirmed; a failed one keeps its reason. */
+	/* Confirms only a wipe that succeeded; a failed one keeps its reason. */
 	if (x->device.level == WIPE_FAIL)
 		return err_set(e, ERR_INVALID, 0, "the drive was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {

@@ -12,7 +12,7 @@
  *
  * The drive itself reports which methods it has; its name does not matter. If a method is refused,
  * fails, or leaves a canary behind, the next one is tried. After a Sanitize that began and failed,
- * only one other Sanitize is tried, once the drive was told to leave its failure mode: such a drive
+ * only one other Sanitize is tried, once the drive was made to leave its failure mode: such a drive
  * is not trusted with a weaker method. Methods that earn no level (Format without erase, discard,
  * Write Zeroes) are not used. Success is always a positive observation: a drive starts at Fail.
  *
@@ -30,71 +30,80 @@
  * Blocking: only from loop_work(). Everything is allocated before the drive is touched.
  */
 /* Overwrite: size of a write, and number of writes in flight. Measured: more than 8 writes of 512
- * KiB gain nothing; drives split larger ones. */
+ * KiB in flight give no higher speed; drives split larger writes. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
 #define ERASE_RUNGS 10
 #define ERASE_MENDS 2 /* Largest number of Formats for a namespace that accepts no canaries. */
-/* Largest number of further Sanitizes after a failed one: before the canaries, and after. */
+/* Largest number of further Sanitizes after a failed one: one before the canaries are written, one
+ * after. */
 #define ERASE_AGAIN 2
 
 struct erase_progress {
-	/* "canaries", "format", "overwrite", "verify" and so on. */
+	/* Current phase: "canaries", "format", "overwrite", "verify" and so on. */
 	_Atomic(const char *) phase;
 	_Atomic int64_t done_bytes, total_bytes;
-	/* The method begun last; NULL: none. */
+	/* Erase method that was begun last; NULL: none. */
 	_Atomic(const char *) technique;
-	/* Progress of that method in bytes, if it reports progress. */
+	/* Progress of the method in `technique`, in bytes; 0 if it reports no progress. */
 	_Atomic int64_t erased_bytes;
-	/* Longest time in ms in which none of these may change. */
+	/* Longest time in ms in which phase and done_bytes may stay unchanged; 0: this drive part
+	 * sets no limit of its own. */
 	_Atomic int64_t patience_ms;
 };
 
-/* One drive through wipe and verify. Strings in device belong to drive, or are constants. */
+/* State of one drive from the wipe to the verification. Strings in `device` belong to `drive`, or
+ * are constants. */
 struct erase {
 	const struct host *host;
 	/* Its strings must outlive the erase. */
 	const struct proto_drive *drive;
 	const struct secret *nonce;
-	/* A lower level is EraseBelowPolicy, and the drive is not stamped. */
+	/* enum wipe_level that the policy requires. A lower level is the failure EraseBelowPolicy,
+	 * and the drive is not stamped. */
 	int minimum_level;
-	/* Number of blocks to remember before a cryptographic erase. */
+	/* Number of sample blocks whose fingerprints are stored before a cryptographic erase. */
 	int64_t samples;
 	struct erase_progress progress;
-	/* Monotonic time in ms. */
+	/* Time of erase_init(), monotonic ms. */
 	int64_t begun;
 
 	/* The result so far. */
 	struct evidence_device device;
-	/* device.raw_status. */
+	/* Array of device.raw_status: the drive's results of all erase commands. */
 	int64_t status[ERASE_RUNGS + ERASE_MENDS + ERASE_AGAIN];
-	/* device.message, after a failure. */
+	/* Text of device.message after a failure. */
 	char why[256];
-	/* What the method leaves behind. */
+	/* What blocks may hold after the method that succeeded. */
 	enum verify_accept accept;
-	/* Fingerprints of edges and samples before a cryptographic erase; NULL: none. */
+	/* Fingerprints of the drive's edges and samples before a cryptographic erase; NULL: not
+	 * taken. */
 	uint8_t (*prints)[16];
-	/* Number of samples among them. */
+	/* Number of samples in prints, without the edges. */
 	int64_t nprints;
 };
-/* Returns the number of samples for an order; 0 means the default, not none. */
+/* Returns the number of samples for an order that asks for `asked` samples; 0 means the default,
+ * not none. */
 int64_t erase_samples(int64_t asked);
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
 		const struct secret *nonce, int minimum_level,
 		int64_t samples /* 0 means VERIFY_SAMPLES. */);
 void erase_done(struct erase *x);
 
-/* Wipes n drives that are parts of one: namespaces of one NVMe subsystem, or paths to it; or a
- * single drive. Each gets its canaries first. If they are everything that the subsystem holds, it
- * gets one Sanitize, which counts for each of them whose canaries it removed; data that it left on
- * one counts as left on all. Otherwise they are wiped one after the other.
+/* Wipes n drives that are parts of one drive (namespaces of one NVMe subsystem, or paths to it), or
+ * a single drive. Each part gets its canaries first.
  *
- * Fills in device of each; rc[i] -1: failed, as its level and reason show, with details in e[i].
- * Reasons: ReadOnly, DriveMissing (it has disappeared), DriveFailed, CanaryLost, EraseUnverified,
- * EraseBelowPolicy, NamespaceHidden (the drive holds a namespace that the host cannot reach),
- * SectorsHidden (ata.h), DriveLocked (tcg.h), DriveZoned. */
+ * If the parts are everything that the subsystem holds, it gets one Sanitize. The Sanitize counts
+ * for each part whose canaries it removed; data that it left on one part counts as left on all.
+ * Otherwise the parts are wiped one after the other.
+ *
+ * Fills in x[i]->device. rc[i] -1: part i failed; its device has level and reason, and e[i] has
+ * details. Reasons: ReadOnly, DriveMissing (the drive has disappeared), DriveFailed, CanaryLost,
+ * EraseUnverified, EraseBelowPolicy, NamespaceHidden (the drive holds a namespace that the host
+ * cannot reach), SectorsHidden (ata.h), DriveLocked (tcg.h), DriveZoned. */
 void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e);
-/* After erase_run_all(): reads samples and adds the result to x->device. */
+/* Reads canary positions, edges and `samples` samples of a drive after erase_run_all(), and adds
+ * the result to x->device. -1: the drive was not wiped, or data is left. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -16,15 +16,16 @@
  * envelope, whose digest is stored in the next record.
  */
 #define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
-#define ENVELOPE_MAX (1u << 20) /* An API server stores no larger object. */
+/* Largest envelope in bytes: an API server stores no larger object. */
+#define ENVELOPE_MAX (1u << 20)
 
 const char *const wipe_level_names[] = {"Fail", "Clear", "Purge", NULL};
 const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NULL};
 
 /* --- tables --- */
 
-/* Counts are required where zero is a finding, which must be stated and not be implied by
- * absence. */
+/* Row for a count. Counts are required: zero is a finding, which must be written and not be implied
+ * by a missing member. */
 #define COUNT(outer_, member_, name_, doc_)                                                        \
 	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX,   \
 		 .required = true, .doc = (doc_))
@@ -127,8 +128,8 @@ const struct field evidence_fields[] = {
 
 /* --- statement --- */
 
-/* Returns one subject per device of the predicate: the digest of the device's identity, for finding
- * records by drive. */
+/* Returns one subject for each device of the predicate: the digest of the device's identity, by
+ * which records of a drive can be found. */
 static json_t *subjects(const json_t *predicate)
 {
 	json_t *list = json_array(), *d;
@@ -294,7 +295,8 @@ static int split(struct opened *o, struct err *e)
 	return 0;
 }
 
-/* Decodes an envelope without checking its signatures. After an error there is nothing to free. */
+/* Decodes an envelope into *o without checking its signatures. -1 with *e: there is nothing to
+ * free. */
 static int open_envelope(const char *envelope, struct opened *o, struct err *e)
 {
 	struct err ignored;
@@ -318,7 +320,8 @@ static int open_envelope(const char *envelope, struct opened *o, struct err *e)
 	return -1;
 }
 
-/* whose: "agent's" or "drover's", for the error text. */
+/* Checks signature i of the envelope with the given public key. whose: "agent's" or "drover's", for
+ * the error text. */
 static int check_signature(const struct opened *o, size_t i, const char *public, const char *whose,
 			   struct err *e)
 {
@@ -372,7 +375,7 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 
 /* --- opening --- */
 
-/* Checks that the signature at i is valid and by one of drover's keys. */
+/* Checks that signature i is valid and made with one of drover's n keys. */
 static int check_ours(const struct opened *o, size_t i, const char *const *publics, size_t n,
 		      struct err *e)
 {
@@ -396,8 +399,8 @@ static int check_signatures(const struct opened *o, const char *agent_public,
 	return want == 1 ? 0 : check_ours(o, 1, drover_publics, n, e);
 }
 
-/* The verdict must not exceed any device's level; an unfinished attempt must have a reason and the
- * verdict Fail. */
+/* Checks that the verdict does not exceed any device's level. An unfinished attempt must have a
+ * reason and the verdict Fail. */
 static int check_verdict(const struct evidence *ev, bool unfinished, struct err *e)
 {
 	if (unfinished && (!ev->unfinished || ev->verdict != WIPE_FAIL))
@@ -425,8 +428,8 @@ bool evidence_covers(const struct evidence *ev, const char *part)
 	return statement_parts(&one) & statement_covered(ev->statements.v, ev->statements.n);
 }
 
-/* A part that a statement covers must not be in notCovered, and the counts of a statement must
- * match its outcome. */
+/* Checks that no part covered by a statement is in notCovered, and that the counts of each
+ * statement match its outcome. */
 static int check_statements(const struct evidence *ev, struct err *e)
 {
 	if (statement_check(ev->statements.v, ev->statements.n, e) < 0)
@@ -439,8 +442,8 @@ static int check_statements(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Refuses members that this version does not know, because they could not be compared with the
- * shown record. */
+/* Decodes the signed statement into *out. Refuses members that this version does not know, because
+ * they could not be compared with the record that is shown. */
 static int decode_statement(const struct opened *o, bool unfinished, struct arena *a,
 			    struct evidence *out, struct err *e)
 {
@@ -461,7 +464,8 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 		if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
 			return err_set(e, ERR_DENIED, 0,
 				       "agent's signature is not by the key stated in agentKey");
-		json_object_del(predicate, "agentKey"); /* not a member of struct evidence */
+		/* Removed before decoding, because it is not a member of struct evidence. */
+		json_object_del(predicate, "agentKey");
 	}
 	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
 		e->kind = ERR_PROTOCOL;
@@ -476,7 +480,8 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 	return 0;
 }
 
-/* agent_public NULL: accepts the agent's key that the envelope names. */
+/* Opens an envelope as evidence_open() does; agent_public NULL: accepts the agent's key that the
+ * envelope names. */
 static int open_evidence(const char *envelope, const char *agent_public,
 			 const char *const *drover_publics, size_t n, struct arena *a,
 			 struct evidence *out, struct err *e)
@@ -503,7 +508,9 @@ int evidence_open(const char *envelope, const char *agent_public, const char *co
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
 {
-	if (n == 0) /* n 0 would mean an envelope without countersignature */
+	/* Refused here, because for open_evidence() n 0 means an envelope without
+	 * countersignature. */
+	if (n == 0)
 		return err_set(e, ERR_DENIED, 0, "no key of drover to check the signature with");
 	return open_evidence(envelope, NULL, drover_publics, n, a, out, e);
 }
@@ -542,7 +549,7 @@ int evidence_open_unfinished(const char *envelope, const char *const *drover_pub
 
 /* --- comparing --- */
 
-/* True if a and b differ; *path is then extended by the path of the first difference. */
+/* True if a and b differ; appends the path of the first difference to *path. */
 static bool differs(const json_t *a, const json_t *b, struct buf *path)
 {
 	size_t len = path->len;

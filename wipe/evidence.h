@@ -35,10 +35,10 @@
 
 /* Result levels of NIST SP 800-88r2 and IEEE 2883, in ascending order. */
 enum wipe_level { WIPE_FAIL, WIPE_CLEAR, WIPE_PURGE };
-/* "Fail", "Clear", "Purge", NULL. */
+/* Names of enum wipe_level: "Fail", "Clear", "Purge", NULL. */
 extern const char *const wipe_level_names[];
 enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
-/* "BootNetwork", "SecureBoot", "Quote", NULL. */
+/* Names of enum wipe_trust: "BootNetwork", "SecureBoot", "Quote", NULL. */
 extern const char *const wipe_trust_names[];
 
 /* Parts that no erase method of a drive reaches. Every record names them, except those that one of
@@ -48,16 +48,18 @@ extern const char *const wipe_trust_names[];
 		"RemovableUSB"
 #define EVIDENCE_NOT_COVERED_MAX 32
 
-/* Number of canaries on each drive, however small, and so the minimum that a proof of its wipe
- * shows. */
+/* Number of canaries on each drive, however small the drive is; a plausible record therefore shows
+ * at least this number. */
 #define EVIDENCE_CANARIES 64
 #define EVIDENCE_EDGE_READS 512 /* Reads of the first and last MiB, 4096 bytes each. */
-/* Reads on each drive when the machine boots again before its next use: both edges and the places
- * of the canaries except the first block, which holds the stamp, plus this number of samples. */
+/* EVIDENCE_AGAIN_READS: number of reads on each drive when the machine boots again before its next
+ * use. They cover both edges and the positions of the canaries, except the first block, which holds
+ * the stamp, plus EVIDENCE_AGAIN_SAMPLES samples. */
 #define EVIDENCE_AGAIN_SAMPLES 1000
 #define EVIDENCE_AGAIN_READS                                                                       \
 	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
-/* Finds a residue of 0.046 % of the drive with a probability of 99 %. */
+/* Number of samples per drive in a verification. That many find a residue of 0.046 % of the drive
+ * with a probability of 99 %. */
 #define EVIDENCE_SAMPLES 10000
 
 struct evidence_device {
@@ -65,21 +67,21 @@ struct evidence_device {
 	const char *type;
 	const char *model, *serial, *wwn;
 	int64_t bytes;
-	/* A spinning disk; everything else counts as flash. */
+	/* True for a spinning disk; everything else counts as flash. */
 	bool rotational;
 	/* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None. */
 	const char *technique;
-	/* Results of the erase commands in order, the technique's last; 0 is success. Empty: no
-	 * command was sent, or its result is unknown. */
+	/* Results of the erase commands in order of sending, the technique's own last; 0 is
+	 * success. Empty: no command was sent, or no result is known. */
 	struct ints raw_status;
-	/* For an attempt without an end, and for progress: how far the technique was at the last
-	 * report; no measure of remaining data. */
+	/* Progress of the technique in bytes at the last report, for an attempt that did not
+	 * complete and for progress reports. It is no measure of remaining data. */
 	int64_t erased_bytes;
 	/* enum wipe_level. */
 	int level;
-	/* If level is Fail: EraseUnverified, DriveFailed and so on. */
+	/* Reason if level is Fail: EraseUnverified, DriveFailed and so on; otherwise NULL. */
 	const char *reason;
-	/* The reason as text: the drive's result and the command. */
+	/* Explanation of the reason: the drive's result and the command. */
 	const char *message;
 	struct {
 		int64_t planted, found;
@@ -97,10 +99,11 @@ bool evidence_leaves_noise(const char *technique);
 /* Returns the shortest plausible duration, in ms, for the technique on a drive of this medium and
  * size. */
 int64_t evidence_least_ms(const struct evidence_device *d);
-/* Checks that the level can be true: the technique earns it; the drive's last result was success;
- * it took at least evidence_least_ms(); and the counts show that nothing is left: all canaries
- * planted and none found, both edges and `samples` samples read, each clean. took_ms: upper bound
- * of the whole attempt. ERR_DENIED names what is not plausible. */
+/* Checks that the level of `d` can be true. The technique must earn the level; the drive's last
+ * result must be success; took_ms, an upper bound of the whole attempt, must be at least
+ * evidence_least_ms(). The counts must show that nothing is left: all canaries planted and none
+ * found, both edges and `samples` samples read, each clean. ERR_DENIED names what is not
+ * plausible. */
 int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
 		       struct err *e) __attribute__((warn_unused_result));
 
@@ -108,42 +111,45 @@ struct evidence {
 	struct {
 		const char *name, *uid, *system_uuid, *serial;
 	} machine;
-	/* The tenancy that this wipe ends. */
+	/* Number of the tenancy that this wipe ends. */
 	int64_t tenancy;
 	int64_t attempt;
 	struct {
 		const char *name, *uid;
-	} virtual_cluster; /* Empty: no tenant before. */
+	} virtual_cluster; /* Tenant that the machine served last; empty: no tenant before. */
 	struct {
 		const char *name, *digest;
 	} previous; /* The machine's last record; empty: none. */
 	const char *nonce_digest, *policy_digest;
 	/* Unix ms, whole seconds. */
 	int64_t start_time, end_time;
-	/* enum wipe_level: that of the worst device. */
+	/* enum wipe_level: the lowest level of all devices. */
 	int verdict;
 	/* enum wipe_trust. */
 	int agent_trust;
 	struct {
 		int64_t expected, seen;
-		/* WWNs. */
+		/* WWNs of expected drives that were not found, and of found drives that were not
+		 * expected. */
 		struct strings missing, extra;
 	} inventory;
 	struct {
 		struct evidence_device *v;
 		size_t n;
 	} devices;
-	/* GPUMemory, BMC and so on. */
+	/* Names of parts that the wipe does not cover: GPUMemory, BMC and so on. */
 	struct strings not_covered;
-	/* Statements on parts that are not drives; none from agents that make no statements. */
+	/* Statements on parts that are not drives. Empty for agents that make no statements. */
 	struct {
 		struct statement *v;
 		size_t n;
 	} statements;
-	/* Why there is no agent's signature; NULL: there is one. */
+	/* Why the attempt did not complete, so that the record has no agent's signature; NULL: the
+	 * agent signed it. */
 	const char *unfinished;
 };
-/* Rows for a table whose struct contains a struct evidence as `member_` (as WipeRecord.spec). */
+/* Rows of a field table whose struct contains a struct evidence as `member_`, as WipeRecord.spec
+ * does. */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 	evidence_previous_fields[], evidence_inventory_fields[];
 #define EVIDENCE_ROWS(type_, member_)                                                              \
@@ -190,21 +196,25 @@ extern const struct field evidence_fields[];
 /* True if part, a name of EVIDENCE_NOT_COVERED, is covered by a statement. */
 bool evidence_covers(const struct evidence *ev, const char *part);
 
-/* Upper bound of the attempt's duration in ms; its times are truncated to whole seconds. */
+/* Returns an upper bound of the attempt's duration in ms, because the record's times are truncated
+ * to whole seconds. */
 int64_t evidence_took_ms(const struct evidence *ev);
 
 /* Returns the envelope (malloc'd base64), signed with the agent's key. */
 char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent);
-/* Adds drover's signature; ERR_PROTOCOL unless the envelope has exactly one signature. */
+/* Returns the envelope with drover's signature added (malloc'd). NULL: the envelope is malformed,
+ * does not have exactly one signature (ERR_PROTOCOL), or its signature is invalid. */
 char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e);
-/* Checks the signatures and decodes. agent_public: key of the agent's session. drover_publics: the
- * n accepted countersigners; n 0: the envelope must not be countersigned yet. ERR_DENIED names the
- * invalid signature; ERR_PROTOCOL names what is malformed. */
+/* Checks the signatures of an envelope and decodes it into *out. agent_public: key of the
+ * agent's session. drover_publics: the n accepted countersigners; n 0: the envelope must not be
+ * countersigned yet. ERR_DENIED names the invalid signature; ERR_PROTOCOL names what is
+ * malformed. */
 int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics,
 		  size_t n, struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* As evidence_open(), with the agent's key from the envelope's first keyid: for auditors, who may
- * trust it because drover's countersignature covers it. */
+/* Opens an envelope as evidence_open() does, but with the agent's key that the envelope's first
+ * keyid names. For auditors: they may trust that key because drover's countersignature covers
+ * it. */
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
@@ -212,18 +222,21 @@ int evidence_open_countersigned(const char *envelope, const char *const *drover_
 char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_key *drover);
 /* True if the envelope declares itself unfinished; signatures are not checked. */
 bool evidence_is_unfinished(const char *envelope);
-/* As evidence_open_countersigned(), for envelopes of unfinished attempts. */
+/* Opens the envelope of an unfinished attempt; checks and errors are those of
+ * evidence_open_countersigned(). */
 int evidence_open_unfinished(const char *envelope, const char *const *drover_publics, size_t n,
 			     struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* ERR_DENIED names the first field ("spec.devices[0].level") in which both differ. */
+/* Compares two records. ERR_DENIED names the first field ("spec.devices[0].level") that differs. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
-/* As evidence_compare(), with the JSON of a WipeRecord's spec: an unknown member, and a number
- * written as text, differ too. */
+/* Compares the JSON of a WipeRecord's spec, except its envelope, with the signed record.
+ * Differences are also a member that this version does not know, and a number written as text.
+ * Errors as for evidence_compare(). */
 int evidence_compare_shown(const json_t *spec, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
-/* SHA-256 of the envelope text, as stored in the clean stamp and in `previous`. */
+/* Computes the SHA-256 of the envelope text. The clean stamp and `previous` of the next record
+ * contain this digest. */
 void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256]);
 
 #endif

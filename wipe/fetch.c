@@ -8,7 +8,7 @@
 #include "base/retry.h"
 #include "base/str.h"
 
-#define ATTEMPTS 8 /* connections in a row without data */
+#define ATTEMPTS 8 /* Largest number of connections in a row that bring no data. */
 #define IDLE_MS 60000
 /* Minimum rate: the download fails if less than PACE_BYTES arrive in PACE_MS. */
 #define PACE_MS (5 * 60 * 1000)
@@ -16,7 +16,7 @@
 
 struct fetch {
 	struct loop_group *group;
-	/* Without its strings. */
+	/* Copy of the caller's spec; its strings are not valid after fetch_new(). */
 	struct fetch_spec spec;
 	struct http_peer *peer;
 	struct http_req *req;
@@ -24,14 +24,14 @@ struct fetch {
 	struct backoff backoff;
 	unsigned attempts;
 	char *path;
-	/* The next fetch_more() opens a connection. */
+	/* True: the next fetch_more() opens a connection. */
 	bool due;
 	/* Delivery is paused: set after each piece, cleared by fetch_more(). */
 	bool stopped;
 	bool ended, too_much;
 	int64_t got, total;
-	/* paced_at: start of the interval in which PACE_BYTES must arrive. paced: bytes received
-	 * before. */
+	/* paced_at: start of the interval in which PACE_BYTES must arrive, monotonic ms. paced:
+	 * bytes received before that interval. */
 	int64_t paced_at, paced;
 };
 
@@ -89,8 +89,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	(void)r;
 	f->req = NULL;
-	/* on_head() refused any status that is not a success. A connection that broke after the
-	 * last byte does no harm. */
+	/* Judges the end by bytes, not by status: on_head() refused any status that is not a
+	 * success, and a connection that broke after the last byte does no harm. */
 	if (f->too_much)
 		end(f, "ImageMismatch", e);
 	else if (!e || (f->total && f->got == f->total))
@@ -128,7 +128,8 @@ static void connect_again(struct fetch *f)
 
 void fetch_more(struct fetch *f)
 {
-	if (f->due) { /* the first piece of a connection comes without a request */
+	if (f->due) {
+		/* Connects; the first piece of a connection then comes without http_want(). */
 		connect_again(f);
 	} else if (f->stopped && f->req) {
 		f->stopped = false;

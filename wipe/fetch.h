@@ -9,40 +9,42 @@
 /*
  * fetch: downloads one large file over HTTP, in pieces that the caller requests.
  *
- * A broken connection is resumed by Range. The download fails if the server breaks off eight times
- * in a row without delivering anything, resumes at another position, or delivers less than 1 MiB in
- * 5 minutes while the caller waits. The caller verifies the bytes, by a digest.
+ * A broken connection is resumed by an HTTP Range request. The download fails if the server breaks
+ * off eight times in a row without delivering anything, resumes at another position, or delivers
+ * less than 1 MiB in 5 minutes while the caller waits. The caller verifies the bytes by a digest.
  *
- * On the loop's thread.
+ * All functions run on the loop's thread.
  * Tests: tests/unit/wipe/test_writer.c
  */
 struct fetch;
 struct fetch_spec {
 	/* http:// or, with a CA, https://. */
 	const char *url, *ca_pem;
-	/* Largest piece in bytes: see http.h. */
+	/* Largest number of bytes that on_data() gets in one piece (see http.h). */
 	size_t piece;
-	/* The next bytes; -1 with *e set ends the download. */
+	/* Receives the next len bytes. A return value of -1 with *e set ends the download. */
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
-	/* The broken connection can be resumed: call fetch_more() when there is buffer space. */
+	/* Called when a broken connection can be resumed: call fetch_more() as soon as there is
+	 * buffer space. */
 	void (*on_due)(void *arg);
-	/* Called once at the end: e NULL, or reason ImageUnavailable, or ImageMismatch if more
-	 * arrives than the server announced. */
+	/* Called once at the end. e NULL: the download is complete. Otherwise reason is
+	 * ImageUnavailable, or ImageMismatch if more data arrived than the server announced. */
 	void (*on_end)(const char *reason, const struct err *e, void *arg);
 	void *arg;
 };
-/* NULL: the URL is not valid, or https without a CA. Nothing is sent before fetch_more(). */
+/* Creates a download. NULL: the URL is not valid, or is https without a CA. Nothing is sent before
+ * fetch_more(). */
 struct fetch *fetch_new(struct loop_group *g, struct http *http, const struct fetch_spec *s,
 			struct err *e);
-/* No callback runs afterwards; NULL is allowed. */
+/* Frees f and aborts its download; no callback runs afterwards. f NULL is allowed. */
 void fetch_free(struct fetch *f);
 
-/* Requests one piece; call it again for each further piece that there is space for. */
+/* Requests one piece. Call it again for each further piece that there is buffer space for. */
 void fetch_more(struct fetch *f);
-/* Call it at intervals. waits: the caller could accept more, so a slow server is at fault. May end
- * the download. */
+/* Checks the download's rate; call it at intervals. waits: true if the caller could accept more
+ * data, so that a slow server is at fault. May end the download. */
 void fetch_watch(struct fetch *f, bool waits);
-/* Bytes so far and in total (0: unknown). */
+/* Sets *got to the number of bytes received so far, and *total to the file's size (0: unknown). */
 void fetch_progress(const struct fetch *f, int64_t *got, int64_t *total);
 
 #endif

@@ -8,10 +8,10 @@
 #include "wipe/dio.h"
 
 #define ASK_MS 1000
-#define FIRST_MS 50 /* Time of the first poll; most Formats have ended by then. */
+#define FIRST_MS 50 /* Delay of the first poll in ms; most Formats have ended by then. */
 #define MINUTE_MS INT64_C(60000)
 
-/* Polls the progress on a second thread while the command blocks. */
+/* Second thread that polls the progress while the Format command blocks. */
 struct watch {
 	struct format *f;
 	uint8_t *page;
@@ -25,7 +25,8 @@ int64_t format_limit_ms(enum format_erase erase, int64_t bytes)
 {
 	int64_t ms = 10 * MINUTE_MS;
 
-	/* A key is discarded at once; blocks are erased no slower than they can be written. */
+	/* Allows more time for a user data erase only: a key is discarded at once, but blocks may
+	 * be erased as slowly as they can be written. */
 	if (erase == FORMAT_USER_DATA)
 		ms = 30 * MINUTE_MS + bytes / 1000000;
 	return ms < FORMAT_MOST_MS ? ms : FORMAT_MOST_MS;
@@ -49,15 +50,15 @@ static int percent_left(const struct watch *w)
 	return w->page[32] & 0x7f;
 }
 
-/* Updates the progress. Once a percentage was reported, the time limit is that between two
- * changes. */
+/* Polls once and updates the progress. After the first reported percentage the time limit is the
+ * one between two changes. */
 static void ask(struct watch *w)
 {
 	const struct format *f = w->f;
 	int left = percent_left(w);
 
-	/* A drive may also report 0 % before the Format begins, so 0 counts only after a larger
-	 * value. */
+	/* Counts 0 only after a larger value, because a drive may also report 0 % before the Format
+	 * begins. */
 	w->told |= left > 0;
 	if (left < 0 || !w->told)
 		return;
@@ -121,8 +122,8 @@ int format_run(struct format *f, enum format_erase erase, struct err *e)
 {
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x80,
-		/* If the Format applies to all namespaces, it is sent for all, so that no firmware
-		 * stops after one. */
+		/* Sends a Format that applies to all namespaces to FFFFFFFFh, so that no firmware
+		 * stops after one namespace. */
 		.nsid = f->nvme->format_all && f->nvme->broadcast ? 0xffffffff : f->nvme->nsid,
 		.cdw10 = f->nvme->lbaf | (uint32_t)erase << 9,
 		.timeout_ms = FORMAT_MOST_MS,

@@ -16,7 +16,7 @@
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_format.c, tests/unit/wipe/test_erase_nvme.c
  */
-/* Longest time in ms without a change of the percentage. */
+/* Longest time in ms without a change of the reported percentage. */
 #define FORMAT_STALL_MS (10 * 60 * 1000)
 #define FORMAT_MOST_MS (24 * 3600 * INT64_C(1000))
 
@@ -27,16 +27,16 @@ struct format {
 	int fd;
 	const struct nvme_abilities *nvme;
 	int64_t bytes;
-	/* Increases up to bytes, if progress is reported. */
+	/* Progress in bytes; increases up to `bytes` if the drive reports progress. */
 	_Atomic int64_t *done;
-	/* How long there may be no progress, in ms. */
+	/* Longest time without progress, in ms; format_run() sets it for the guard in batch.c. */
 	_Atomic int64_t *patience_ms;
-	/* The drive's result. */
+	/* NVMe status of the Format after format_run(); 0 is success. */
 	int64_t status;
 };
 int format_run(struct format *f, enum format_erase erase, struct err *e)
 	__attribute__((warn_unused_result));
-/* Limit in ms of a Format that reports no progress. */
+/* Returns the time limit in ms of a Format that reports no progress. */
 int64_t format_limit_ms(enum format_erase erase, int64_t bytes);
 
 #endif

@@ -1,7 +1,8 @@
 #include "wipe/frames.h"
 
 #define MAGIC 0xfd2fb528u
-#define SKIPPABLE 0x184d2a50u /* up to 0x184d2a5f */
+/* First of the magic numbers of skippable frames; the last is 0x184d2a5f. */
+#define SKIPPABLE 0x184d2a50u
 #define CHECKSUM_BYTES 4
 
 enum { RAW_BLOCK, RLE_BLOCK, COMPRESSED_BLOCK, RESERVED_BLOCK };
@@ -22,7 +23,8 @@ static uint32_t number(const struct frames *f)
 	return v;
 }
 
-/* Returns the number of header bytes behind the descriptor: window, dictionary and content size. */
+/* Returns the number of header bytes that follow the descriptor byte: window, dictionary and
+ * content size. */
 static size_t header_rest(unsigned descriptor)
 {
 	static const uint8_t dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
@@ -45,7 +47,7 @@ static void end_block(struct frames *f, uint32_t header)
 		f->pass += CHECKSUM_BYTES;
 }
 
-/* Processes a complete field. */
+/* Interprets the field that is now complete, and selects the next part. */
 static void end_field(struct frames *f)
 {
 	uint32_t v = number(f);

@@ -14,9 +14,9 @@
  * FRAMES_LOST, permanently: only the decoder can interpret the rest.
  */
 enum frames_state {
-	/* Inside a frame or its header. */
+	/* The position is inside a frame or its header. */
 	FRAMES_INSIDE,
-	/* Just behind a frame; also at the beginning. */
+	/* The position is just behind a frame, or at the beginning of the stream. */
 	FRAMES_BOUNDARY,
 	FRAMES_LOST,
 };
@@ -24,7 +24,7 @@ enum frames_state {
 /* Largest unpacked size of a block (RFC 8878, 3.1.1.2.4). */
 #define FRAMES_BLOCK_MAX (128u << 10)
 
-/* {0}: the beginning. */
+/* Parser state; {0} is the beginning of a stream. */
 struct frames {
 	enum frames_part {
 		FRAMES_MAGIC,
@@ -32,17 +32,18 @@ struct frames {
 		FRAMES_DESCRIPTOR,
 		FRAMES_BLOCK,
 	} part;
-	/* Bytes of an incomplete field. */
+	/* Bytes of the current field, which is not complete yet, and their number. */
 	uint8_t held[4];
 	size_t nheld;
 	/* Number of following bytes to skip. */
 	uint64_t pass;
 	bool checksum, last, lost;
-	/* Upper bound of the unpacked size so far. */
+	/* Upper bound of the unpacked size of all data processed so far, in bytes. */
 	uint64_t unpacked;
 };
 
-/* Processes the next n bytes; *used is their number, fewer than n only at a frame's end. */
+/* Processes the next n bytes at p and returns the state after them. *used: number of processed
+ * bytes; less than n only at the end of a frame. */
 enum frames_state frames_walk(struct frames *f, const uint8_t *p, size_t n, size_t *used);
 
 #endif

@@ -3,11 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Header, little endian: 0 signature, 8 revision, 12 header size, 16 its CRC, 24 own LBA, 32 LBA of
- * the other header, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of the entries, 80 number
- * of entries, 84 size of an entry, 88 CRC of the entries.
+/* Offsets in the header, little endian: 0 signature, 8 revision, 12 header size, 16 its CRC, 24
+ * own LBA, 32 LBA of the other header, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of
+ * the entries, 80 number of entries, 84 size of an entry, 88 CRC of the entries.
  *
- * Entry: 0 type, 16 GUID, 32 first LBA, 40 last LBA, 48 attributes, 56 name (UTF-16). */
+ * Offsets in an entry: 0 type, 16 GUID, 32 first LBA, 40 last LBA, 48 attributes, 56 name
+ * (UTF-16). */
 enum {
 	H_SIZE = 12,
 	H_CRC = 16,
@@ -25,7 +26,8 @@ enum { E_GUID = 16, E_FIRST = 32, E_LAST = 40, E_NAME = 56, E_NAME_CHARS = 36 };
 
 #define ALIGN_BYTES (1 << 20)
 
-/* 0FC63DAF-8483-4772-8E79-3D69D8477DE4, Linux data, as stored */
+/* Partition type "Linux data", 0FC63DAF-8483-4772-8E79-3D69D8477DE4, in the byte order on the
+ * drive. */
 static const uint8_t linux_data[16] = {0xaf, 0x3d, 0xc6, 0x0f, 0x83, 0x84, 0x72, 0x47,
 				       0x8e, 0x79, 0x3d, 0x69, 0xd8, 0x47, 0x7d, 0xe4};
 
@@ -109,7 +111,7 @@ static int check_header(struct gpt *g, struct err *e)
 		return err_set(e, ERR_PROTOCOL, 0, "no GPT for blocks of %u bytes", g->block);
 	memcpy(h, g->header, sizeof(h));
 	put(h + H_CRC, 4, 0);
-	/* Later revisions may have longer headers, whose further bytes would be lost. */
+	/* Refuses longer headers of later revisions, because their further bytes would be lost. */
 	if (get(h + H_SIZE, 4) != H_BYTES)
 		return err_set(e, ERR_PROTOCOL, 0, "GPT header of %" PRIu64 " bytes: not supported",
 			       get(h + H_SIZE, 4));
@@ -229,7 +231,7 @@ void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail)
 {
 	uint64_t at = get(g->header + H_ENTRIES, 8), last = g->blocks - 1;
 
-	/* The only partition of the protective MBR spans the drive. */
+	/* Extends the only partition of the protective MBR to the whole drive. */
 	if (head[510] == 0x55 && head[511] == 0xaa && head[446 + 4] == 0xee)
 		put(head + 446 + 12, 4, last > UINT32_MAX ? UINT32_MAX : last);
 	put_header(g, head + g->block, 1, last, at);

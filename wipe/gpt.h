@@ -22,22 +22,25 @@ struct gpt {
 	/* Number of blocks of the drive. */
 	uint64_t blocks;
 	uint64_t first_usable, last_usable;
-	/* As found; written again with the new numbers. */
+	/* Header and entries as read from the image; gpt_write() writes them with the new
+	 * numbers. */
 	uint8_t header[92];
 	uint8_t entries[GPT_ENTRIES * GPT_ENTRY];
 };
 
-/* head: the first GPT_HEAD bytes. ERR_PROTOCOL: no table, or an invalid one; ERR_CAPACITY: a
- * partition ends beyond the drive. */
+/* Reads the table from head, the first GPT_HEAD bytes of the image. ERR_PROTOCOL: there is no
+ * table, or an invalid one. ERR_CAPACITY: a partition ends beyond the drive. */
 int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_bytes, struct err *e)
 	__attribute__((warn_unused_result));
-/* Finds a partition; offset and size in bytes. False: no partition of that name. */
+/* Finds the partition `name`; sets *offset and *bytes, in bytes. False: no partition has that
+ * name. */
 bool gpt_find(const struct gpt *g, const char *name, int64_t *offset, int64_t *bytes);
-/* Appends a partition at the end of the drive, aligned to 1 MiB. */
+/* Appends a partition of the given size at the end of the drive, aligned to 1 MiB. */
 int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], int64_t bytes,
 	       struct err *e) __attribute__((warn_unused_result));
-/* gpt_write() puts the new primary table into head (in place, with the protective MBR) and the
- * backup into tail: gpt_tail_bytes() bytes, which belong at the end of the drive. */
+/* gpt_write() writes the new primary table into head (in place, with the protective MBR) and the
+ * backup table into tail. gpt_tail_bytes() returns the size of tail, which belongs at the end of
+ * the drive. */
 size_t gpt_tail_bytes(const struct gpt *g);
 void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail);
 

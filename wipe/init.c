@@ -24,12 +24,12 @@
 
 #define MODULES "/lib/modules/agent"
 /*
- * Inserting a module returns when the probes that it started have ended (async_synchronize_full()
- * in the kernel's do_init_module()), so NVMe namespaces and SATA disks exist by then. The waiting
- * times are for drives behind SAS expanders, whose links come up one by one, and for memory cards,
- * which the kernel detects in the background.
+ * Waiting times for drives. Inserting a module returns when the probes that it started have ended
+ * (async_synchronize_full() in the kernel's do_init_module()), so NVMe namespaces and SATA disks
+ * exist by then. The waiting times are for drives behind SAS expanders, whose links come up one by
+ * one, and for memory cards, which the kernel detects in the background.
  */
-#define QUIET_MS 200 /* All drives exist if no new one appeared for this time. */
+#define QUIET_MS 200 /* All drives are considered present if no new one appeared for this time. */
 #define QUIET_SAS_MS 2500
 #define SETTLE_MS 60000
 #define MAX_LOADED 64
@@ -56,7 +56,8 @@ void init_mounts(void)
 		if (fd > 2)
 			close(fd);
 	}
-	/* The agent starts no children; this reaps orphans that the kernel hands to process 1. */
+	/* Has the kernel reap orphans that it hands to process 1; the agent itself starts no
+	 * children. */
 	signal(SIGCHLD, SIG_IGN);
 }
 
@@ -94,7 +95,7 @@ static void nap(int ms)
 /* --- modules --------------------------------------------------------------------------------- */
 
 struct modules {
-	/* Contents of the files of these names. */
+	/* Contents of the files `alias` and `dep` in MODULES. */
 	char *alias, *dep;
 	char *loaded[MAX_LOADED];
 	size_t nloaded;
@@ -144,7 +145,7 @@ static char *unpack(const char *name, size_t *len)
 	packed = mem_alloc((size_t)st.st_size);
 	n = host_bytes(packed, (size_t)st.st_size, path);
 	size = ZSTD_getFrameContentSize(packed, n);
-	if (size > MODULE_MAX) { /* also true for the values for unknown and error */
+	if (size > MODULE_MAX) { /* Also true for the two values that mean "unknown" and "error". */
 		free(packed);
 		return NULL;
 	}
@@ -284,7 +285,7 @@ static void *load_storage(void *arg)
 	size_t before;
 
 	(void)arg;
-	do { /* a driver may reveal a further bus: vmd hides NVMe drives */
+	do { /* Repeats, because a driver may reveal a further bus: vmd hides NVMe drives. */
 		before = state.m.nloaded;
 		load_bus(&state.m, "pci", NULL);
 		load_bus(&state.m, "virtio", NULL);

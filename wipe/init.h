@@ -6,28 +6,30 @@
 #include "base/err.h"
 
 /*
- * init: the agent as process 1 of its boot image. All blocking, before the loop starts, except
- * init_settle(), which loop_work() jobs call through struct host.
+ * init: the agent as process 1 of its boot image. All functions block and run before the loop
+ * starts, except init_settle(), which loop_work() jobs call through struct host.
  *
  * Modules: /lib/modules/agent holds *.ko.zst, `alias` ("PATTERN MODULE" lines) and `dep` ("MODULE
  * DEPENDENCY..." lines, in order of loading), as created by image/build. Only modules for present
  * hardware are loaded: network modules first, storage modules during the first call to drover.
  */
-/* Mounts /proc, /sys, /dev; opens standard streams on the console; reaps zombies. */
+/* Mounts /proc, /sys and /dev, opens the standard streams on the console, and has zombies
+ * reaped. */
 void init_mounts(void);
-/* Without a hardware generator the kernel needs a second to gather entropy, and begins only on
- * request: requests it at once, in parallel. The agent's key needs it. */
+/* Requests entropy on a thread of its own, so that the kernel gathers it while the agent continues.
+ * Without a hardware generator the kernel needs about a second, and begins only on request. The
+ * agent's key needs the entropy. */
 void init_entropy(void);
 void init_network_modules(void);
-/* Loads storage modules after the network's; returns at once. */
+/* Starts to load the storage modules, in parallel; returns at once. */
 void init_storage_modules(void);
-/* Waits until these are loaded and no new drive has appeared for a while. */
+/* Waits until the storage modules are loaded and no new drive has appeared for a while. */
 void init_settle(void);
 void init_power_off(void) __attribute__((noreturn));
 
-/* True if the machine's clock (now_ms) is earlier than drover's (told_ms), or ahead by more than
- * slack_ms. A tenant may have left any time in it, and for a clock years ahead every certificate
- * has expired. */
+/* True if the machine's clock (now_ms) is earlier than drover's (told_ms), or ahead of it by more
+ * than slack_ms. The machine's clock cannot be trusted: a tenant may have set any time, and for a
+ * clock years ahead every certificate has expired. */
 bool init_clock_is_wrong(int64_t now_ms, int64_t told_ms, int64_t slack_ms);
 
 /* True if a modalias matches the pattern from modules.alias. */

@@ -43,7 +43,7 @@ static uint64_t unpacked(const struct intake *t)
 	return t->frames.unpacked - t->unpacked_before;
 }
 
-/* Adds data to the chunk up to its end. Returns how many of the n bytes were used. */
+/* Adds data to the chunk until the chunk ends. Returns how many of the n bytes were used. */
 static size_t fill(struct intake *t, struct chunk *c, const uint8_t *p, size_t n)
 {
 	enum frames_state state = FRAMES_LOST;

@@ -14,23 +14,25 @@
  * of at most INTAKE_UNPACKED bytes (a stream of one large frame, or a raw image) is divided
  * wherever a chunk is full, and its chunks pass through one decoder in order.
  *
- * Chunks are filled in turn. The user of a closed chunk returns it; until then it is not written,
- * so that other threads may read it. Everything else is for one thread. Memory is bounded; of a
- * chunk's capacity only the used part is touched.
+ * Chunks are filled in turn. The user of a closed chunk returns it with intake_give_back(). Until
+ * then the chunk is not written, so that other threads may read it. All other data of the struct is
+ * for one thread. Memory is bounded; of a chunk's capacity only the used part is touched.
  */
-#define INTAKE_MAX 12		    /* Number of chunks. */
+#define INTAKE_MAX 12		    /* Largest number of chunks. */
 #define INTAKE_UNPACKED (16u << 20) /* pzstd -12 creates frames of 16 MiB, pzstd -3 of 8 MiB. */
-/* A frame of incompressible data with its headers, and a skippable frame before it. */
+/* Capacity of a chunk: a frame of incompressible data with its headers, and a skippable frame
+ * before it. */
 #define INTAKE_CHUNK (INTAKE_UNPACKED + (128u << 10))
-#define INTAKE_PART (1u << 20)	/* Size of a chunk that is not whole. */
-#define INTAKE_SMALL (1u << 20) /* Whole frames that unpack to less share a chunk. */
+#define INTAKE_PART (1u << 20)	/* Capacity of a chunk that is not whole. */
+#define INTAKE_SMALL (1u << 20) /* Whole frames that unpack to fewer bytes share a chunk. */
 #define INTAKE_PIECE (256u << 10)
 
 struct chunk {
 	uint8_t *data;
 	size_t len;
 	bool closed;
-	/* Complete frames that unpack to at most INTAKE_UNPACKED bytes together. */
+	/* True: the chunk consists of complete frames that together unpack to at most
+	 * INTAKE_UNPACKED bytes. */
 	bool whole;
 };
 
@@ -39,11 +41,14 @@ struct intake {
 	unsigned n, fill;
 	bool zstd;
 	struct frames frames;
-	/* Upper bound of what the current chunk unpacks to, without its incomplete frame. */
+	/* Upper bound of the unpacked size of the current chunk, without its incomplete last
+	 * frame. */
 	uint64_t unpacked_before;
-	/* The current frame is too large, or follows data that frames.h does not recognise. */
+	/* True: the current frame is too large, or follows data that frames.h does not
+	 * recognise. */
 	bool large;
-	/* Data received while no chunk was free. */
+	/* Data received while no chunk was free: its size in bytes, and how much of it was put into
+	 * chunks since. */
 	uint8_t *rest;
 	size_t nrest, rest_at;
 };
@@ -51,12 +56,13 @@ struct intake {
 void intake_init(struct intake *t, unsigned chunks, bool zstd);
 void intake_done(struct intake *t);
 
-/* True if a piece fits. Only then call intake_add(), with at most INTAKE_PIECE bytes; -1: more. */
+/* True if intake_add() would accept a piece. */
 bool intake_hungry(const struct intake *t);
 int intake_add(struct intake *t, const void *data, size_t len);
-/* Returns an empty chunk; waiting data is put into it. */
+/* Marks the chunk as empty; data that waits for a free chunk is put into it. */
 void intake_give_back(struct intake *t, unsigned chunk);
-/* End of data: closes the last chunk as soon as one is free. */
+/* Call after the last intake_add(), and again after each intake_give_back(): closes the last chunk
+ * unless received data still waits for a free chunk. */
 void intake_end(struct intake *t);
 
 #endif

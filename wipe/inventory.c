@@ -40,7 +40,8 @@ static int64_t count_cpus(const struct host *h, struct arena *a)
 	return cpus;
 }
 
-/* Reads the first line of /proc/meminfo, "MemTotal: 16307348 kB". */
+/* Returns the size of the memory in bytes, from the first line of /proc/meminfo, "MemTotal:
+ * 16307348 kB". */
 static int64_t memory_bytes(const struct host *h, struct arena *a)
 {
 	const char *line = host_line(a, "%s/meminfo", h->proc);
@@ -58,7 +59,7 @@ static void read_nics(const struct host *h, struct arena *a, struct proto_invent
 	for (size_t i = 0; i < n; i++) {
 		struct proto_nic *p = &out->nics.v[out->nics.n];
 
-		/* An interface without a device is loopback, a bridge or a tunnel. */
+		/* Skips an interface without a device, which is loopback, a bridge or a tunnel. */
 		if (!host_link(a, "%s/class/net/%s/device", h->sys, names[i]))
 			continue;
 		p->name = names[i];

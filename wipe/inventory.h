@@ -7,7 +7,8 @@
 
 /*
  * inventory: identity and hardware of the machine, from SMBIOS, sysfs and /proc. Blocking: only
- * from loop_work(). Drives are not accessed: stamps are left out. Unreadable values are left out.
+ * from loop_work(). No drive is read, so stamps are not filled in. Values that cannot be read are
+ * not set.
  */
 void inventory_dmi(const struct host *h, struct arena *a, struct proto_dmi *out);
 void inventory_read(const struct host *h, struct arena *a, struct proto_inventory *out);

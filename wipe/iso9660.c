@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * Blocks: 0-15 system area, 16 primary volume descriptor, 17 terminator, 18 and 19 path tables
- * (little and big endian), 20 root directory, 21... files.
+ * Block numbers: 0-15 system area, 16 primary volume descriptor, 17 terminator, 18 and 19 path
+ * tables (little and big endian), 20 root directory, 21 and later: files.
  */
 enum { AT_VOLUME = 16, AT_END, AT_PATH_L, AT_PATH_M, AT_ROOT, AT_FILES };
 enum { MAX_FILES = 16, NAME_MAX_LEN = 27, RECORD = 33, PATH_TABLE = 10 };
@@ -57,7 +57,8 @@ static size_t record(uint8_t *p, const struct tm *t, const char *id, size_t id_l
 	return len;
 }
 
-/* Converts a file name to its identifier: "meta-data" -> "META-DATA.;1". */
+/* Writes the ISO 9660 identifier of a file name to out: "meta-data" -> "META-DATA.;1". -1: the name
+ * is not valid. */
 static int file_id(const char *name, char out[NAME_MAX_LEN + 4], struct err *e)
 {
 	size_t dots = 0, n = strlen(name);
@@ -90,7 +91,8 @@ static void volume(uint8_t *p, const char *label, const struct tm *t, uint32_t b
 	memcpy(p + 1, "CD001", 5);
 	p[6] = 1;
 	text(p + 8, 32, "");
-	/* cloud-init accepts the label in either case; users of blkid expect lower case. */
+	/* Writes the label in upper case: cloud-init accepts either case. Users of blkid expect
+	 * lower case. */
 	text(p + 40, 32, upper);
 	both32(p + 80, blocks);
 	both16(p + 120, 1);
@@ -101,7 +103,9 @@ static void volume(uint8_t *p, const char *label, const struct tm *t, uint32_t b
 	p[151] = AT_PATH_M;
 	record(p + 156, t, "", 1, AT_ROOT, ISO9660_BLOCK, true);
 	text(p + 190, 128 * 4 + 37 * 3,
-	     ""); /* set, publisher, preparer, application, three files */
+	     /* Identifiers that stay empty: volume set, publisher, preparer, application and three
+	      * files. */
+	     "");
 	text(p + 574, 128, "DROVER");
 	snprintf(when, sizeof(when), "%04d%02d%02d%02d%02d%02d00", t->tm_year + 1900, t->tm_mon + 1,
 		 t->tm_mday, t->tm_hour, t->tm_min, t->tm_sec);
@@ -170,7 +174,7 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	}
 	volume(out + AT_VOLUME * ISO9660_BLOCK, label, &t, next);
 	memcpy(out + AT_END * ISO9660_BLOCK, "\377CD001\1", 7);
-	/* Path tables with only the root: 1 byte name length, block, parent 1. */
+	/* Path tables contain only the root directory: 1 byte name length, its block, parent 1. */
 	memcpy(out + AT_PATH_L * ISO9660_BLOCK, (uint8_t[]){1, 0, AT_ROOT, 0, 0, 0, 1, 0, 0, 0},
 	       PATH_TABLE);
 	memcpy(out + AT_PATH_M * ISO9660_BLOCK, (uint8_t[]){1, 0, 0, 0, 0, AT_ROOT, 0, 1, 0, 0},

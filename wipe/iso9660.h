@@ -19,8 +19,8 @@ struct iso9660_file {
 	size_t len;
 };
 
-/* *used: size of the volume in out. ERR_INVALID: a name is not valid; ERR_CAPACITY: it does not
- * fit. */
+/* Writes the volume into out (size bytes); *used: its size. ERR_INVALID: a file name is not valid.
+ * ERR_CAPACITY: the volume does not fit. */
 int iso9660_write(const char *label, const struct iso9660_file *files, size_t n, int64_t wall_ms,
 		  uint8_t *out, size_t size, size_t *used, struct err *e)
 	__attribute__((warn_unused_result));

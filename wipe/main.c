@@ -23,7 +23,7 @@
 #endif
 #define BOOT_BLOCK "/.extra/credentials/drover.cred"
 #define GIVE_UP_S 600
-/* Largest lead of the clock over the time in the boot block, which was written when the boot was
+/* Largest lead, in ms, of the clock over the time in the boot block. That time is when the boot was
  * ordered; the machine may have started much later. */
 #define BLOCK_AGE_MS (24 * 3600 * 1000)
 #define WELCOME_AGE_MS 2000
@@ -31,7 +31,7 @@
 struct program {
 	struct loop *loop;
 	const struct proto_boot *boot;
-	/* The program is process 1. */
+	/* True if the program is process 1. */
 	bool init;
 };
 
@@ -130,8 +130,8 @@ static int run(struct program *p, const struct host *h, const struct proto_boot 
 	return agent ? 0 : -1;
 }
 
-/* Without a boot block nothing can be reported: shows the error on the console for GIVE_UP_S, then
- * powers off. */
+/* Ends the program if the boot block cannot be used, because nothing can be reported without it:
+ * shows the error on the console for GIVE_UP_S, then powers off. */
 static void give_up(const struct err *e)
 {
 	log_error("cannot start", LOG_E(e));
@@ -193,7 +193,8 @@ static int run_pretend(const char *dir, const char *block)
 int main(int argc, char **argv)
 {
 	mem_init();
-	/* Drives are processed in parallel, and each blocks one thread of libuv's pool. */
+	/* Enlarges libuv's thread pool, because drives are processed in parallel and each blocks
+	 * one thread. */
 	setenv("UV_THREADPOOL_SIZE", "64", 0);
 	if (getpid() == 1)
 		run_machine();

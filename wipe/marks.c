@@ -7,7 +7,8 @@
 #include "wipe/gpt.h"
 #include "wipe/target.h"
 
-/* Writes the data, flushes, reads the data back from the drive and compares. */
+/* Writes len bytes at offset `at`, flushes, reads them back from the drive and compares. -1: not
+ * stored. */
 static int put(struct dio *d, const void *data, size_t len, int64_t at, struct err *e)
 {
 	void *back = dio_buffer(len);

@@ -11,11 +11,12 @@
  */
 int marks_stamp(const struct host *h, const struct proto_drive *d, const char *record,
 		const char *digest, struct err *e) __attribute__((warn_unused_result));
-/* Zeros the stamp; leaves a drive without one unchanged. */
+/* Overwrites the clean stamp with zeros; a drive without a stamp stays unchanged. */
 int marks_unstamp(const struct host *h, const struct proto_drive *d, struct err *e)
 	__attribute__((warn_unused_result));
-/* Writes a file system of `used` bytes, in a dio_buffer() of TARGET_CIDATA_BYTES with zeros behind
- * it, to the partition that the image writer appended. ERR_NOT_FOUND: no such partition. */
+/* Writes the config drive's file system to the partition that the image writer appended. volume: a
+ * dio_buffer() of TARGET_CIDATA_BYTES, of which `used` bytes are the file system and the rest
+ * zeros. ERR_NOT_FOUND: the drive has no such partition. */
 int marks_config(const struct host *h, const struct proto_drive *d, const uint8_t *volume,
 		 size_t used, struct err *e) __attribute__((warn_unused_result));
 

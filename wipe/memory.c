@@ -13,7 +13,7 @@
 #include "base/str.h"
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14; older headers lack it */
+#define MADV_POPULATE_WRITE 23 /* Defined in linux/mman.h since 5.14; older headers lack it. */
 #endif
 
 #define MIB (INT64_C(1) << 20)
@@ -30,14 +30,15 @@ struct node {
 	int64_t total, budget, piece;
 	const char *meminfo;
 	pthread_mutex_t lock;
-	/* Bytes allocated, and bytes being allocated, which MemFree may still contain. */
+	/* taken: bytes allocated. coming: bytes being allocated, which MemFree may still
+	 * contain. */
 	int64_t taken, coming;
-	/* No more memory can be allocated. */
+	/* True: no more memory can be allocated on the node. */
 	bool over;
 };
 
 struct piece {
-	/* Return value of mmap(). */
+	/* Address that mmap() returned, for munmap(); words is aligned within it. */
 	char *map;
 	uint64_t *words;
 	int64_t bytes;
@@ -47,7 +48,7 @@ struct scrub {
 	const struct host *host;
 	struct node *nodes;
 	size_t nnodes;
-	/* Free memory of each node that is left to the kernel, in bytes. */
+	/* Free memory that each node keeps for the kernel, in bytes. */
 	int64_t reserve;
 	uint64_t key;
 };
@@ -62,7 +63,7 @@ struct worker {
 	int64_t bad;
 };
 
-/* Returns the value of "MemFree: 123 kB", also behind "Node 0 ", in bytes; 0: not found. */
+/* Returns the bytes of a line such as "MemFree: 123 kB", also behind "Node 0 "; 0: not found. */
 static int64_t meminfo(const char *path, const char *key)
 {
 	char text[MEMINFO_MAX];
@@ -92,7 +93,8 @@ static bool bind_to(const struct scrub *s, const struct node *n, void *p, int64_
 	       0;
 }
 
-/* Allocates whole huge pages on one node, all populated. */
+/* Allocates whole huge pages on one node and populates them. False: not all of them could be
+ * allocated. */
 static bool take(const struct scrub *s, const struct node *n, int64_t bytes, struct piece *p)
 {
 	char *map = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE,
@@ -111,8 +113,8 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	return true;
 }
 
-/* Reserves the bytes that the caller may allocate next and returns their number; 0: no more. What
- * other threads have reserved counts as allocated. */
+/* Returns the number of bytes that the caller may allocate next, and counts them as being
+ * allocated; 0: no more. Memory that other threads are allocating counts as allocated. */
 static int64_t promise(const struct scrub *s, struct node *n)
 {
 	int64_t left, now, bytes;
@@ -143,8 +145,8 @@ static void promised(struct node *n, int64_t bytes, bool got)
 
 /* --- writing and reading ---------------------------------------------------------------------- */
 
-/* Returns the pattern for an address. The finalizer of splitmix64 is a bijection: no two addresses
- * have the same value. */
+/* Returns the pattern for an address. No two addresses have the same value, because the finalizer
+ * of splitmix64 is a bijection. */
 static uint64_t value_at(uint64_t key, const uint64_t *p)
 {
 	uint64_t x = key ^ (uint64_t)(uintptr_t)p;
@@ -160,7 +162,7 @@ static void write_pattern(const struct scrub *s, const struct piece *p)
 		p->words[i] = value_at(s->key, &p->words[i]);
 }
 
-/* Prevents the compiler from assuming that it knows the contents. */
+/* Prevents the compiler from assuming that it knows the contents of the memory. */
 static void forget(const struct piece *p)
 {
 	__asm__ volatile("" : : "r"(p->words) : "memory");
@@ -266,7 +268,8 @@ static void find_nodes(struct scrub *s, struct arena *a)
 		describe(s, &s->nodes[s->nnodes++], -1, machine);
 }
 
-/* Runs fn for each worker on a thread of its own, or on this thread if none can be created. */
+/* Runs fn for each of the n workers on a thread of its own, or on this thread if none can be
+ * created; returns when all have ended. */
 static void on_all(struct worker *w, size_t n, void *(*fn)(void *))
 {
 	for (size_t i = 0; i < n; i++) {
@@ -279,8 +282,8 @@ static void on_all(struct worker *w, size_t n, void *(*fn)(void *))
 			pthread_join(w[i].thread, NULL);
 }
 
-/* Returns the number of bad bytes. All memory is written before any is read, so that two addresses
- * of one cell are detected. */
+/* Overwrites all memory and returns the number of bad bytes. All memory is written before any is
+ * read, so that two addresses of one memory cell are detected. */
 static int64_t run(struct scrub *s, struct arena *a)
 {
 	size_t n = (size_t)within((int64_t)s->nnodes, sysconf(_SC_NPROCESSORS_ONLN), THREADS_MAX);

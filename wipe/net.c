@@ -82,7 +82,8 @@ static int set_address(int fd, const char *name, const struct dhcp_lease *l, str
 	return 0;
 }
 
-/* Writes the DNS servers of the lease, for an endpoint that is a name. */
+/* Writes the DNS servers of the lease to /etc/resolv.conf, needed if the endpoint is a host
+ * name. */
 static void write_resolver(const struct dhcp_lease *l)
 {
 	FILE *f = fopen("/etc/resolv.conf", "we");

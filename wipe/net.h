@@ -5,16 +5,16 @@
 #include "wipe/proto.h"
 
 /*
- * net: configures the machine's address before the loop starts, and again after a minute of
- * silence. Blocking: up to 20 s.
+ * net: configures the machine's address before the loop starts, and again after a minute in which
+ * drover did not answer. Blocking: up to 20 s.
  *
  * The NIC is the one with the boot block's MAC; without a MAC each NIC with a link is tried in
  * turn. The address comes from the boot block or from DHCP.
  */
 int net_up(const struct proto_boot *b, struct err *e) __attribute__((warn_unused_result));
 
-/* Takes the NICs down, then up as net_up() does; the address is requested again. Open connections
- * continue if the address does not change. */
+/* Takes the NICs down, then configures them as net_up() does, with a new DHCP request. Open
+ * connections continue if the address does not change. */
 int net_renew(const struct proto_boot *b, struct err *e) __attribute__((warn_unused_result));
 
 /* Parses "10.1.0.17/24" into address and mask, network byte order; false: not valid. */

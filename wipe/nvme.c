@@ -107,7 +107,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 			return -1;
 		out->hidden = first_hidden(h, name, page);
 	}
-	/* Without its present format the namespace is not formatted. */
+	/* Does not use Format if the namespace's present LBA format is not known. */
 	if (identify(h, fd, out->nsid, CNS_NAMESPACE, page, e) < 0) {
 		out->format = out->format_crypto = false;
 		return 0;
@@ -197,7 +197,8 @@ static bool listed(const uint8_t *page, uint32_t nsid)
 	return false;
 }
 
-/* data: a page for the controller list, which has one entry. */
+/* Attaches one namespace to the controller. data: a page for the controller list, which has one
+ * entry. */
 static int attach(const struct host *h, int fd, uint32_t nsid, uint16_t controller, uint8_t *data,
 		  struct err *e)
 {
@@ -224,7 +225,7 @@ static int attach(const struct host *h, int fd, uint32_t nsid, uint16_t controll
 	return 0;
 }
 
-/* Attaches the namespaces in `all` that are not active. */
+/* Attaches each namespace in the list `all` that is not active to the controller. */
 static int attach_rest(const struct host *h, int fd, const uint8_t *all, uint16_t controller,
 		       uint8_t *page, struct err *e)
 {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define LOG_BYTES 512
-/* Dword 10: allow unrestricted Sanitize exit. Without this bit, a drive that fails each kind of
- * Sanitize can never be used again. */
+/* Bit in dword 10: allow unrestricted Sanitize exit. Without this bit, a drive that fails each kind
+ * of Sanitize can never be used again. */
 #define AUSE 8u
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
@@ -21,7 +21,7 @@ static int send(const struct sanitize *s, enum sanitize_action action, uint32_t 
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x84, .cdw10 = (uint32_t)action | flags, .timeout_ms = 60000};
 
-	/* One pass of zeros; 0 means 16 passes. */
+	/* Requests one pass of zeros; a pass count of 0 would mean 16 passes. */
 	if (action == SANITIZE_OVERWRITE)
 		c.cdw10 |= 1u << 4;
 	return s->host->nvme_admin(s->fd, &c);
@@ -33,7 +33,7 @@ static uint32_t u32_at(const struct sanitize *s, size_t at)
 	       (uint32_t)s->page[at + 3] << 24;
 }
 
-/* Returns the kind of Sanitize that the log reports (SCDW10). */
+/* Returns the Sanitize action that the drive's log reports (SCDW10): enum sanitize_action. */
 static unsigned action_of(const struct sanitize *s)
 {
 	return s->page[4] & 7u;

@@ -20,14 +20,15 @@
 #include "wipe/uncovered.h"
 #include "wipe/writer.h"
 
-/* Scan of the machine on a worker thread: at the beginning of an order, and at the end of
+/* One scan of the machine on a worker thread: at the beginning of an order, or at the end of
  * verify. */
 struct scan {
 	struct orders *owner;
 	struct batch *batch;
-	/* The whole inventory, not only drives and controllers. */
+	/* True: reads the whole inventory, not only drives and controllers. */
 	bool everything;
-	/* Overwrites the memory after the scan, when no drive is read any more. */
+	/* True: overwrites the memory after the scan. That must be last, when no drive is read any
+	 * more. */
 	bool scrub;
 };
 
@@ -42,17 +43,18 @@ struct orders {
 	const struct proto_order *order;
 	void (*done)(const struct proto_report *r, void *arg);
 	void *arg;
-	/* Drives of this order; NULL: none yet. */
+	/* Drives of this order; NULL: not scanned yet. */
 	struct batch *batch;
-	/* Drives of the last wipe in this boot. */
+	/* Drives of the last wipe in this boot; NULL: none. verify and stamp use it. */
 	struct batch *wiped;
 	struct loop_work *scan;
 	struct writer *writer;
 	struct probe *probe;
-	/* First report of the phase, from which the rate is computed. */
+	/* Phase in the last progress report, and its first report's time and bytes, from which the
+	 * rate is computed. */
 	const char *phase;
 	int64_t phase_since, phase_bytes;
-	/* Ends an order that cannot begin, with reason and err. */
+	/* Deferred call that ends an order which cannot begin, with reason and err. */
 	struct loop_defer refused;
 	const char *reason;
 	struct err err;
@@ -196,8 +198,9 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* Fills ev->not_covered: parts that neither a technique nor a statement covers, storage controllers
- * without a driver, boot partitions, and other parts that retain data without being a drive. */
+/* Fills ev->not_covered with parts that neither an erase method nor a statement covers, storage
+ * controllers without a driver, boot partitions, and other parts that retain data without being a
+ * drive. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};
@@ -241,14 +244,14 @@ static bool named(const char *const *v, size_t n, const char *name)
 }
 
 /* Adds drives and faulty controllers that appeared since the wipe began to b->extra, because they
- * were not wiped. The names are in b's arena. */
+ * were not wiped. The added names are in b's arena. */
 static void note_new(struct batch *b, const struct proto_inventory *now)
 {
 	size_t cap = b->extra.n + now->drives.n + now->controllers.n;
 	const char **v = arena_calloc(b->arena, cap + 1, sizeof(*v));
 	size_t n = b->extra.n;
 
-	if (n) /* those found by an earlier verify */
+	if (n) /* Keeps the entries that an earlier verify found. */
 		memcpy(v, b->extra.v, n * sizeof(*v));
 	for (size_t i = 0; i < now->drives.n; i++)
 		if (!batch_find(b, now->drives.v[i].wwn) && !named(v, n, now->drives.v[i].wwn))
@@ -316,7 +319,7 @@ static void on_written(const char *reason, const struct err *e, void *arg)
 	writer_free(w);
 }
 
-/* A write after the verification of a wipe makes the drive unverified. */
+/* Clears `verified` of the drive, because it is written after the verification of its wipe. */
 static void forget_verified(struct orders *o, const struct proto_drive *d)
 {
 	for (size_t i = 0; o->wiped && i < o->wiped->n; i++)
@@ -385,7 +388,7 @@ static void start_write(struct orders *o)
 		start_config(o, d);
 }
 
-/* Stamps drives that were wiped and verified since the machine started, and no others. */
+/* Begins to stamp the drives that were wiped and verified in this boot, and no others. */
 static void begin_stamp(struct orders *o)
 {
 	struct batch *b = o->wiped;
@@ -458,7 +461,7 @@ static void drop_scan(void *arg)
 	free(s);
 }
 
-/* Stamps are read from all drives, expected or not. */
+/* Reads the stamps of all drives, expected or not. */
 static void start_look(struct orders *o)
 {
 	batch_choose_all(o->batch);
@@ -503,7 +506,8 @@ static void done_second_scan(void *arg)
 	drop_scan(s);
 }
 
-/* Scans the machine again after all reads, for anything that appeared since the wipe began. */
+/* Scans the machine again after all reads of verify, for anything that appeared since the wipe
+ * began. */
 static void look_again(struct orders *o)
 {
 	struct batch *fresh = batch_new(o->group, o->host);
@@ -555,7 +559,7 @@ static void all_done(void *arg)
 }
 
 /* Returns the name of a field that an order of this kind requires and that is not set; NULL:
- * none. */
+ * nothing is missing. */
 static const char *lacks(const struct proto_order *p)
 {
 	switch ((enum proto_order_kind)p->kind) {
@@ -607,7 +611,7 @@ void orders_start(struct orders *o, const struct proto_order *order,
 		scan(o);
 }
 
-/* Does not overflow: a drive may report a size of 2^63 bytes. */
+/* Returns a rate in bytes per second, without overflow: a drive may report a size of 2^63 bytes. */
 static int64_t per_second(int64_t bytes, int64_t ms)
 {
 	return bytes < INT64_MAX / 1000 ? bytes * 1000 / ms : bytes / ms * 1000;

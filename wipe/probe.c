@@ -35,7 +35,8 @@ struct echo {
 struct one {
 	struct sockaddr_storage to;
 	socklen_t len;
-	/* echo: probed by ICMP echo. sent: an echo was sent, or no echo can reach the address. */
+	/* echo: the address is probed by ICMP echo. sent: an echo was sent, or no echo can reach
+	 * the address. */
 	bool echo, sent;
 	/* Socket of a TCP probe; -1: none, or the probe has ended. */
 	int fd;
@@ -68,7 +69,7 @@ static void settle(struct asking *a, size_t i, int answer)
 	a->v[i].fd = -1;
 }
 
-/* Returns what a socket error shows about the path to the address. */
+/* Returns the enum proto_answer that follows from a socket error. */
 static int answer_of(int error)
 {
 	switch (error) {
@@ -142,7 +143,7 @@ static void send_echo(struct asking *a, size_t i)
 		return;
 	}
 	memcpy(e.mark, a->mark, MARK);
-	if (!is_v6(o)) /* for IPv6 the kernel computes it */
+	if (!is_v6(o)) /* For IPv6 the kernel computes the checksum. */
 		e.sum = checksum(&e, sizeof(e));
 	if (sendto(fd, &e, sizeof(e), 0, (struct sockaddr *)&o->to, o->len) >= 0 ||
 	    answer_of(errno) == PROTO_SILENT)
@@ -156,7 +157,7 @@ static void read_echoes(struct asking *a, bool v6)
 	ssize_t got;
 
 	while ((got = recv(a->raw[v6], packet, sizeof(packet), 0)) > 0) {
-		/* an IPv4 packet includes its header */
+		/* Skips the IP header, which only IPv4 packets include. */
 		size_t at = v6 ? 0 : (size_t)(packet[0] & 15) * 4;
 
 		if ((size_t)got < at + sizeof(e))
@@ -171,7 +172,7 @@ static void read_echoes(struct asking *a, bool v6)
 
 /* --- all addresses ---------------------------------------------------------------------------- */
 
-/* Parses an address of the order. False: not valid. */
+/* Parses an address of the order into *o. False: the text is not a valid address. */
 static bool read_target(const char *text, struct one *o)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&o->to;
@@ -213,7 +214,8 @@ static void echo_all(struct asking *a)
 			send_echo(a, i);
 }
 
-/* Waits for the next answers and evaluates them. False: no probe is waiting. */
+/* Waits up to ms for answers and records them. False: no probe is waiting for an answer any
+ * more. */
 static bool wait_for_some(struct asking *a, struct pollfd *p, int ms)
 {
 	size_t n = 2;
@@ -275,7 +277,7 @@ void probe_ask(const struct strings *addresses, int limit_ms, int *answers)
 
 struct probe {
 	struct loop_work *work;
-	/* Copies, because the order may be freed before the probe ends. */
+	/* Copies of the order's addresses, because the order may be freed before the probe ends. */
 	struct strings addresses;
 	char *nonce;
 	int *answers;

@@ -8,27 +8,29 @@
 /*
  * probe: checks which addresses answer from this machine's port as it is configured now.
  *
- * An address without a port gets ICMP echo requests, three of them a second apart; one with a port
- * gets a TCP connection, which is closed without sending anything. All are probed in parallel, and
- * those that have not answered after PROBE_MS are silent. An address without a route, or that a
- * router reports as unreachable, is silent; one that could not be probed because of this machine
- * (no raw socket, no memory) is PROTO_NOT_ASKED.
+ * An address without a port gets ICMP echo requests, three of them a second apart. An address with
+ * a port gets a TCP connection, which is closed without sending anything. All addresses are probed
+ * in parallel; an address that has not answered after PROBE_MS is PROTO_SILENT. So is an address
+ * without a route, or one that a router reports as unreachable. An address that this machine could
+ * not probe (no raw socket, no memory) is PROTO_NOT_ASKED.
  *
- * Silence proves something only beside an answer: on an interface that is down, everything is
- * silent.
+ * Silence proves something only if another address answered: on an interface that is down,
+ * everything is silent.
  * Tests: tests/unit/wipe/test_probe.c
  */
 #define PROBE_MS 3000
 
-/* Blocking, for at most limit_ms: sets answers[i] to the enum proto_answer of addresses[i]. */
+/* Probes all addresses; blocks for at most limit_ms. Sets answers[i] to the enum proto_answer of
+ * addresses[i]. */
 void probe_ask(const struct strings *addresses, int limit_ms, int *answers);
 
-/* The same on a worker thread. addresses must be valid until done(), which is called once, never
- * from inside; r has the contents for the order's report and is valid until done() returns. */
+/* Probes the order's addresses on a worker thread. *o must be valid during the call. done() is
+ * called once, never from inside; r has the answers for the order's report and is valid until
+ * done() returns. */
 struct probe;
 struct probe *probe_start(struct loop_group *g, const struct proto_order *o,
 			  void (*done)(struct proto_report *r, void *arg), void *arg);
-/* NULL is allowed. Before done(): done() is not called. */
+/* Frees p; p NULL is allowed. Before done(): done() is not called. */
 void probe_free(struct probe *p);
 
 #endif

@@ -14,7 +14,8 @@
  * machine, controller/agent in drover).
  */
 #define MAX_PEM 12288
-#define MAX_BUNDLE (512 << 10) /* CA bundle for an image server; a distribution's has 220 KB */
+/* Largest CA bundle for an image server in bytes; a distribution's has 220 KB. */
+#define MAX_BUNDLE (512 << 10)
 #define MAX_FILE (256u << 10)
 #define MAX_ENVELOPE (900u << 10)
 
@@ -145,7 +146,7 @@ static const struct field file_fields[] = {
 	FIELDS_END,
 };
 
-/* Zeros are left out of a message, so a field that may be zero is not required. */
+/* Fields that may be zero are not required, because the encoder leaves zeros out of a message. */
 const struct field proto_order_fields[] = {
 	FIELD(proto_order, seq, "seq", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Sequence number of the order, for ?after=."),
@@ -441,7 +442,8 @@ void proto_stamp_write(const char *record, const char *digest, char out[static P
 	memcpy(out + STAMP_TEXT, sum, sizeof(sum));
 }
 
-/* Returns the next line, of printable text without spaces; NULL: not such a line. */
+/* Returns the next line at *at and advances *at. NULL: there is no complete line, or it is empty,
+ * too long, or has spaces or unprintable characters. */
 static const char *stamp_line(const char **at, const char *end, size_t max, struct arena *a)
 {
 	const char *nl = memchr(*at, '\n', (size_t)(end - *at));

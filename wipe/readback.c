@@ -18,8 +18,8 @@ struct readback {
 	} v[READBACK_MAX];
 };
 
-/* splitmix64 from a random seed: the choice of blocks must be unpredictable for a drive, but not
- * for an attacker who can read the program's memory. */
+/* Returns the next value of splitmix64 with a random seed. The choice of blocks must be
+ * unpredictable for a drive, but not for an attacker who can read the program's memory. */
 static uint64_t next(struct readback *r)
 {
 	uint64_t z = r->state += 0x9e3779b97f4a7c15u;

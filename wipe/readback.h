@@ -7,9 +7,9 @@
 #include "wipe/verify.h"
 
 /*
- * readback: verifies that written data was really stored. While data passes, the digests of blocks
- * at random places are kept, at most READBACK_MAX, spread evenly over all data however much there
- * is; at the end these blocks are read from the drive and compared. One job at a time; not
+ * readback: verifies that written data was really stored. While data is written, it saves the
+ * digests of blocks at random positions, at most READBACK_MAX, spread evenly over all data. At the
+ * end it reads these blocks from the drive and compares their digests. One job at a time; not
  * thread-safe.
  */
 #define READBACK_MAX 1024
@@ -17,10 +17,12 @@
 struct readback;
 struct readback *readback_new(const uint8_t seed[static 32]);
 void readback_free(struct readback *r);
-/* Records a buffer that is written to offset at; len is a multiple of VERIFY_BLOCK, or the drive's
- * last piece. The first block of the first buffer is always kept. */
+/* Records a buffer that is written to offset `at`. len is a multiple of VERIFY_BLOCK, except for
+ * the drive's last piece. The first block of the first buffer is always among the blocks that are
+ * compared. */
 void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t at);
-/* ERR_PROTOCOL names a block that differs. */
+/* Reads the recorded blocks from the drive and compares them. ERR_PROTOCOL names a block that
+ * differs. */
 int readback_check(const struct readback *r, const struct host *h, struct dio *d, struct err *e)
 	__attribute__((warn_unused_result));
 

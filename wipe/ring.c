@@ -27,7 +27,7 @@ struct ring {
 	/* claimed: slot whose buffer is being filled; NULL: none. */
 	struct slot *slots, *claimed;
 	unsigned busy;
-	/* Error of the drive's stall; kind ERR_NONE: it did not stall. */
+	/* Error of the drive's stall; kind ERR_NONE means that it did not stall. */
 	struct err dead;
 };
 
@@ -36,7 +36,8 @@ static const char *ring_engine(const struct ring *r)
 	return r->ops == &ring_blocking ? "one at a time" : "io_uring";
 }
 
-/* Logs how drives are accessed. why: 0, or the errno of io_uring. */
+/* Logs once per process how drives are accessed. why: 0, or the errno with which io_uring was
+ * refused. */
 static void say_once(const struct ring *r, int why)
 {
 	/* One line per process, however many drives there are. */
@@ -118,7 +119,7 @@ static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int e
 	return -1;
 }
 
-/* Submits the slot's piece; ends the piece if that fails. */
+/* Submits the slot's piece. If that fails, ends the piece with the error. -1: the run must end. */
 static int start(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
 		 struct err *e)
 {
@@ -155,7 +156,8 @@ static int fill(struct ring *r, const struct dio *d, const struct ring_job *j, b
 	return 0;
 }
 
-/* Evaluates the result of a transfer: continues the piece or ends it. */
+/* Processes the result of a slot's transfer: continues the piece or ends it. -1: the run must
+ * end. */
 static int take(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
 		int64_t result, struct err *e)
 {
@@ -167,7 +169,7 @@ static int take(struct ring *r, const struct dio *d, const struct ring_job *j, s
 	}
 	if (result < 0)
 		return ended(r, j, s, (int)-result, e);
-	/* A transfer that ended inside a block cannot be continued, because the rest would be
+	/* Ends the piece if its transfer ended inside a block, because the rest would be
 	 * unaligned. */
 	if (result == 0 || (uint64_t)result > s->piece.len - s->moved ||
 	    (!d->file && result % d->block))
@@ -193,7 +195,8 @@ static int stalled(struct ring *r, const struct ring_job *j, struct err *e)
 	return -1;
 }
 
-/* After a failure: waits until nothing is in flight. If a piece does not end, the ring is dead. */
+/* Waits after a failure until nothing is in flight. If a piece does not end in time, the ring is
+ * dead: it accepts no further I/O. */
 static void settle(struct ring *r, const struct err *e)
 {
 	int64_t ignored;
@@ -216,7 +219,8 @@ static int wait_for_one(struct ring *r, const struct dio *d, const struct ring_j
 	return slot < 0 ? stalled(r, j, e) : take(r, d, j, &r->slots[slot], result, e);
 }
 
-/* A drive that stalled gets no further I/O: each call fails with the first error. */
+/* Returns 0 if the ring is usable. -1 with the error of the stall: a drive that stalled gets no
+ * further I/O. */
 static int is_dead(const struct ring *r, struct err *e)
 {
 	if (!r->dead.kind)
@@ -250,7 +254,7 @@ static struct slot *idle(struct ring *r)
 	return NULL;
 }
 
-/* Waits until a slot is idle and returns the slot; NULL: failure. */
+/* Waits until a slot is idle and returns that slot; NULL: a piece failed or stalled. */
 static struct slot *idle_slot(struct ring *r, struct dio *d, const struct ring_job *j,
 			      struct err *e)
 {

@@ -8,12 +8,12 @@
 
 /*
  * ring: many reads or writes of one drive in flight at once, through io_uring. If the kernel
- * forbids it (ENOSYS, EPERM), they run one after the other, through the same calls; the log says
- * once which method is used.
+ * forbids io_uring (ENOSYS, EPERM), reads and writes run one after the other through the same
+ * functions. The log reports once which method is used.
  *
  * A short transfer is continued. Every wait has a limit: if no piece ends within RING_STALL_MS, the
- * run fails, and pieces in flight keep their pages until the kernel releases them, so that a drive
- * which resumes later reads or writes no other memory.
+ * run fails. Pieces still in flight keep their memory pages until the kernel releases them, so that
+ * a drive which resumes later reads or writes no other memory.
  *
  * Blocking: only from loop_work(). One thread at a time.
  */
@@ -22,31 +22,34 @@
 
 /* One read or write. */
 struct ring_piece {
-	/* The slot's buffer of `piece` bytes, unless next() sets another. */
+	/* Data of the piece: the slot's buffer of `piece` bytes (ring_new()), unless next() sets
+	 * another. */
 	void *buf;
 	size_t len;
 	int64_t off;
-	/* For the caller. */
+	/* Value for the caller; the ring does not use it. */
 	int64_t tag;
 };
 
 struct ring_job {
 	bool write;
-	/* Fills in len, off and the data in buf; false: no more pieces. */
+	/* Fills in len and off of the next piece, and for a write the data in buf. False: there are
+	 * no more pieces. */
 	bool (*next)(struct ring_piece *p, void *arg);
-	/* Called when a piece has ended, not always in the order of next(). e: NULL, or the cause;
-	 * -1 (with e unchanged or filled in) ends the run. */
+	/* Called when a piece has ended; pieces may end in another order than that of next(). e
+	 * NULL: success; otherwise the cause. A return value of -1, with e unchanged or filled in,
+	 * ends the run. */
 	int (*done)(const struct ring_piece *p, struct err *e, void *arg);
 	void *arg;
 };
 
 struct ring;
-/* depth: number of pieces in flight. shared: all slots use one buffer (of zeros), which must not
- * change during a run. Never fails. */
+/* Creates a ring; never fails. depth: number of pieces in flight. piece: size of a slot's buffer in
+ * bytes. shared: all slots use one buffer (of zeros), which must not change during a run. */
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared);
 void ring_free(struct ring *r);
-/* Runs all pieces of next(). -1: done() returned -1, or the drive stalled (ERR_TIMEOUT); after that
- * each further run fails at once in the same way. */
+/* Transfers all pieces of next(). -1: done() returned -1, or the drive stalled (ERR_TIMEOUT). After
+ * a stall every further run fails at once with the same error. */
 int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 	__attribute__((warn_unused_result));
 
@@ -55,10 +58,12 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
  * it; or send the caller's own memory. A call waits only for a free slot, so the drive always has
  * work. j->next is not used; call ring_drain() after a failure, and at the end.
  */
-/* Returns a buffer of `piece` bytes, the same until it is sent. NULL: a write failed or stalled. */
+/* Returns a buffer of `piece` bytes for the next write; repeated calls return the same buffer until
+ * it is sent. NULL: a write failed or stalled. */
 void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e);
-/* p->buf NULL: sends the claimed buffer. Otherwise sends the caller's memory, from dio_pages(),
- * which must not change until done(); a claimed buffer is released. */
+/* Sends the write *p. p->buf NULL: the data is in the claimed buffer. Otherwise the data is the
+ * caller's memory, from dio_pages(), which must not change until done(); a claimed buffer is then
+ * released. */
 int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, const struct ring_piece *p,
 	      struct err *e) __attribute__((warn_unused_result));
 /* Waits until *left, which done() counts down, is 0. */
@@ -69,8 +74,8 @@ int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct e
 	__attribute__((warn_unused_result));
 
 /*
- * Backend of a ring: io_uring, blocking calls, or a test's. fd, buf and so on belong to one piece;
- * wait() returns slot again.
+ * One request to a ring's backend, which is io_uring, blocking calls, or a test's. All fields
+ * belong to one piece; wait() returns `slot` again.
  */
 struct ring_op {
 	int fd;
@@ -81,13 +86,14 @@ struct ring_op {
 	unsigned slot;
 };
 struct ring_ops {
-	/* Returns 0 or an errno. region: memory with the slots' buffers. */
+	/* Creates *backend. Returns 0 or an errno. region: memory of len bytes that contains the
+	 * slots' buffers. */
 	int (*open)(void **backend, unsigned depth, void *region, size_t len);
 	void (*close)(void *backend);
-	/* Returns 0 or an errno. */
+	/* Starts the request. Returns 0 or an errno. */
 	int (*submit)(void *backend, const struct ring_op *op);
-	/* Returns the slot of the next piece that ended, and in *result the bytes moved or -errno;
-	 * -1: none in time. */
+	/* Returns the slot of the next piece that ended; *result: the bytes moved, or -errno. -1:
+	 * no piece ended within timeout_ms. */
 	int (*wait)(void *backend, int timeout_ms, int64_t *result);
 };
 extern const struct ring_ops ring_uring, ring_blocking;

@@ -12,7 +12,7 @@
 
 struct uring {
 	struct io_uring ring;
-	/* The region is registered: its pages are pinned once, not for each piece. */
+	/* True: the region is registered, so its pages are pinned once, not for each piece. */
 	bool fixed;
 	const char *region;
 	size_t len;
@@ -30,13 +30,13 @@ static int uring_open(void **backend, unsigned depth, void *region, size_t len)
 	}
 	u->region = region;
 	u->len = len;
-	/* Refused if memory may not be locked; the ring works without it. */
+	/* May be refused if memory may not be locked; the ring works without registration. */
 	u->fixed = !io_uring_register_buffers(&u->ring, &v, 1);
 	*backend = u;
 	return 0;
 }
 
-/* Does not wait for I/O in flight. */
+/* Closes the ring; does not wait for I/O in flight. */
 static void uring_close(void *backend)
 {
 	struct uring *u = backend;
@@ -72,8 +72,8 @@ static int uring_submit(void *backend, const struct ring_op *op)
 	while (rc == -EINTR || rc == -EAGAIN);
 	if (rc >= 0)
 		return 0;
-	/* The entry remains in the queue and will be submitted with the next one. It is turned into
-	 * a no-op without a slot, because the slot's piece has failed already. */
+	/* The entry remains in the queue and will be submitted with the next one. So it is turned
+	 * into a no-op without a slot, because the slot's piece has failed already. */
 	io_uring_prep_nop(sqe);
 	io_uring_sqe_set_data64(sqe, NOBODY);
 	return -rc;
@@ -109,7 +109,7 @@ const struct ring_ops ring_uring = {uring_open, uring_close, uring_submit, uring
 /* A ring with this backend has one piece in flight: submit() does the I/O, wait() returns the
  * result. */
 struct blocking {
-	/* -1: no result to return. */
+	/* Slot whose result wait() will return; -1: none. */
 	int slot;
 	int64_t result;
 };

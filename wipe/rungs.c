@@ -7,8 +7,8 @@
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-/* Longer than the limit of I/O, because I/O that times out reports the cause and the guard does
- * not. */
+/* The limit is longer than the limit of I/O: when I/O times out, its error names the cause, which
+ * the guard cannot. */
 int64_t rungs_patience_ms(const struct host *h)
 {
 	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
@@ -37,7 +37,7 @@ static int nvme_can(struct pass *p, struct err *e)
 	return 0;
 }
 
-/* An ATA or SCSI drive that reports no abilities is only overwritten. */
+/* An ATA or SCSI drive that reports no abilities is not an error: it is overwritten. */
 int rungs_abilities(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
@@ -90,8 +90,8 @@ static bool has_sanitize_overwrite(const struct pass *p)
 	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
-/* With some controllers a Format erases all namespaces; then it is sent only if there is no
- * other. */
+/* True if Format may be sent. With some controllers a Format erases all namespaces; then it is used
+ * only if there is no other namespace. */
 static bool can_format(const struct pass *p)
 {
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
@@ -268,8 +268,8 @@ static int run_overwrite(struct pass *p, struct err *e)
 	return rc ? rc : dio_flush(&p->dio, e);
 }
 
-/* A new technique, also of another kind of drive, is one row here; its condition uses what
- * rungs_abilities() reads. */
+/* The erase methods, strongest first. To add one, also for another kind of drive, add a row; its
+ * condition may use everything that rungs_abilities() reads. */
 const struct rung rungs[ERASE_RUNGS] = {
 	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
 	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
@@ -293,8 +293,8 @@ void rungs_note(struct pass *p, const char *technique)
 	*p->status = 0;
 }
 
-/* Returns the technique of a kind of Sanitize that the drive supports, and its *action: another
- * kind than `failed` if there is one. NULL: no kind is supported. */
+/* Returns the technique of a kind of Sanitize that the drive supports, and sets *action: a kind
+ * other than `failed` if the drive has one. NULL: it supports none. */
 static const char *other_kind(const struct pass *p, unsigned failed, unsigned *action)
 {
 	static const struct {
@@ -314,7 +314,8 @@ static const char *other_kind(const struct pass *p, unsigned failed, unsigned *a
 	return technique;
 }
 
-/* Whether data remained is for the canaries to find out: the result is ignored. */
+/* Makes the drive recover from a Sanitize that failed before this boot. The result is ignored: the
+ * canaries show whether data remained. */
 static void recover_earlier(struct pass *p, struct sanitize *s)
 {
 	unsigned action = 0;

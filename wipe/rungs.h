@@ -10,8 +10,8 @@
 #include "wipe/verify.h"
 
 /*
- * rungs: the erase methods that a drive may have, strongest first, and how each is started. erase.c
- * tries them in order.
+ * rungs: the erase methods that a drive may have ("rungs" in code), strongest first, and how each
+ * is started. erase.c tries them in order.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase.c, tests/unit/wipe/test_erase_nvme.c,
@@ -19,18 +19,18 @@
  * tests/unit/wipe/test_subsystem.c
  */
 #define RUNGS_PIECE (ERASE_PIECE_KIB << 10)
-/* Limit of a flush in ms: a large cache on a slow medium. */
+/* Time limit of a flush in ms, for a large cache on a slow medium. */
 #define RUNGS_FLUSH_MS (10 * 60 * 1000)
 
-/* One pass through the erase methods. */
+/* State of one attempt to wipe a drive with its erase methods. */
 struct pass {
 	struct erase *x;
 	struct dio dio;
-	/* For overwriting. */
+	/* Ring with a shared buffer of zeros, for overwriting. */
 	struct ring *zeros;
-	/* Its rings belong to another pass. */
+	/* True: the pass uses the rings of another pass and must not free them. */
 	bool borrows;
-	/* 4096 bytes. */
+	/* Page of 4096 bytes for replies of the drive. */
 	uint8_t *identify;
 	struct verify verify;
 	/* Error of the first block that could not be read. */
@@ -41,48 +41,53 @@ struct pass {
 	struct ata_abilities ata;
 	/* All false if the drive is not SCSI. */
 	struct scsi_abilities scsi;
-	/* Bits SANITIZES_... */
+	/* Sanitize actions that the drive supports: bits SANITIZES_... */
 	unsigned sanitizes;
 	const struct sanitize_ops *how;
-	/* The pass failed before the first method. */
+	/* True: the pass failed before the first method; the drive is not wiped any further. */
 	bool lost;
-	/* The method in use must not be replaced by a weaker one. */
+	/* True: the method in use must not be replaced by a weaker one. */
 	bool final;
-	/* A Sanitize failed, and the drive accepts no I/O. */
+	/* True: a Sanitize failed, and the drive accepts no I/O. */
 	bool broken;
-	/* The drive's result of this method. */
+	/* Where the drive's result of the current method is stored (device.raw_status). */
 	int64_t *status;
-	/* Dirty samples that it left. */
+	/* Number of dirty samples that the current method left. */
 	int64_t dirty;
 };
 
 struct rung {
-	/* Determines the level: evidence_highest_level(). */
+	/* Name of the method, which determines the level: evidence_highest_level(). */
 	const char *technique;
 	enum verify_accept accept;
-	/* Affects everything that the drive holds: each namespace of an NVMe subsystem. */
+	/* True: the method affects everything that the drive holds, that is, each namespace of an
+	 * NVMe subsystem. */
 	bool subsystem;
 	bool (*applies)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 };
 extern const struct rung rungs[ERASE_RUNGS];
 
-/* Limit in ms for a method that reports no progress. */
+/* Returns the time limit in ms for a method that reports no progress. */
 int64_t rungs_patience_ms(const struct host *h);
-/* Sets the current phase, its size in bytes, and how long it may show no progress in ms; 0: the
- * limit of I/O. */
+/* Sets the current phase, its size in bytes, and the longest time without progress in ms;
+ * patience_ms 0 means the limit of I/O (rungs_patience_ms()). */
 void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms);
 
-/* Reads the drive's erase capabilities. -1: an NVMe drive that does not report what it holds. */
+/* Reads the drive's erase abilities into the pass. -1: an NVMe drive does not report what it
+ * holds. */
 int rungs_abilities(struct pass *p, struct err *e) __attribute__((warn_unused_result));
-/* Waits for a Sanitize that was begun before this boot, by an agent that was lost; tells the drive
- * to recover if it failed. -1: it does not end. */
+/* Waits for a Sanitize that was begun before this boot by an agent that was lost; if that Sanitize
+ * failed, makes the drive recover. -1: the Sanitize does not end. */
 int rungs_await_sanitize(struct pass *p, struct err *e) __attribute__((warn_unused_result));
-/* Makes the drive accept commands again after a failed Sanitize. False: it does not. */
+/* Makes the drive accept commands again after a failed Sanitize. False: the drive still refuses
+ * them. */
 bool rungs_recover(struct pass *p);
-/* Formats a drive that accepts no canaries; records the results. -1: no Format completed. */
+/* Formats a drive that accepts no canaries, and records the results in device.raw_status. -1: no
+ * Format completed. */
 int rungs_mend(struct pass *p) __attribute__((warn_unused_result));
-/* Adds an entry for the drive's result, success until a failure is recorded. */
+/* Begins the method `technique` in the evidence: adds an entry to device.raw_status, which is
+ * success until a failure is recorded. */
 void rungs_note(struct pass *p, const char *technique);
 
 #endif

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <time.h>
 
-#define POLL_FIRST_MS 10 /* a key is discarded at once */
+#define POLL_FIRST_MS 10 /* First poll interval in ms; short, because a key is discarded at once. */
 #define POLL_MS 500
-#define UNREADABLE_MS 60000 /* longest time without a readable status */
+#define UNREADABLE_MS 60000 /* Longest time without a readable status, in ms. */
 #define MINUTE_MS INT64_C(60000)
 #define EXPECTED_MOST_MS (24 * 60 * MINUTE_MS)
 
@@ -35,13 +35,14 @@ int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int6
 struct pace {
 	enum sanitize_action action;
 	const char *what;
-	/* Monotonic ms of the last progress and of the last reply; longest time between two steps
-	 * in ms. */
+	/* moved, heard: monotonic ms of the last progress and of the last reply. longest: longest
+	 * time between two steps, in ms. */
 	int64_t moved, heard, longest;
 	unsigned last;
 };
 
-/* Records the progress. -1: progress decreased, or stopped for longer than the limit. */
+/* Records the reported progress. -1: progress decreased, or there was none for longer than the
+ * limit. */
 static int take_step(struct sanitize *s, struct pace *p, unsigned progress, struct err *e)
 {
 	int64_t limit = sanitize_stall_ms(p->action, s->expected_ms, p->longest);

@@ -18,7 +18,7 @@
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c,
  * tests/unit/wipe/test_erase_scsi.c
  */
-/* Longest time in ms without progress, after some progress. */
+/* Upper bound of the longest time in ms without progress, once the drive has made progress. */
 #define SANITIZE_SILENT_MS (60 * 60 * 1000)
 
 enum sanitize_action {
@@ -32,55 +32,58 @@ enum { SANITIZES_CRYPTO = 1, SANITIZES_BLOCK = 2, SANITIZES_OVERWRITE = 4 };
 
 /* How a Sanitize ended. */
 enum sanitize_end {
-	/* The drive did not accept it: nothing was begun. */
+	/* The drive did not accept the Sanitize: nothing was begun. */
 	SANITIZE_REFUSED,
 	SANITIZE_DONE,
-	/* The drive reports a failure: recover(). */
+	/* The drive reports that the Sanitize failed; call recover(). */
 	SANITIZE_FAILED,
-	/* Begun, with an unknown result. */
+	/* The Sanitize was begun, and its result is unknown. */
 	SANITIZE_LOST,
 };
 
 struct sanitize {
 	const struct host *host;
 	int fd;
-	/* 4096 bytes of dio_buffer(). */
+	/* Page of 4096 bytes from dio_buffer() for replies of the drive. */
 	uint8_t *page;
-	/* Increases up to total. */
+	/* Progress in bytes; increases up to `total`. */
 	_Atomic int64_t *done;
-	/* How long there may be no progress, in ms, with a margin. */
+	/* Longest time without progress in ms, with a margin; set for the guard in batch.c. */
 	_Atomic int64_t *patience_ms;
 	int64_t total;
 	/* The drive's latest result; 0 is success. */
 	int64_t status;
-	/* Duration of the whole as estimated by the drive; 0: not reported. */
+	/* Duration of the whole Sanitize as estimated by the drive, in ms; 0: not reported. */
 	int64_t expected_ms;
-	/* enum sanitize_action, after SANITIZE_FAILED of wait(); 0: not known. */
+	/* The action that failed, enum sanitize_action, set by wait() with SANITIZE_FAILED; 0: not
+	 * known. */
 	unsigned failed;
 };
 
-/* Operations for one kind of drive. For any end but SANITIZE_DONE e has the cause. */
+/* Sanitize operations of one kind of drive. For every end except SANITIZE_DONE *e has the cause. */
 struct sanitize_ops {
 	enum sanitize_end (*run)(struct sanitize *s, enum sanitize_action action, struct err *e);
 	/* Waits for a Sanitize that was begun before this boot, because the drive accepts no I/O
-	 * until it ends. Returns DONE at once if there is none. */
+	 * until that Sanitize ends. Returns SANITIZE_DONE at once if none runs. */
 	enum sanitize_end (*wait)(struct sanitize *s, struct err *e);
 	/*
-	 * After SANITIZE_FAILED the drive refuses all I/O. If its failure mode can be left, the
-	 * drive is told to leave it. Otherwise it accepts only another Sanitize: `action` is begun
-	 * and followed; 0: none can be sent. Neither proves anything. -1: the drive is unchanged.
+	 * Makes the drive accept I/O again, which it refuses after SANITIZE_FAILED. If the drive
+	 * can leave its failure mode, the command for that is sent. Otherwise it accepts only
+	 * another Sanitize: `action` is started and followed to its end; action 0: none can be
+	 * sent. Success proves nothing about the data. -1: the drive still refuses I/O.
 	 */
 	int (*recover)(struct sanitize *s, unsigned action, struct err *e);
 };
 extern const struct sanitize_ops nvme_sanitize;
 
 /* Returns how long a Sanitize may make no progress, in ms. longest_ms: longest time between two
- * steps so far; 0: no progress yet, and the limit is twice the drive's estimate for the whole, if
- * reported. */
+ * steps so far. longest_ms 0 means no progress yet; the limit is then twice expected_ms, the
+ * drive's estimate for the whole, if it was reported. */
 int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
 enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };
-/* Polls until the running Sanitize is done. ask: returns the progress, of 65536; sets s->status. */
+/* Polls until the running Sanitize has ended. ask(): returns what the drive reports, sets *progress
+ * to its progress in 1/65536, and sets s->status. */
 enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
 				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
 				  struct err *e) __attribute__((warn_unused_result));

@@ -5,9 +5,10 @@
 #include <stdint.h>
 
 /*
- * sat: an ATA command to a drive that the kernel shows as SCSI (SAT-3, 12.2.2: ATA PASS-THROUGH
- * (16)). Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_ata.c tests the code above it; wipe/image/try a drive below it
+ * sat: sends an ATA command to a drive that the kernel shows as SCSI (SAT-3, 12.2.2: ATA
+ * PASS-THROUGH (16)). Blocking: only from loop_work().
+ * Tests: tests/unit/wipe/test_ata.c tests the code that uses sat.c; wipe/image/try runs sat.c with
+ * a drive
  */
 #define ATA_SECTOR 512 /* Bytes that a command reads. */
 
@@ -15,17 +16,18 @@
 struct ata_command {
 	uint8_t command;
 	uint16_t feature, count;
-	/* 48 bits; afterwards, like count, the drive's result. */
+	/* LBA of the command, 48 bits. After the command lba and count have the drive's result. */
 	uint64_t lba;
-	/* ATA_SECTOR bytes to read into; NULL: none. */
+	/* Buffer of ATA_SECTOR bytes for the command's data; NULL: no data. */
 	uint8_t *data;
-	/* data is written instead of read. */
+	/* True: data is sent to the drive; false: data is read from it. */
 	bool write;
-	/* 0 means 30 s. */
+	/* Time limit in ms; 0 means 30 s. */
 	int64_t timeout_ms;
 	uint8_t status, error;
 };
-/* Uses SG_IO. 0: the drive answered; -1 with errno: the effect is unknown. */
+/* Sends the command with SG_IO. 0: the drive answered; the registers are in *c. -1 with errno: the
+ * effect is unknown. */
 int sat_command(int fd, struct ata_command *c);
 
 #endif

@@ -11,7 +11,8 @@
  */
 enum { SCSI_GOOD = 0, SCSI_CHECK = 2 };
 
-/* Sense key, additional sense code and its qualifier; progress, of 65536. */
+/* Sense data: sense key, additional sense code and its qualifier. tells: the drive reports
+ * progress, which is in `progress`, in 1/65536. */
 struct scsi_sense {
 	uint8_t key, asc, ascq;
 	bool tells;
@@ -21,22 +22,23 @@ struct scsi_sense {
 struct scsi_command {
 	uint8_t cdb[16];
 	uint8_t cdb_len;
-	/* Data is sent to the drive. */
+	/* True: data is sent to the drive; false: data is read from it. */
 	bool write;
 	uint8_t *data;
 	size_t len;
-	/* 0 means 30 s. */
+	/* Time limit in ms; 0 means 30 s. */
 	int64_t timeout_ms;
-	/* Status afterwards. */
+	/* SCSI status of the completed command. */
 	uint8_t status;
-	/* Valid with SCSI_CHECK. */
+	/* Sense data; valid if status is SCSI_CHECK. */
 	struct scsi_sense sense;
 	size_t got;
 };
-/* Uses SG_IO. 0: the drive answered; -1 with errno: the effect is unknown. */
+/* Sends the command with SG_IO; got is then the number of bytes transferred. 0: the drive answered.
+ * -1 with errno: the effect is unknown. */
 int scsi_command(int fd, struct scsi_command *c);
 
-/* Reads fixed and descriptor format; false: neither. */
+/* Decodes sense data of n bytes in fixed or descriptor format. False: neither format. */
 bool scsi_sense_read(const uint8_t *sense, size_t n, struct scsi_sense *out);
 
 #endif

@@ -11,19 +11,22 @@ enum {
 	INQUIRY = 0x12,
 	SANITIZE = 0x48,
 	WRITE_SAME_16 = 0x93,
-	/* With service action 10h. */
+	/* Opcode of READ CAPACITY(16), with service action 10h. */
 	READ_CAPACITY_16 = 0x9e,
-	/* With service action 0Ch: REPORT SUPPORTED OPERATION CODES. */
+	/* Opcode of REPORT SUPPORTED OPERATION CODES, with service action 0Ch. */
 	MAINTENANCE_IN = 0xa3,
 };
 /* Service actions of SANITIZE, in byte 1. */
 enum { OVERWRITE = 0x01, BLOCK_ERASE = 0x02, CRYPTO_ERASE = 0x03, EXIT_FAILURE = 0x1f };
 enum { IMMED = 0x80, AUSE = 0x20 };
 enum { NO_SENSE = 0x0, NOT_READY = 0x2, UNIT_ATTENTION = 0x6 };
-enum { ASC_NOT_READY = 0x04, ASC_CORRUPTED = 0x31 }; /* format or Sanitize failed */
-enum { FORMATS = 0x04, SANITIZES_NOW = 0x1b };	     /* qualifiers of NOT READY */
+/* Additional sense codes. ASC_CORRUPTED: a format or Sanitize failed. */
+enum { ASC_NOT_READY = 0x04, ASC_CORRUPTED = 0x31 };
+/* Qualifiers of ASC_NOT_READY: format in progress, Sanitize in progress. */
+enum { FORMATS = 0x04, SANITIZES_NOW = 0x1b };
 
-#define SAME_MOST (64u << 20) /* bytes per WRITE SAME: a slow drive still shows progress */
+/* Largest number of bytes per WRITE SAME, so that a slow drive still shows progress. */
+#define SAME_MOST (64u << 20)
 #define SAME_TIMEOUT_MS (2 * 60 * 1000)
 
 static uint32_t u32_at(const uint8_t *p)
@@ -52,7 +55,8 @@ static int run(const struct host *h, int fd, struct scsi_command *c)
 	return c->status == SCSI_GOOD ? 0 : 1;
 }
 
-/* Reports a failed command; rc is what run() returned, not 0. */
+/* Reports a failed command in *e and *status, and returns -1. rc: the return value of run(), which
+ * must not be 0. */
 static int refused(int rc, const struct scsi_command *c, const char *what, int64_t *status,
 		   struct err *e)
 {
@@ -65,7 +69,8 @@ static int refused(int rc, const struct scsi_command *c, const char *what, int64
 
 /* --- abilities -------------------------------------------------------------------------------- */
 
-/* True if the drive reports to support the command. action: its service action; -1: none. */
+/* True if the drive reports that it supports the command. action: service action of the command;
+ * -1: it has none. */
 static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, int action)
 {
 	struct scsi_command c = {.cdb = {MAINTENANCE_IN, 0x0c, action < 0 ? 1 : 2, opcode},
@@ -79,7 +84,8 @@ static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, i
 	return !run(h, fd, &c) && c.got >= 4 && (page[1] & 7) == 3;
 }
 
-/* Reads block size and protection. -1: not reported. */
+/* Reads the block size into out->block, and whether the drive uses protection information. -1: not
+ * reported. */
 static int read_format(const struct host *h, int fd, uint8_t *page, struct scsi_abilities *out,
 		       bool *protected)
 {
@@ -95,7 +101,8 @@ static int read_format(const struct host *h, int fd, uint8_t *page, struct scsi_
 	return out->block >= 512 && out->block <= 4096 ? 0 : -1;
 }
 
-/* Returns the largest number of blocks of one WRITE SAME (block limits page, VPD B0h). */
+/* Returns the largest number of blocks of one WRITE SAME: the drive's limit (block limits page, VPD
+ * B0h), and at most SAME_MOST bytes. */
 static uint32_t same_most(const struct host *h, int fd, uint8_t *page, uint32_t block)
 {
 	struct scsi_command c = {
@@ -119,7 +126,7 @@ void scsi_abilities(const struct host *h, int fd, uint8_t *page, struct scsi_abi
 			 (knows(h, fd, page, SANITIZE, OVERWRITE) ? SANITIZES_OVERWRITE : 0);
 	if (read_format(h, fd, page, out, &protected) < 0)
 		return;
-	/* A drive with protection information is not formatted: its format must not change, and
+	/* Does not format a drive with protection information: its format must not change, and
 	 * drives differ in how the present protection type is requested. */
 	out->format = !protected && knows(h, fd, page, FORMAT_UNIT, -1);
 	if (knows(h, fd, page, WRITE_SAME_16, -1))
@@ -134,8 +141,8 @@ static bool is_at_work(const struct scsi_sense *s)
 	       (s->ascq == FORMATS || s->ascq == SANITIZES_NOW);
 }
 
-/* Call it when no erase is in progress: that the erase has ended does not show that it
- * succeeded. */
+/* Asks whether the last erase succeeded. Call it when no erase is in progress, because the end of
+ * an erase alone does not show its success. */
 static enum sanitize_said is_ready(struct sanitize *s)
 {
 	struct scsi_command c = {.cdb = {TEST_UNIT_READY}, .cdb_len = 6};
@@ -149,7 +156,7 @@ static enum sanitize_said is_ready(struct sanitize *s)
 	if (is_at_work(&c.sense))
 		return SAID_RUNNING;
 	if (c.sense.key == UNIT_ATTENTION || c.status != SCSI_CHECK)
-		return SAID_NOTHING; /* polled again */
+		return SAID_NOTHING; /* Not an answer; the caller polls again. */
 	return c.sense.asc == ASC_CORRUPTED ? SAID_FAILED : SAID_NONSENSE;
 }
 
@@ -173,7 +180,7 @@ static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
 
 static enum sanitize_end begin(struct sanitize *s, unsigned action, uint8_t flags, struct err *e)
 {
-	/* One pass with a pattern of four zero bytes. */
+	/* Parameter list: one pass with a pattern of four zero bytes. */
 	static const uint8_t zeros[] = {0x01, 0, 0, 4, 0, 0, 0, 0};
 	struct scsi_command c = {.cdb = {SANITIZE}, .cdb_len = 10};
 	int rc;
@@ -236,7 +243,7 @@ const struct sanitize_ops scsi_sanitize = {
 
 enum sanitize_end scsi_format(struct sanitize *s, struct err *e)
 {
-	/* FMTDATA with a parameter list: IMMED, and no defect list. */
+	/* Sets FMTDATA, with a parameter list that has IMMED and no defect list. */
 	struct scsi_command c = {
 		.cdb = {FORMAT_UNIT, 0x10}, .cdb_len = 6, .data = s->page, .len = 4, .write = true};
 	int rc;

@@ -7,10 +7,10 @@
 #include <unistd.h>
 #include "base/str.h"
 
-#define NAME_MAX_BYTES 48 /* largest part of a foreign name that is used */
+#define NAME_MAX_BYTES 48 /* Largest number of bytes of a foreign name that are used. */
 
-/* Joins both texts. Firmware and enclosures may use any bytes, so `foreign` is truncated and made
- * printable. */
+/* Returns `before` followed by `foreign`, truncated and made printable, because firmware and
+ * enclosures may use any bytes. */
 static const char *plain(struct arena *a, const char *before, const char *foreign)
 {
 	char *out = arena_printf(a, "%s%.*s", before, NAME_MAX_BYTES, foreign);
@@ -36,8 +36,8 @@ static const char *bay(const struct host *h, struct arena *a, const char *name)
 	return NULL;
 }
 
-/* Returns the address of a namespace's controller. With multipath, `device` is the subsystem, which
- * contains the controllers. */
+/* Returns the PCI address of the namespace's controller. With multipath, `device` is the subsystem,
+ * which contains the controllers. */
 static const char *nvme_address(const struct host *h, struct arena *a, const char *name)
 {
 	const char *own = host_line(a, "%s/block/%s/device/address", h->sys, name), **names;
@@ -52,7 +52,7 @@ static const char *nvme_address(const struct host *h, struct arena *a, const cha
 	return own;
 }
 
-/* True for an address as 0000:3b:00.0. */
+/* True for a PCI address such as 0000:3b:00.0. */
 static bool is_pci_address(const char *s)
 {
 	static const char form[] = "xxxx:xx:xx.x";
@@ -63,7 +63,8 @@ static bool is_pci_address(const char *s)
 	return !s[sizeof(form) - 1];
 }
 
-/* Finds the last PCI device and ataN in the path that the block device links to. */
+/* Finds the last PCI device and the last ataN in the path that the block device links to; sets *pci
+ * and *ata, each only if found. */
 static void read_path(const struct host *h, struct arena *a, const char *name, const char **pci,
 		      const char **ata)
 {
@@ -83,7 +84,8 @@ static void read_path(const struct host *h, struct arena *a, const char *name, c
 
 static const char *pci_slot(const struct host *h, struct arena *a, const char *address)
 {
-	size_t function = strlen(address) - 2; /* without the ".0" at the end */
+	/* Length of the address without the ".0" at its end. */
+	size_t function = strlen(address) - 2;
 	const char **names, *of;
 	size_t n = host_names(a, arena_printf(a, "%s/bus/pci/slots", h->sys), &names);
 

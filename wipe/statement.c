@@ -62,7 +62,7 @@ static bool nodes_add_up(const struct statement *s)
 		for (size_t k = 0; k < i; k++)
 			if (s->nodes.v[k].node == n->node)
 				return false;
-		total += n->total_bytes; /* at most 64 of 2^50 */
+		total += n->total_bytes; /* Cannot overflow: at most 64 nodes of 2^50 bytes. */
 		covered += n->covered_bytes;
 	}
 	return !s->nodes.n || (total == s->total_bytes && covered == s->covered_bytes);

@@ -15,17 +15,17 @@
  * Tests: tests/unit/wipe/test_statement.c
  */
 enum statement_part { STATEMENT_SYSTEM_MEMORY, STATEMENT_PARTS };
-/* "SystemMemory", NULL. */
+/* Names of enum statement_part: "SystemMemory", NULL. */
 extern const char *const statement_part_names[];
 
 enum statement_outcome {
-	/* Not done, or too small a part: message has the cause. */
+	/* The part was not overwritten, or too little of it was: message has the cause. */
 	STATEMENT_NOT_COVERED,
-	/* Done, but the data read back differed from the data written. */
+	/* The part was overwritten, but the data read back differed from the data written. */
 	STATEMENT_FAILED,
 	STATEMENT_COVERED,
 };
-/* "NotCovered", "Failed", "Covered", NULL. */
+/* Names of enum statement_outcome: "NotCovered", "Failed", "Covered", NULL. */
 extern const char *const statement_outcome_names[];
 
 /* Largest part of the memory that may stay uncovered because the kernel and the agent use it:
@@ -40,31 +40,32 @@ struct statement_node {
 };
 
 struct statement {
-	/* enum statement_part, enum statement_outcome. */
+	/* The part, enum statement_part, and the result for it, enum statement_outcome. */
 	int part, outcome;
-	/* "Overwritten"; NULL: none. */
+	/* "Overwritten"; NULL: nothing was done. */
 	const char *technique;
-	/* Why it is not covered; NULL: it is covered. */
+	/* Why the part is not covered; NULL: it is covered. */
 	const char *message;
 	int64_t total_bytes, covered_bytes, bad_bytes;
 	struct {
 		struct statement_node *v;
 		size_t n;
-	} nodes; /* NUMA nodes; their sums are the bytes above. */
+	} nodes; /* NUMA nodes; the sums of their bytes are the totals above. */
 };
 extern const struct field statement_fields[];
 
-/* True if enough was written and read back to count as covered. */
+/* True if covered_bytes of total_bytes were written and read back, and that is enough to count as
+ * covered. */
 bool statement_enough(int64_t total_bytes, int64_t covered_bytes);
-/* Checks that the statements can be true. ERR_PROTOCOL names what cannot: a part twice, Covered
- * with counts that contradict it. */
+/* Checks that the n statements can be true. ERR_PROTOCOL names what cannot be true: two statements
+ * on one part, or Covered with counts that contradict it. */
 int statement_check(const struct statement *v, size_t n, struct err *e)
 	__attribute__((warn_unused_result));
-/* Returns the parts that they cover: bit 1 << enum statement_part for each. */
+/* Returns the parts that the n statements cover: bit 1 << enum statement_part for each. */
 unsigned statement_covered(const struct statement *v, size_t n);
-/* Returns the same bits for names of parts. */
+/* Returns a bit 1 << enum statement_part for each name in *names. */
 unsigned statement_parts(const struct strings *names);
-/* Returns the name of a part in `want` that is not in `covered`; NULL: none. */
+/* Returns the name of a part whose bit is set in `want` and not in `covered`; NULL: none. */
 const char *statement_lacks(unsigned covered, unsigned want);
 
 #endif

@@ -10,7 +10,8 @@
 #include "wipe/readback.h"
 #include "wipe/ring.h"
 
-#define ZEROS_MOST (64 << 20) /* bytes per Write Zeroes: a slow drive still shows progress */
+/* Largest number of bytes per Write Zeroes, so that a slow drive still shows progress. */
+#define ZEROS_MOST (64 << 20)
 #define ZERO_RUNS 1024
 
 _Static_assert(GPT_HEAD % TARGET_PIECE == 0, "the head is whole pieces");
@@ -29,9 +30,9 @@ struct target {
 	_Atomic int64_t *moved;
 	/* The first GPT_HEAD bytes of the image, written last. */
 	uint8_t *head;
-	/* Offset of the next piece. */
+	/* Offset of the next piece on the drive, in bytes. */
 	int64_t at;
-	/* Runs of zeros that are not written yet. */
+	/* Runs of zeros in the image that are not written yet. */
 	struct run zeros[ZERO_RUNS];
 	size_t nzeros;
 	bool touched;
@@ -88,7 +89,8 @@ int target_open(struct target *t, struct err *e)
 	return drive_check(t->host, t->drive, e);
 }
 
-/* Zeros both places where a firmware looks for a partition table. */
+/* Zeros both ranges in which a firmware looks for a partition table: the first and the last
+ * GPT_HEAD bytes. */
 static int erase_tables(struct target *t, struct err *e)
 {
 	int head = dio_zero(&t->dio, 0, GPT_HEAD, e);
@@ -105,7 +107,7 @@ void *target_buffer(struct target *t, struct err *e)
 /* --- zeros ----------------------------------------------------------------------------------- */
 
 /* Writes the collected runs of zeros. They are not written between the data, because Write Zeroes
- * has no queue here and would delay the data. */
+ * is not queued here and would delay the data. */
 static int write_zeros(struct target *t, struct err *e)
 {
 	for (size_t i = 0; i < t->nzeros; i++) {
@@ -128,8 +130,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 {
 	struct run *last = t->nzeros ? &t->zeros[t->nzeros - 1] : NULL;
 
-	/* Collected zeros count as progress: hundreds of GB of them may pass before the drive gets
-	 * any. */
+	/* Counts collected zeros as progress at once: hundreds of GB of them may pass before the
+	 * drive gets any. */
 	atomic_fetch_add(t->moved, (int64_t)len);
 	if (last && last->end == t->at) {
 		last->end += (int64_t)len;
@@ -143,8 +145,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* Zeros the image's own backup table, which an image as large as the drive contains, because the
- * drive must have no table yet. */
+/* Zeros the image's own backup table in the data, which an image as large as the drive contains,
+ * because the drive must have no table yet. */
 static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 {
 	int64_t from = t->dio.bytes - GPT_TABLE - t->dio.block - t->at;
@@ -153,7 +155,8 @@ static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 		memset(data + (from > 0 ? from : 0), 0, len - (size_t)(from > 0 ? from : 0));
 }
 
-/* in_flight NULL: the data is in a buffer of the ring. */
+/* Sends a piece to the drive. in_flight NULL: the data is in a buffer of the ring; otherwise in the
+ * caller's pages. */
 static int send(struct target *t, uint8_t *data, size_t len, unsigned *in_flight, struct err *e)
 {
 	struct ring_piece p = {.buf = in_flight ? data : NULL,
@@ -234,7 +237,7 @@ void target_spoil(struct target *t)
 {
 	struct err e;
 
-	/* A write still in flight could arrive after the zeros. */
+	/* Waits first, because a write still in flight could arrive after the zeros. */
 	if (t->dio.fd >= 0)
 		(void)!ring_drain(t->ring, &t->dio, &t->job, &e);
 	if (t->touched)
@@ -249,7 +252,8 @@ static void partition_guid(const struct target *t, const uint8_t digest[static C
 	uint8_t d[CRYPTO_SHA256];
 	char *text = mem_printf("cidata %s", t->drive->wwn);
 
-	/* One per drive and image, with the version bits of a random UUID (as stored: byte 7). */
+	/* The GUID differs per drive and image, and has the version bits of a random UUID (byte 7
+	 * in stored order). */
 	crypto_sha256(text, strlen(text), d);
 	free(text);
 	for (size_t i = 0; i < 16; i++)
@@ -296,7 +300,8 @@ int target_finish(struct target *t, struct err *e)
 {
 	size_t n = gpt_tail_bytes(&t->gpt);
 	uint8_t *tail = dio_buffer(GPT_HEAD);
-	/* An old config drive at this place must not be taken for this machine's. */
+	/* Zeros the partition, because an old config drive at this position must not be taken for
+	 * this machine's. */
 	int rc = dio_zero(&t->dio, t->cidata_at, t->cidata_bytes, e);
 
 	gpt_write(&t->gpt, t->head, tail);

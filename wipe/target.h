@@ -33,35 +33,39 @@
 #define TARGET_CIDATA_BYTES (4 << 20)
 
 struct target;
-/* seed: selects the blocks that are read back. moved: a progress counter that increases with all
- * data accepted and all work done by the drive. */
+/* Creates a target. seed: selects the blocks that are read back. *moved: a progress counter that
+ * increases with all data accepted and all work done by the drive. */
 struct target *target_new(const struct host *h, const struct proto_drive *d,
 			  const uint8_t seed[static 32], _Atomic int64_t *moved);
-/* May be called between any two calls; the kernel completes writes in flight. */
+/* Frees t; allowed between any two calls. The kernel completes writes in flight. */
 void target_free(struct target *t);
 
-/* ERR_CONFLICT: the size shows another drive than the one that was found. */
+/* Opens the drive for writing. ERR_CONFLICT: the device is no longer the listed drive, as its size
+ * or identity shows. */
 int target_open(struct target *t, struct err *e) __attribute__((warn_unused_result));
-/* Returns TARGET_PIECE bytes to fill, the same until target_put(). NULL: an earlier write
- * failed. */
+/* Returns a buffer of TARGET_PIECE bytes to fill; repeated calls return the same buffer until
+ * target_put(). NULL: an earlier write failed. */
 void *target_buffer(struct target *t, struct err *e);
-/* Writes the next len bytes of the image; only the last piece may be short. */
+/* Writes the next len bytes of the image from the claimed buffer; only the last piece may be
+ * short. */
 int target_put(struct target *t, size_t len, struct err *e) __attribute__((warn_unused_result));
-/* Writes TARGET_PIECE bytes in pages of the caller (dio_pages()); the contents of a claimed buffer
- * are lost. The pages belong to the target until target_await(in_flight). */
+/* Writes TARGET_PIECE bytes directly from pages of the caller (dio_pages()); the contents of a
+ * claimed buffer are lost. *in_flight counts the writes in flight; the pages must not change until
+ * target_await(in_flight) returns. */
 int target_put_from(struct target *t, uint8_t *data, unsigned *in_flight, struct err *e)
 	__attribute__((warn_unused_result));
 int target_await(struct target *t, const unsigned *in_flight, struct err *e)
 	__attribute__((warn_unused_result));
-/* Returns when everything is on the medium and random blocks were read back. */
+/* Returns when everything is on the medium and random blocks were read back and compared. */
 int target_settle(struct target *t, struct err *e) __attribute__((warn_unused_result));
-/* Checks the image's table and the space for `cidata`. digest: the image's, used for the
- * partition's GUID. No I/O. */
+/* Checks the partition table of the image and the space for `cidata`, and creates the new tables in
+ * memory. digest: digest of the image, used for the partition's GUID. Does no I/O. */
 int target_fit(struct target *t, const uint8_t digest[static CRYPTO_SHA256], struct err *e)
 	__attribute__((warn_unused_result));
 /* Writes the tables that target_fit() created to the drive; each is read back. */
 int target_finish(struct target *t, struct err *e) __attribute__((warn_unused_result));
-/* Call after a failure: waits for writes in flight and leaves no table. */
+/* Call after a failure: waits for writes in flight and removes the partition tables from the
+ * drive. */
 void target_spoil(struct target *t);
 
 #endif

@@ -7,8 +7,8 @@
 #include "wipe/scsi.h"
 
 #define BYTES 512
-#define HEAD 48	   /* header of the discovery; features follow */
-#define PROTOCOL 1 /* protocol of the TCG; Level 0 Discovery is its communication ID 1 */
+#define HEAD 48	   /* Size of the discovery header, after which the features follow. */
+#define PROTOCOL 1 /* Security protocol of the TCG; its communication ID 1 is Level 0 Discovery. */
 #define LOCKING 0x0002
 
 enum { ENABLED = 1 << 1, LOCKED = 1 << 2, SHADOWED = 1 << 4, SHADOW_DONE = 1 << 5 };
@@ -56,7 +56,8 @@ static int receive(const struct host *h, int fd, const char *type, uint8_t *page
 	return -1;
 }
 
-/* True if a range is locked, or if the shadow MBR is shown instead of the first blocks. */
+/* True if the locking feature's flags show that a range is locked, or that the shadow MBR is shown
+ * instead of the first blocks. */
 static bool keeps_locked(unsigned flags)
 {
 	return flags & ENABLED && (flags & LOCKED || (flags & SHADOWED && !(flags & SHADOW_DONE)));

@@ -12,8 +12,8 @@
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_tcg.c
  */
-/* True if the drive reports a lock; a drive that reports nothing counts as unlocked. type: as in
- * struct proto_drive. page: 4096 bytes of dio_buffer(). */
+/* True if the drive reports that it is locked; a drive that reports nothing counts as unlocked.
+ * type: as in struct proto_drive. page: 4096 bytes of dio_buffer(). */
 bool tcg_locked(const struct host *h, int fd, const char *type, uint8_t *page);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * technique: the level that each technique can earn, and its shortest plausible time on a medium,
- * and so which claims of a record cannot be true. The agent, drover's checks and `drover wipe
- * verify` use this one table.
+ * technique: the level that each technique (erase method) can earn, and its shortest plausible time
+ * on a medium. From these follows which claims of a record cannot be true. The agent, drover's
+ * checks and `drover wipe verify` use this one table.
  */
 #include "wipe/evidence.h"
 
@@ -10,7 +10,7 @@
 #define GB INT64_C(1000000000)
 #define TB (1000 * GB)
 
-/* What limits the speed of a technique. */
+/* The step that limits the speed of a technique. */
 enum pace {
 	/* A key or a map is discarded, whatever the size of the drive. */
 	PACE_KEY,
@@ -20,9 +20,10 @@ enum pace {
 	PACE_WRITES,
 };
 
-/* Drives report their estimates for a Sanitize or a Format in whole seconds (NVM Express Base 2.0,
- * figure 259), and no drive is known that discards its key and its map in less than two. Media
- * smaller than KEY_SMALL are not used in servers and may be faster. */
+/* KEY_LEAST_MS: shortest time of a technique that discards a key. Drives report their estimates for
+ * a Sanitize or a Format in whole seconds (NVM Express Base 2.0, figure 259), and no drive is known
+ * that discards its key and its map in less than two. KEY_SMALL: media smaller than this are not
+ * used in servers and may be faster. */
 #define KEY_LEAST_MS 2000
 #define KEY_SMALL ((int64_t)1 << 30)
 
@@ -30,17 +31,17 @@ static const struct technique {
 	const char *name;
 	enum wipe_level level;
 	enum pace pace;
-	/* The drive may read as noise afterwards. */
+	/* True: the drive may read as noise afterwards. */
 	bool noise;
 } techniques[] = {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
 	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
 	{"SecurityEraseEnhanced", WIPE_PURGE, PACE_KEY, true},
-	/* Self-encrypting disks may only discard a key. */
+	/* PACE_KEY, because self-encrypting disks may only discard a key. */
 	{"SecurityErase", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
-	/* Firmware may only discard a key. */
+	/* PACE_KEY, because firmware may only discard a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatUnit", WIPE_CLEAR, PACE_BLOCKS, false},
 	{"WriteSame", WIPE_CLEAR, PACE_WRITES, false},
@@ -90,7 +91,8 @@ int64_t evidence_least_ms(const struct evidence_device *d)
 		return 0;
 	if (t->pace == PACE_KEY)
 		return KEY_LEAST_MS;
-	/* Drives are known that erase all blocks of 30 TB within 30 s. */
+	/* PACE_BLOCKS assumes 2 TB/s, because drives are known that erase all blocks of 30 TB
+	 * within 30 s. */
 	rate = t->pace == PACE_BLOCKS ? 2 * TB : bytes_per_s(d);
 	least = d->bytes / (rate / 1000);
 	return t->pace == PACE_BLOCKS && least < KEY_LEAST_MS ? KEY_LEAST_MS : least;

@@ -13,12 +13,13 @@
 #include "wipe/drives.h"
 
 #define NFIT_MOST 65536
-#define NFIT_HEAD 40 /* header of the table; structures follow */
+#define NFIT_HEAD 40 /* Size of the table's header, after which the structures follow. */
 #define SPA_RANGE 0
 #define SPA_BYTES 56
 #define CAP_PMRS (UINT64_C(1) << 57)
 
-/* 66F0D379-B4F3-4074-AC43-0D3318B78CDB, as stored: byte-addressable persistent memory. */
+/* Type of byte-addressable persistent memory, 66F0D379-B4F3-4074-AC43-0D3318B78CDB, in the byte
+ * order of the table. */
 static const uint8_t persistent[16] = {0x79, 0xd3, 0xf0, 0x66, 0xf3, 0xb4, 0x74, 0x40,
 				       0xac, 0x43, 0x0d, 0x33, 0x18, 0xb7, 0x8c, 0xdb};
 
@@ -52,8 +53,8 @@ static uint64_t nvdimm_bytes(const struct host *h, struct arena *a)
 	return bytes;
 }
 
-/* Returns the size of persistent memory that the kernel shows as drives, which are written and read
- * back. */
+/* Returns the size of the persistent memory that the kernel shows as drives. It is wiped like other
+ * drives. */
 static uint64_t shown_bytes(const struct proto_inventory *seen)
 {
 	uint64_t bytes = 0;
@@ -64,8 +65,8 @@ static uint64_t shown_bytes(const struct proto_inventory *seen)
 	return bytes;
 }
 
-/* Reads CAP, the first register of the controller. False also if the kernel is locked down and
- * denies access. */
+/* True if the NVMe controller at the PCI address has a Persistent Memory Region, as its first
+ * register, CAP, shows. False also if the kernel is locked down and denies access. */
 static bool has_pmr(const struct host *h, const char *address)
 {
 	char path[PATH_MAX];

@@ -5,8 +5,8 @@
 #include "wipe/proto.h"
 
 /*
- * uncovered: memory and drives that retain a tenant's data but are not wiped, by name, as in
- * `notCovered` of a record:
+ * uncovered: lists memory and drives that retain a tenant's data but are not wiped, by the names
+ * that a record's `notCovered` uses:
  *
  *   NVDIMM 137438953472       persistent memory, in bytes, that the firmware lists (ACPI 6.4,
  *                             5.2.25: NFIT) and the kernel does not show as a drive

@@ -19,7 +19,8 @@ static void derive(const struct verify *v, const char *what, int64_t n, uint8_t 
 	crypto_hmac_sha256(v->nonce, text, (size_t)len, out);
 }
 
-/* Returns a position that depends only on nonce, drive and n. */
+/* Returns the byte offset of block n of the kind `what`; it depends only on nonce, drive, `what`
+ * and n. */
 static int64_t place(const struct verify *v, const char *what, int64_t n)
 {
 	uint8_t d[CRYPTO_SHA256];
@@ -48,7 +49,7 @@ static void canary(const struct verify *v, int64_t offset, uint8_t out[static CR
 /* All canaries of a drive, for finding them at any offset. */
 struct canaries {
 	uint8_t v[VERIFY_CANARIES][CRYPTO_SHA256];
-	/* One bit for each pair of bytes; set if a canary begins with the pair. */
+	/* One bit for each pair of bytes; set if a canary begins with that pair. */
 	uint8_t begins[65536 / 8];
 };
 
@@ -64,8 +65,8 @@ static struct canaries *all_canaries(const struct verify *v)
 }
 
 /* True if the block contains a canary at any offset, because a drive that only moved its data did
- * not erase it. A canary's bytes are repeated over its block, so each sector of the block contains
- * them completely, wherever the sector begins. */
+ * not erase it. A canary's bytes are repeated over its block, so that each sector of the block
+ * contains them completely, wherever the sector begins. */
 static bool holds_canary(const struct canaries *c, const uint8_t *block)
 {
 	for (size_t k = 0; k + CRYPTO_SHA256 <= VERIFY_BLOCK; k++) {
@@ -82,7 +83,7 @@ static bool holds_canary(const struct canaries *c, const uint8_t *block)
 
 /* --- one pass over many blocks --------------------------------------------------------------- */
 
-/* Reads n blocks: where() returns the position of block i, saw() evaluates it (block NULL:
+/* One pass over n blocks. where() returns the offset of block i. saw() processes the block (NULL:
  * unreadable). */
 struct walk {
 	const struct verify *v;
@@ -94,9 +95,10 @@ struct walk {
 
 	enum verify_accept accept;
 	const struct canaries *canaries;
-	/* Fingerprints of these blocks, in their order; NULL: none. */
+	/* Fingerprints of the blocks of this pass before the erase, in the same sequence; NULL:
+	 * none. */
 	const uint8_t (*old)[16];
-	/* Fingerprints of all blocks, sorted. */
+	/* All fingerprints from before the erase, sorted. */
 	const uint8_t (*remembered)[16];
 	size_t nremembered;
 	uint8_t (*prints)[16];
@@ -142,7 +144,8 @@ static int block_read(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
-/* Passes each block to saw() once; after a stall of the drive, the remaining ones as unreadable. */
+/* Passes each of the n blocks to saw() once; after a stall of the drive, passes the remaining
+ * blocks as unreadable. */
 static void walk(struct walk *w)
 {
 	struct ring_job j = {.next = next_block, .done = block_read, .arg = w};
@@ -211,8 +214,8 @@ static void saw_canary_place(struct walk *w, const void *block, int64_t at, int6
 {
 	(void)at;
 	(void)i;
-	/* A canary that cannot be read was not proved erased; the caller must not count it as
-	 * clean. */
+	/* Counts an unreadable position separately: a canary that cannot be read was not proved
+	 * erased, and the caller must not count it as clean. */
 	if (!block)
 		w->unreadable++;
 	else
@@ -329,8 +332,8 @@ static bool is_clean(const struct walk *w, const void *block)
 		return true;
 	if (w->accept == VERIFY_CONSTANT)
 		return false;
-	/* A discarded key leaves noise, which must not have been on the drive before, here or
-	 * elsewhere. */
+	/* Accepts noise, which a discarded key leaves, only if it was not on the drive before, here
+	 * or elsewhere. */
 	if (!noise(block))
 		return false;
 	if (w->accept == VERIFY_NOISE)
@@ -342,7 +345,8 @@ static bool is_clean(const struct walk *w, const void *block)
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	/* The block may have its earlier contents, which could not be read. */
+	/* Counts a block as unreadable also if it could not be read before the erase: it may still
+	 * have its earlier contents. */
 	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
 	else if (is_clean(w, block))
@@ -379,7 +383,7 @@ void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
 	free(sorted);
 }
 
-/* Positions without the first block, which has the stamp. */
+/* Returns the offset of edge block i + 1: the first block is left out, because it has the stamp. */
 static int64_t edge_place_again(const struct verify *v, int64_t i)
 {
 	return edge_place(v, i + 1);

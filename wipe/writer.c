@@ -16,17 +16,18 @@
 #include "wipe/target.h"
 #include "wipe/verify.h"
 
-/* A job ends after this number of pieces, however much a chunk unpacks to: between two jobs the
+/* Number of pieces after which a job ends, however much a chunk unpacks to: between two jobs the
  * writer can be stopped. */
 #define JOB_PIECES 64
-#define LANES_MAX 8   /* frames that are unpacked in parallel */
-#define BESIDE 4      /* chunks being filled, hashed, stored or in flight meanwhile */
-#define WINDOW_LOG 27 /* zstd --ultra --long=27 */
+#define LANES_MAX 8 /* Largest number of frames that are unpacked in parallel. */
+/* Number of further chunks that are being filled, hashed, stored or in flight meanwhile. */
+#define BESIDE 4
+#define WINDOW_LOG 27 /* Largest zstd window, as log2: zstd --ultra --long=27. */
 #define WATCH_MS 5000
-/* limit of the end job (flush, read back, flush), which reports no progress */
+/* Time limit in ms of the end job (flush, read back, flush), which reports no progress. */
 #define END_MS (15 * 60 * 1000)
 
-/* First failure. Each job has its own, so that no two threads write the same one. */
+/* First failure of a job. Each job has its own, so that no two threads write the same struct. */
 struct failure {
 	/* NULL: no failure. */
 	const char *reason;
@@ -37,14 +38,14 @@ struct failure {
 struct part {
 	struct writer *w;
 	const struct chunk *chunk;
-	/* Used by the loop. */
+	/* Flags of the loop's thread: the chunk was hashed, and stored. */
 	bool hashed, stored;
-	/* Job that unpacks the chunk, if it is whole; NULL: not running. */
+	/* Job that unpacks the chunk, if the chunk is whole; NULL: not running. */
 	struct loop_work *job;
 	bool unpacked;
 	/* Used by the unpack job, then by the store job. */
 	ZSTD_DCtx *zd;
-	/* INTAKE_UNPACKED bytes. */
+	/* Unpacked data, in a buffer of INTAKE_UNPACKED bytes. */
 	uint8_t *out;
 	size_t nout;
 	struct failure failure;
@@ -60,8 +61,8 @@ struct writer {
 	/* NULL: not begun, or stopped. */
 	struct fetch *fetch;
 	struct loop_timer watch;
-	/* moved: last value seen in `stirs`. moved_at: when it changed, or when no job used the
-	 * drive. */
+	/* moved: value of `stirs` (the target's progress counter) at the last check. moved_at:
+	 * monotonic ms when it changed, or when no job used the drive. */
 	int64_t moved_at, moved;
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;
@@ -71,18 +72,18 @@ struct writer {
 	uint8_t digest[CRYPTO_SHA256];
 	/* open: the drive is open. eof: the download has ended. over: done() was called. */
 	bool zstd, open, eof, over;
-	/* Progress of the download, saved when `fetch` is freed. */
+	/* Progress of the download, saved when `fetch` is freed, in bytes. */
 	int64_t served, total;
 
 	struct loop_work *hash_work, *store_work, *end_work;
-	/* writer_free() was called while jobs ran. */
+	/* True: writer_free() was called while jobs ran. */
 	bool closing;
 
 	struct intake in;
-	/* By the chunk's index. */
+	/* State of each chunk, by the chunk's index in the intake. */
 	struct part parts[INTAKE_MAX];
 	unsigned lanes, in_hash, in_next;
-	/* Part that is stored and has writes in flight; NULL: none. */
+	/* Part that was stored and whose writes are in flight; NULL: none. */
 	struct part *held;
 
 	/* Used by the hash job, then by the end job. */
@@ -91,18 +92,18 @@ struct writer {
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	struct target *target;
-	/* Bytes in the piece that is not full yet. */
+	/* Number of bytes in the piece that is not full yet. */
 	size_t filled;
-	/* Bytes passed to the target in pieces. */
+	/* Number of bytes passed to the target in pieces. */
 	int64_t stored;
-	/* The current chunk has been stored completely. Its flags in struct part belong to the
-	 * loop. */
+	/* Result of the store job: the current chunk has been stored completely. The job sets this
+	 * instead of a flag in struct part, because those belong to the loop. */
 	bool emptied;
 	struct failure store_failure;
 
 	/* Progress counter of the target. */
 	_Atomic int64_t stirs;
-	/* Failure that done() gets; used by the loop, then by the end job. */
+	/* Failure that is passed to done(); used by the loop, then by the end job. */
 	struct failure first;
 };
 
@@ -190,7 +191,7 @@ void writer_free(struct writer *w)
 		loop_work_abandon(w->end_work);
 }
 
-/* Stores the first failure; jobs in progress end before it has an effect. */
+/* Stores the failure if it is the first; jobs in progress end before it has an effect. */
 static void set_failed(struct failure *f, const char *reason, const struct err *e)
 {
 	if (!f->reason) {
@@ -199,7 +200,8 @@ static void set_failed(struct failure *f, const char *reason, const struct err *
 	}
 }
 
-/* ImageUnfit if the image does not fit the drive; any other failure is the drive's. */
+/* Returns the reason for an error of the target: ImageUnfit if the image does not fit the drive,
+ * otherwise DriveFailed. */
 static const char *put_reason(const struct err *e)
 {
 	return e->kind == ERR_CAPACITY && !e->code ? "ImageUnfit" : "DriveFailed";
@@ -269,7 +271,7 @@ static void done_end(void *arg)
 
 /* --- hashing --------------------------------------------------------------------------------- */
 
-/* Returns the chunk to the intake if it is hashed and stored and nothing of it is in flight. */
+/* Returns the chunk to the intake if it is hashed and stored, and none of its data is in flight. */
 static void give_back(struct part *p)
 {
 	struct writer *w = p->w;
@@ -332,7 +334,8 @@ static void done_unpack(void *arg)
 	pump(p->w);
 }
 
-/* Starts jobs in the order of the image, so that the next chunk never waits for later ones. */
+/* Starts unpack jobs in the order of the image, so that the next chunk never waits for later
+ * ones. */
 static void start_unpacking(struct writer *w)
 {
 	unsigned busy = 0;
@@ -348,15 +351,16 @@ static void start_unpacking(struct writer *w)
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-/* Unpacks into the piece, from a chunk that is not whole. After all input is consumed, the decoder
- * may still hold output: only if the piece did not become full, nothing more follows. */
+/* Unpacks data into the piece, from a chunk that is not whole. Continues after all input is
+ * consumed, because the decoder may still hold output; only a piece that did not become full shows
+ * that no more output follows. */
 static int unpack(struct writer *w, struct part *p, uint8_t *piece, struct err *e)
 {
 	ZSTD_inBuffer zin = {p->chunk->data, p->chunk->len, p->pos};
 	ZSTD_outBuffer zout = {piece, TARGET_PIECE, w->filled};
 
-	/* Continues also without input: inside a frame the decoder may hold output that did not
-	 * fit. */
+	/* Continues also without input, because inside a frame the decoder may hold output that did
+	 * not fit. */
 	while (zout.pos < zout.size && (zin.pos < zin.size || w->frame_open)) {
 		size_t in_before = zin.pos, out_before = zout.pos;
 		size_t rc = ZSTD_decompressStream(w->zd, &zout, &zin);
@@ -418,8 +422,8 @@ static const char *store_piece(struct writer *w, struct part *p, struct err *e)
 	return w->filled == TARGET_PIECE && put_last(w, e) < 0 ? put_reason(e) : NULL;
 }
 
-/* Passes the chunk to the drive. At the end of the chunk, waits for the writes of the chunk before
- * it. */
+/* Passes the next chunk to the drive. At the end of the chunk, waits for the writes of the chunk
+ * before it. */
 static void run_store(void *arg)
 {
 	struct writer *w = arg;
@@ -518,7 +522,8 @@ static void on_due(void *arg)
 
 /* --- stalls ----------------------------------------------------------------------------------- */
 
-/* True if the drive makes no progress. Its thread may never return, but the order must end. */
+/* True if the drive makes no progress for longer than the limit. Its thread may never return, but
+ * the order must end. */
 static bool drive_hangs(struct writer *w, int64_t now)
 {
 	int64_t moved = atomic_load(&w->stirs);
@@ -626,7 +631,8 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	}
 	if (start_fetching(w, http, s, &e) < 0)
 		set_failed(&w->first, "OrderInvalid", &e);
-	/* Even after a failure done() is called later, from the loop. */
+	/* Starts the first job even after a failure, so that done() is called later, from the
+	 * loop. */
 	w->store_work = loop_work(g, run_open, done_open, drop_store, w);
 	return w;
 }
