@@ -9,10 +9,11 @@
 #include "base/str.h"
 
 #define AGAIN_MS 1000
-#define POLL_MS 45000 /* The server answers within 30 s. */
+#define POLL_MS 45000 /* Time limit of a poll in ms; the server answers within 30 s. */
 #define PROGRESS_MS 1000
 #define REFUSED_MS (10 * 60 * 1000)
-#define OFF_MS 300 /* Time for the report of a poweroff to arrive. */
+/* Time in ms for the report of a poweroff to arrive before the power goes off. */
+#define OFF_MS 300
 
 struct letter {
 	struct list link;
@@ -28,8 +29,8 @@ static struct loop *loop_here(const struct sim_agent *a)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Sends a signed request. NULL if drover cannot be reached from the machine's segment; the caller
- * tries again later. */
+/* Sends a signed request. Returns NULL if the machine cannot reach drover from its segment; the
+ * caller tries again later. */
 static struct http_req *ask(struct sim_agent *a, const char *method, const char *target,
 			    const char *body,
 			    void (*done)(const struct http_reply *r, const struct err *e,
@@ -61,14 +62,14 @@ static struct http_req *ask(struct sim_agent *a, const char *method, const char 
 	return q;
 }
 
-/* True if drover accepted the request. *off: power the machine off, after ten minutes of nothing
- * but refusals. */
+/* Returns true if drover accepted the request. *off: true if the machine must power off, after ten
+ * minutes in which drover refused every request. */
 static bool judge(struct sim_agent *a, const struct http_reply *r, const struct err *e, bool *off)
 {
 	int64_t now = loop_now(loop_here(a));
 
 	*off = false;
-	/* A reply that arrives after the switch has moved the port is lost. */
+	/* Ignores a reply that arrives after the switch has moved the port, as if it were lost. */
 	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
 		return false;
 	if (r && r->status < 300) {
@@ -109,7 +110,8 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		sim_machine_cut(a->machine);
 		return;
 	}
-	/* Drops a report that drover does not accept, because sending it again would not help. */
+	/* Removes the sent report: it was accepted, or refused in a way that sending it again would
+	 * not change. */
 	if (result && first && (good || (r && r->status < 500 && r->status != 429 && a->welcome))) {
 		list_remove(&first->link);
 		free(first->text);
@@ -233,7 +235,7 @@ static const char *lacks(const struct proto_order *o)
 	return !o->url ? "url" : !o->digest ? "digest" : NULL;
 }
 
-/* Begins a->order. The machine may reboot meanwhile, which frees *a. */
+/* Begins the order a->order. A fault may reboot the machine here, which frees *a. */
 static void begin(struct sim_agent *a)
 {
 	const char *name = proto_order_kind_names[a->order->kind];
@@ -297,7 +299,8 @@ static void refuse_stale(struct sim_agent *a, const struct proto_order *o)
 	free(letter);
 }
 
-/* Sends the stored result again, with the sequence number and fence of the repeated order. */
+/* Sends the stored result of an order again, with the sequence number and fence of the repeated
+ * order. */
 static void repeat(struct sim_agent *a, const struct proto_order *o, const char *known)
 {
 	struct err e;
@@ -322,7 +325,7 @@ static void off_with_a_word(struct sim_agent *a, const struct proto_order *o)
 	loop_timer_start(&a->off_timer, OFF_MS);
 }
 
-/* Handles a new order. Takes ownership of *into if the order waits or runs. */
+/* Handles an order that drover sent. Takes ownership of *into if the order is to be carried out. */
 static void take(struct sim_agent *a, struct proto_order *o, struct arena **into)
 {
 	const char *known;
@@ -422,7 +425,8 @@ static struct http_req *hello(struct sim_agent *a)
 	return q;
 }
 
-/* Begins the waiting order; before that sends hello, or asks for the next order. */
+/* Sends hello, or polls for the next order, unless such a request is in progress. Then begins the
+ * order that waits, if there is one. */
 static void on_session(void *arg)
 {
 	struct sim_agent *a = arg;

@@ -9,22 +9,22 @@
 
 /*
  * agent_impl: shared by the agent's files. agent.c talks to drover; agent_wipe.c inspects, wipes
- * and verifies; agent_write.c writes; agent_probe.c probes addresses. agent_begin_*() begins an
- * order, which then calls agent_finish() or agent_fail() once, at once or later.
+ * and verifies; agent_write.c writes; agent_probe.c probes addresses. Each agent_begin_*() function
+ * begins an order. The order calls agent_finish() or agent_fail() once, during that call or later.
  */
 
-/* One drive that was wiped in this boot. */
+/* State of one drive that was wiped in this boot. */
 struct agent_unit {
-	/* NULL: expected, but not found. */
+	/* The drive; NULL: it was expected, but not found. */
 	struct drive *drive;
 	struct evidence_device device;
-	/* Storage for device.raw_status once that is set. */
+	/* The value that device.raw_status points to, once that is set. */
 	int64_t status;
 	bool verified;
 	int64_t sampled;
 };
 
-/* An image that is being written (agent_write.c). */
+/* State of an image that is being written (agent_write.c). */
 struct agent_write;
 
 struct sim_agent {
@@ -41,26 +41,27 @@ struct sim_agent {
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, off_timer;
 	bool welcome, silent;
-	/* Monotonic ms of the first of the present refusals; 0: not refused. */
+	/* Monotonic ms of the first refusal (401 or 403) since the last accepted request; 0: the
+	 * last request was not refused. */
 	int64_t refused_since;
 	int64_t after, fence;
 
 	struct arena *order_arena, *next_arena;
-	/* The running order, and the order that waits for its end. */
+	/* order: the order in progress. next: the order that waits for its end. NULL: none. */
 	struct proto_order *order, *next;
-	/* Order id -> report text. */
+	/* Map from order id to report text, for repeated orders. */
 	struct map *results;
 	struct list outbox;
-	/* Result that report_req carries; NULL: a progress report. */
+	/* Text of the result that report_req carries; NULL: it carries a progress report. */
 	char *sending;
 
-	/* State of the running order. */
+	/* State of the order in progress, up to `write`. */
 	struct loop_timer step_timer;
 	void (*step)(struct sim_agent *a);
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_s;
 	int64_t stepped_at;
-	/* True if a fault pulls a drive during this order. */
+	/* True: a fault pulls a drive during this order. */
 	bool pull;
 	struct agent_write *write;
 
@@ -76,7 +77,7 @@ struct sim_agent {
 void agent_finish(struct sim_agent *a, struct proto_report *r);
 void agent_fail(struct sim_agent *a, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Calls step() after ms. */
+/* Calls step() after ms milliseconds. */
 void agent_step(struct sim_agent *a, int64_t ms, void (*step)(struct sim_agent *a));
 
 void agent_begin_inspect(struct sim_agent *a);
@@ -86,7 +87,7 @@ void agent_begin_write(struct sim_agent *a);
 void agent_begin_probe(struct sim_agent *a);
 void agent_write_free(struct agent_write *w);
 
-/* Returns the drive with this WWN; NULL if it is missing or was pulled. */
+/* Returns the drive with this WWN; NULL: it does not exist or was pulled. */
 struct drive *agent_drive(struct sim_agent *a, const char *wwn);
 
 #endif

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define ANSWERS_MS 3000 /* As long as a real probe waits for an answer. */
+/* Time in ms until the probe reports its answers, as long as a real probe waits for an answer. */
+#define ANSWERS_MS 3000
 
 static bool is_known(const struct sim_agent *a, const char *origin)
 {

@@ -1,7 +1,7 @@
 /*
- * agent_wipe: inspect, wipe and verify.
+ * agent_wipe: the orders inspect, wipe and verify.
  *
- * The drives of the rack support block erase (IEEE 2883 Sanitize: Purge). They zero themselves from
+ * The drives of the rack support block erase (IEEE 2883 Sanitize: Purge). A drive zeros itself from
  * the first byte to the last at times.wipe_bytes_per_s, so that a power loss during the erase
  * leaves the remaining data. A canary is 4096 bytes of HMAC-SHA256(nonce, "canary WWN OFFSET"),
  * repeated.
@@ -16,12 +16,13 @@
 
 #define MEMORY_BYTES (INT64_C(2) << 40)
 #define TICK_MS 250
-#define LOOK_MS 200	/* Duration of an inspection. */
-#define SLICE_MS 20	/* Pause between two slices of verification. */
-#define SLICE_READS 256 /* Reads per drive and slice, few enough not to delay the loop. */
+#define LOOK_MS 200 /* Duration of an inspection in ms. */
+#define SLICE_MS 20 /* Pause between two slices of verification in ms. */
+/* Number of reads per drive and slice, small enough not to delay the loop. */
+#define SLICE_READS 256
 #define SAMPLES_MAX 1000000
 #define EDGE (1 << 20)
-/* Shortest erase, whatever the configured rate: no real drive is faster. */
+/* Shortest duration of an erase in ms, whatever the configured rate: no real drive is faster. */
 #define WIPE_LEAST_MS 2000
 
 /* --- inspect ---------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inv
 	}
 }
 
-/* One connected Ethernet port, and one without a link. */
+/* Adds the machine's NICs to the inventory: one connected Ethernet port, and one without a link. */
 static void list_nics(struct sim_agent *a, struct arena *tmp, struct proto_inventory *inv)
 {
 	inv->nics.v = arena_calloc(tmp, 2, sizeof(*inv->nics.v));
@@ -162,7 +163,8 @@ static int64_t place(const struct sim_agent *a, const struct agent_unit *u, cons
 	return (int64_t)(r % (uint64_t)(u->device.bytes / DRIVE_BLOCK)) * DRIVE_BLOCK;
 }
 
-/* Offset of canary n: the first block, the last block, then offsets derived from the nonce. */
+/* Returns the offset of canary n: the first block, the last block, then offsets derived from the
+ * nonce. */
 static int64_t canary_place(const struct sim_agent *a, const struct agent_unit *u, int64_t n)
 {
 	if (n == 0)
@@ -179,7 +181,7 @@ static void canary(const struct sim_agent *a, const struct agent_unit *u, int64_
 		memcpy(block + i, d, sizeof(d));
 }
 
-/* One intact sector counts as a canary. */
+/* True if any sector of the block is intact, because one intact sector counts as a canary. */
 static bool holds_sector(const char *block, const char *want)
 {
 	for (size_t i = 0; i < DRIVE_BLOCK; i += 512)
@@ -188,8 +190,8 @@ static bool holds_sector(const char *block, const char *want)
 	return false;
 }
 
-/* Counts the canaries that are present, whole or in part. *unreadable: incremented for each failed
- * read. */
+/* Returns the number of canaries that are present, whole or in part. *unreadable: incremented for
+ * each failed read. */
 static int64_t find_canaries(struct sim_agent *a, struct agent_unit *u, int64_t *unreadable)
 {
 	char block[DRIVE_BLOCK], want[DRIVE_BLOCK];
@@ -283,8 +285,8 @@ static void add_name(struct sim_agent *a, struct strings *s, const char *name)
 		s->v[s->n++] = arena_strdup(a->wiped_arena, name);
 }
 
-/* Selects the drives to wipe: the expected ones, present or not; if the order names none, all that
- * are present. */
+/* Selects the drives to wipe: those that the order expects, present or not; if it expects none, all
+ * that are present. */
 static void choose(struct sim_agent *a)
 {
 	const struct proto_order *o = a->order;
@@ -348,7 +350,7 @@ static void set_status(struct agent_unit *u, int64_t status)
 	u->device.raw_status = (struct ints){&u->status, 1};
 }
 
-/* Erases all drives in parallel, as far as their rate allows since the start. */
+/* Erases all drives in parallel, up to the position that their rate allows since the start. */
 static void wipe(struct sim_agent *a)
 {
 	int64_t now = loop_now(loop_of(a->group)), took = now - a->stepped_at;
@@ -401,7 +403,7 @@ static void plant_all(struct sim_agent *a)
 		struct agent_unit *u = &a->units[a->nunits - 1];
 
 		u->device.technique = "SanitizeBlockErase";
-		set_status(u, 0x1c); /* Sanitize Failed */
+		set_status(u, 0x1c); /* NVMe status "Sanitize Failed" */
 		fail_unit(u, "DriveFailed");
 	}
 	a->stepped_at = loop_now(loop_of(a->group));
@@ -436,7 +438,7 @@ static void read_block(struct agent_unit *u, int64_t at)
 		u->device.reads.clean++;
 }
 
-/* Offset of verification read n: both ends completely, then the samples. */
+/* Returns the offset of verification read n: both ends completely, then the samples. */
 static int64_t nth_place(const struct sim_agent *a, const struct agent_unit *u, int64_t n)
 {
 	int64_t edge = EDGE / DRIVE_BLOCK;
@@ -480,7 +482,7 @@ static const char *nonce_digest(struct sim_agent *a)
 	return arena_strdup(a->wiped_arena, crypto_digest_text(d, text));
 }
 
-/* Statement that the memory was overwritten, except a 128th that the kernel uses. */
+/* Returns the statement that the memory was overwritten, except a 128th that the kernel uses. */
 static struct statement *say_memory(struct sim_agent *a)
 {
 	struct statement *s = arena_calloc(a->wiped_arena, 1, sizeof(*s));
@@ -493,7 +495,7 @@ static struct statement *say_memory(struct sim_agent *a)
 	return s;
 }
 
-/* Lists the parts that no statement covers. */
+/* Sets ev->not_covered to the parts that no statement covers. */
 static void name_not_covered(struct sim_agent *a, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};
@@ -589,7 +591,7 @@ void agent_begin_verify(struct sim_agent *a)
 		a->units[i].verified = false;
 		memset(&a->units[i].device.reads, 0, sizeof(a->units[i].device.reads));
 	}
-	/* Simulates a drive that answers some reads with an error. */
+	/* Simulates a drive that answers some reads with an error (fault DriveUnreadable). */
 	if (torn)
 		a->units[a->nunits - 1].device.reads.unreadable = 3;
 	agent_step(a, SLICE_MS, verify);

@@ -2,7 +2,7 @@
  * agent_write: writes an image from HTTP to a drive, the config drive behind it, and the clean
  * stamps.
  *
- * An image is written at times.write_bytes_per_s, piece by piece as it arrives; the digest of the
+ * An image is written at times.write_bytes_per_s, piece by piece as it arrives. The digest of the
  * received bytes is checked at the end. After any failure the first and last MiB are zeroed, so
  * that no partial image boots.
  * Tests: tests/unit/sim/test_agent.c
@@ -16,24 +16,24 @@
 #include "sim/iso.h"
 
 #define EDGE (1 << 20)
-/* Space kept free behind the image, for config drive and backup GPT. */
+/* Number of bytes kept free behind the image, for config drive and backup GPT. */
 #define LEAST_ROOM (8 << 20)
 #define WINDOW_LOG 27
 #define ATTEMPTS 8
 #define AGAIN_MS 1000
 #define IDLE_MS 60000
 #define OUT_BYTES (256 << 10)
-#define MARK_MS 100 /* Duration of a small write. */
+#define MARK_MS 100 /* Duration of a small write in ms. */
 
 struct agent_write {
 	struct sim_agent *agent;
 	struct drive *drive;
 	struct http_peer *peer;
 	struct http_req *req;
-	/* Requests the next piece, or starts another attempt. */
+	/* Timer that requests the next piece, or starts another attempt. */
 	struct loop_timer timer;
 	struct crypto_hash *hash;
-	/* NULL: raw image. */
+	/* Decoder; NULL: the image is raw. */
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	char *path, *out;
@@ -121,7 +121,7 @@ static int on_head(const struct http_reply *r, void *arg, struct err *e)
 	return 0;
 }
 
-/* Requests the next piece for the time at which the drive would have written all data so far. */
+/* Requests the next piece when the drive would have written all data so far. */
 static void want_later(struct agent_write *w)
 {
 	struct sim_agent *a = w->agent;
@@ -306,8 +306,8 @@ static void write_config(struct sim_agent *a)
 
 /* --- stamps ----------------------------------------------------------------------------------- */
 
-/* Returns NULL if stamps may be written: every drive was wiped and verified in this boot. Otherwise
- * returns why not. */
+/* Returns NULL if stamps may be written, because every drive was wiped and verified in this boot;
+ * otherwise returns the reason for refusal. */
 static const char *not_wiped(struct sim_agent *a)
 {
 	const struct strings *expected = &a->order->expected;

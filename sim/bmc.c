@@ -9,7 +9,7 @@
 #include "sim/rack.h"
 
 /*
- * One request (DSP0266 sections 7 to 9):
+ * Handles one request (DSP0266 sections 7 to 9) in this sequence:
  *
  *   faults -> protocol version -> login -> resource -> method -> condition -> body -> handler
  *
@@ -132,7 +132,7 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Digest of the resource as an ETag. */
+/* Writes the ETag of the resource to out: a digest of its JSON. True: it fits. */
 static bool bmc_etag(json_t *j, char out[static 32])
 {
 	uint8_t digest[CRYPTO_SHA256];
@@ -169,7 +169,8 @@ static void describe(struct bmc_call *c)
 	httpd_reply_header(c->q, "Link", text);
 }
 
-/* Adds the members that every resource has, and returns the ETag; NULL: none. */
+/* Adds the members that every resource has. Returns the ETag, in etag; NULL: the resource has
+ * none. */
 static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 32])
 {
 	char type[96];
@@ -268,8 +269,8 @@ static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t ms)
 	httpd_on_gone(q, on_held_gone, h);
 }
 
-/* Applies the faults of faults.h that affect every request. True if one did: the request is
- * answered, or never will be. */
+/* Applies the faults of faults.h that affect every request. Returns true if one applied: the
+ * request is answered, or never will be. */
 static bool misbehave(struct bmc_call *c)
 {
 	int64_t value;
@@ -322,7 +323,7 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	n = strlen(c->path);
 	if (n > 1 && c->path[n - 1] == '/')
 		c->path[--n] = '\0';
-	/* A collection also accepts POST to its Members. */
+	/* A POST to a collection's Members is a POST to the collection (DSP0266). */
 	if (str_eq(httpd_method(c->q), "POST") && str_ends(c->path, "/Members"))
 		c->path[n - strlen("/Members")] = '\0';
 	if (c->b->dialect)
@@ -333,7 +334,8 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	return NULL;
 }
 
-/* False: answered. Unknown query parameters are ignored, unless their name begins with '$'. */
+/* Checks the query parameters. False: one was refused, and the request was answered. Unknown
+ * parameters are ignored, unless their name begins with '$'. */
 static bool query_ok(struct bmc_call *c)
 {
 	const char *name;
@@ -347,7 +349,7 @@ static bool query_ok(struct bmc_call *c)
 	return true;
 }
 
-/* False: answered. */
+/* Checks If-Match. False: it does not match, and the request was answered. */
 static bool condition_ok(struct bmc_call *c)
 {
 	const char *match = httpd_header(c->q, "If-Match");
@@ -369,7 +371,7 @@ static bool condition_ok(struct bmc_call *c)
 	return false;
 }
 
-/* False: answered. */
+/* Parses and checks the request body. False: it was refused, and the request was answered. */
 static bool body_ok(struct bmc_call *c)
 {
 	const char *type = httpd_header(c->q, "Content-Type");
@@ -404,7 +406,7 @@ static void read_resource(struct bmc_call *c)
 	if (!query_ok(c))
 		return;
 	j = c->route->get(c);
-	if (json_is_null(j)) /* already answered */
+	if (json_is_null(j)) /* get() has answered the request already */
 		return;
 	if (j)
 		reply_resource(c, j);
@@ -422,7 +424,7 @@ static void write_resource(struct bmc_call *c, void (*fn)(struct bmc_call *c))
 			bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 			return;
 		}
-		if (json_is_null(c->now)) /* already answered */
+		if (json_is_null(c->now)) /* get() has answered the request already */
 			return;
 	}
 	if ((!changes || condition_ok(c)) && body_ok(c))
@@ -478,7 +480,8 @@ static void answer(struct httpd_req *q, struct sim_bmc *b)
 	json_decref(c.errors);
 }
 
-/* Latency of this request: some makes are slow to answer the first request after idle time. */
+/* Returns the delay of this request in ms: some makes are slow to answer the first request after
+ * idle time. */
 static int64_t latency(struct sim_bmc *b)
 {
 	const struct sim_quirks *q = &b->dialect->quirks;
@@ -488,7 +491,7 @@ static int64_t latency(struct sim_bmc *b)
 	return q->latency_ms + (first ? q->first_ms : 0);
 }
 
-/* Delays a slow request before it has any effect. */
+/* Handles a request, at once or after a delay; a delayed request has no effect before. */
 void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 {
 	int64_t seconds = 0, ms;
@@ -514,7 +517,8 @@ struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 	b->dialect = d;
 	b->enabled_at = -1;
 	b->heard_at = b->switched_at = INT64_MIN;
-	/* UUID of the BMC, derived from the machine's so that it stays the same after a restart. */
+	/* Derives the UUID of the BMC from the machine's, so that it stays the same after a
+	 * restart. */
 	str_copy(b->uuid, sizeof(b->uuid), m->uuid);
 	for (size_t i = 0; i < 8 && b->uuid[i]; i++)
 		b->uuid[i] = "fedcba9876543210"[strtoul((char[]){b->uuid[i], '\0'}, NULL, 16)];

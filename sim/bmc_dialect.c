@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * bmc_dialect: requests that write to a BMC of a dialect, and the answers of its make (dialect.h).
+ * bmc_dialect: requests that write to a BMC of a dialect, answered as that make does (dialect.h).
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
  */
 static const struct sim_quirks *quirks(const struct bmc_call *c)
@@ -14,7 +14,8 @@ static const struct sim_quirks *quirks(const struct bmc_call *c)
 	return &c->b->dialect->quirks;
 }
 
-/* Answers the request in the form `answer`; false: the caller must not execute it. */
+/* Answers the request in the form `answer` (enum sim_answer). False: the caller must not execute
+ * the action. */
 static bool taken(struct bmc_call *c, int answer, const char *name, bool power, bool to)
 {
 	if (answer == SIM_ANSWER_TASK || bmc_wants_task(c))
@@ -41,7 +42,8 @@ static bool has(const json_t *list, const char *text)
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* False: the reset is refused and answered. */
+/* True if the make accepts this Reset in the present state. False: the Reset was refused, and the
+ * request was answered. */
 static bool reset_is_welcome(struct bmc_call *c, const char *type, bool changes, bool on)
 {
 	const struct sim_quirks *q = quirks(c);
@@ -89,7 +91,8 @@ void bmc_dialect_reset(struct bmc_call *c)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-/* Returns the permitted values of a Boot member, which are listed beside it or in the System. */
+/* Returns the permitted values of a member of Boot, which are listed beside the member or in the
+ * System. */
 static const json_t *values_of(const struct bmc_call *c, const json_t *system, const char *member)
 {
 	char name[96];
@@ -100,7 +103,8 @@ static const json_t *values_of(const struct bmc_call *c, const json_t *system, c
 	return v ? v : json_at(system, "Boot", name);
 }
 
-/* False: answered. */
+/* Checks the values of a boot override against the permitted ones. False: one was refused, and the
+ * request was answered. */
 static bool boot_values_ok(struct bmc_call *c, const json_t *boot)
 {
 	const struct sim_tree *t = c->b->dialect->tree;
@@ -124,7 +128,8 @@ static bool boot_values_ok(struct bmc_call *c, const json_t *boot)
 	return true;
 }
 
-/* False: answered. */
+/* Checks the combination of members of a boot override against the quirks. False: it was refused,
+ * and the request was answered. */
 static bool boot_is_welcome(struct bmc_call *c, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget");
@@ -148,8 +153,8 @@ static bool boot_is_welcome(struct bmc_call *c, const json_t *boot)
 	return true;
 }
 
-/* A target without Enabled applies to the next boot. Some makes reset the mode when only the target
- * is set (Q18). */
+/* Stores a boot override in the machine. A target without Enabled applies to the next boot. Some
+ * makes reset the mode when only the target is set (Q18). */
 static void set_boot(struct sim_bmc *b, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget"),
@@ -204,7 +209,8 @@ void bmc_dialect_settings(struct bmc_call *c)
 		bmc_error(c, 400, "PropertyNotWritable", "Boot");
 }
 
-/* Simulates two of an iDRAC's attributes, those that select the boot device. */
+/* Handles a PATCH of a Dell manager's attributes. Of an iDRAC's attributes only two are simulated,
+ * those that select the boot device. */
 void bmc_dialect_attributes(struct bmc_call *c)
 {
 	const json_t *all = json_object_get(c->body, "Attributes");
@@ -245,7 +251,8 @@ static bool is_inner(const struct bmc_call *c, const struct sim_slot *s)
 	return false;
 }
 
-/* False: answered. */
+/* Checks the members of an InsertMedia request against the quirks. False: the body was refused, and
+ * the request was answered. */
 static bool body_fits(struct bmc_call *c)
 {
 	const char *image = json_str_at(c->body, "Image");
@@ -271,7 +278,8 @@ static bool body_fits(struct bmc_call *c)
 	return good && image && str_starts(image, "http");
 }
 
-/* False: answered. */
+/* Checks the URL of an image against the quirks. False: it was refused, and the request was
+ * answered. */
 static bool server_fits(struct bmc_call *c)
 {
 	const char *image = str_or(json_str_at(c->body, "Image"), "");
@@ -287,7 +295,8 @@ static bool server_fits(struct bmc_call *c)
 	return false;
 }
 
-/* False: answered. */
+/* True if the slot accepts a medium now; replaces: a medium may be inserted already. False:
+ * refused, and the request was answered. */
 static bool slot_takes(struct bmc_call *c, bool replaces)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);
@@ -357,7 +366,7 @@ void bmc_dialect_eject(struct bmc_call *c)
 		eject(c);
 }
 
-/* PATCH of a slot changes the medium only if the slot has no actions. */
+/* Handles a PATCH of a media slot; it changes the medium only if the slot has no actions. */
 void bmc_dialect_slot(struct bmc_call *c)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);

@@ -17,7 +17,7 @@
 
 struct stream {
 	struct list link;
-	/* NULL: the BMC was freed. */
+	/* BMC of the stream; NULL: the BMC was freed. */
 	struct sim_bmc *b;
 	struct httpd_req *q;
 	struct buf pending;

@@ -14,11 +14,11 @@
  *   bmc_message.c   errors: messages of the Base registry; validation of request bodies
  *   bmc_login.c     sessions, accounts, lockout
  *   bmc_service.c   service root, $metadata, odata, registries, schemas
- *   bmc_system.c    the System: power, boot; its Chassis
+ *   bmc_system.c    the System: power, boot; the Chassis
  *   bmc_manager.c   the Manager and its slot for a CD
  *   bmc_task.c      actions that run as Tasks
  *   bmc_tree.c      resources of a tree (dialect.h): routes, and the simulated members
- *   bmc_dialect.c   writes to a BMC of a dialect, with the quirks of its make
+ *   bmc_dialect.c   writes to a BMC of a dialect, with the quirks of that make
  *   bmc_event.c     the stream of events
  */
 #define BMC_SESSIONS 16
@@ -28,11 +28,11 @@
 #define BMC_TOKEN 33
 #define BMC_NAME 17 /* Size of a user name with its NUL. */
 
-/* Privileges; each includes those before it. */
+/* Privileges of an account; each includes those before it. */
 enum bmc_right { BMC_ANYBODY, BMC_LOGIN, BMC_COMPONENTS, BMC_ALL };
 
 struct bmc_account {
-	/* 0: slot is free. */
+	/* Number of the account; 0: the slot is free. */
 	unsigned id;
 	char user[BMC_NAME];
 	struct secret *password;
@@ -44,7 +44,7 @@ struct bmc_account {
 };
 
 struct bmc_session {
-	/* 0: slot is free. */
+	/* Number of the session; 0: the slot is free. */
 	unsigned id;
 	unsigned account;
 	char token[BMC_TOKEN];
@@ -53,18 +53,18 @@ struct bmc_session {
 };
 
 struct bmc_task {
-	/* 0: slot is free. */
+	/* Number of the task; 0: the slot is free. */
 	unsigned id;
 	char name[32], target[128];
 	enum { TASK_RUNNING, TASK_COMPLETED, TASK_EXCEPTION } state;
-	/* True: the task ends when the machine's power is `to`, and fails at `due`. False: the task
-	 * ends at `due`. */
+	/* power true: the task ends when the machine's power is `to`, and fails at `due`. power
+	 * false: the task ends at `due`. */
 	bool power, to;
-	/* The task ends as Exception, without effect. */
+	/* True: the task ends as Exception, without effect. */
 	bool fails;
-	/* The task succeeded, but reports Exception (quirk ExceptionOK). */
+	/* True: the task succeeds, but reports Exception (quirk ExceptionOK). */
 	bool fine;
-	/* Number of reads that still answer 404. */
+	/* Number of further reads of the task that are answered 404. */
 	unsigned late;
 	int64_t due, began_wall, ended_wall;
 };
@@ -72,16 +72,16 @@ struct bmc_task {
 struct sim_bmc {
 	struct loop_group *group;
 	struct sim_machine *m;
-	/* NULL: the BMC follows the specification. */
+	/* Dialect of the BMC; NULL: the BMC follows the specification. */
 	const struct sim_dialect *dialect;
 	/* UUID of the BMC itself. */
 	char uuid[40];
 	char asset_tag[64];
 	bool indicator;
 
-	/* Power state of the last event. */
+	/* Power state that the last event reported. */
 	bool was_on;
-	/* Switch on again once the power is off (PowerCycle). */
+	/* True: switch on again once the power is off (PowerCycle). */
 	bool again;
 	/* Power state that is requested of the machine when `slow` expires. */
 	bool wanted;
@@ -97,17 +97,17 @@ struct sim_bmc {
 	struct list streams;
 	unsigned nstreams;
 
-	/* Dialects only: index of the slot with the medium. */
+	/* Dialects only: index of the media slot that holds the medium. */
 	size_t slot;
-	/* Dialects only: VerifyCertificate of the slots was set to false. */
+	/* Dialects only: true once VerifyCertificate of the slots was set to false. */
 	bool unverified;
-	/* Dialects only: the slot had a medium that was ejected. */
+	/* Dialects only: true if the slot had a medium that was ejected. */
 	bool was_in;
 	/* Dialects only: file name of the last medium. */
 	char *last_name;
-	/* Dialects only: time of EnableRMedia; -1: not enabled. */
+	/* Dialects only: loop time of EnableRMedia; -1: not enabled. */
 	int64_t enabled_at;
-	/* Times of the last request and of the last power change; INT64_MIN: none yet. */
+	/* Loop times of the last request and of the last power change; INT64_MIN: none yet. */
 	int64_t heard_at, switched_at;
 	unsigned deaf, busy;
 };
@@ -117,51 +117,53 @@ struct bmc_call {
 	struct sim_bmc *b;
 	struct httpd_req *q;
 	const struct bmc_route *route;
-	/* path: without a final slash. arg: text that {} matched. */
+	/* path: path of the request without a final slash. arg: text that {} of the route
+	 * matched. */
 	char path[256], arg[64];
-	/* Dialects only: index of the slot, NIC and so on. */
+	/* Dialects only: index of the slot, NIC or other resource that the path names. */
 	size_t at;
-	/* An object; NULL: no body. */
+	/* Body of the request, a JSON object; NULL: no body. */
 	json_t *body;
-	/* Writes only: the resource before the write. */
+	/* The resource before the write; set for writes only. */
 	json_t *now;
-	/* Members that change by themselves and are not part of the ETag. */
+	/* Members of the answer that change by themselves and so are not part of the ETag. */
 	json_t *late;
-	/* Messages of the error answer. */
+	/* Messages of the error answer, collected so far. */
 	json_t *errors;
-	/* NULL: not logged in. */
+	/* Account of the login; NULL: not logged in. */
 	struct bmc_account *who;
 	struct bmc_session *session;
 };
 
 struct bmc_route {
-	/* {} matches one segment. */
+	/* Path of the resource; {} matches one path segment. */
 	const char *path;
 	/* @odata.type without '#'; NULL: not a resource. */
 	const char *type;
-	/* Returns the resource, which the caller owns; NULL: not found; JSON null: already
-	 * answered. */
+	/* Returns the resource, which the caller owns. NULL: not found. JSON null: get() has
+	 * already answered the request. */
 	json_t *(*get)(struct bmc_call *c);
 	void (*post)(struct bmc_call *c), (*patch)(struct bmc_call *c), (*del)(struct bmc_call *c);
 	enum bmc_right reads, writes;
 };
-/* The last entry has path NULL. */
+/* Routes of a BMC without a dialect; the last entry has path NULL. */
 extern const struct bmc_route bmc_routes[];
 
-/* bmc.c: each request is answered by one of these three. */
+/* bmc.c. bmc_reply(), bmc_reply_self() and bmc_reply_text() answer a request; each request gets
+ * exactly one answer. */
 void bmc_reply(struct bmc_call *c, int status, json_t *j /* takes ownership; NULL: no body */);
-/* Answers with the present resource. */
+/* Answers with the present state of the request's resource. */
 void bmc_reply_self(struct bmc_call *c);
 void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text);
 json_t *bmc_link(const char *path);
 json_t *bmc_collection(const char *name, json_t *members /* takes ownership */);
 const char *bmc_address(const struct bmc_call *c);
 bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
-/* Returns loop_now(). */
+/* Returns loop_now() of the BMC's loop. */
 int64_t bmc_now(const struct sim_bmc *b);
 void bmc_set(char **slot, const char *text);
 
-/* bmc_message.c: after the id follow as many texts as the message has arguments. */
+/* bmc_message.c. After the message id follow as many texts as the message has arguments. */
 #define bmc_message(property, ...) bmc_message_(property, __VA_ARGS__, (const char *)NULL)
 #define bmc_complain(c, property, ...) bmc_complain_(c, property, __VA_ARGS__, (const char *)NULL)
 #define bmc_error(c, status, ...) bmc_error_(c, status, __VA_ARGS__, (const char *)NULL)
@@ -174,25 +176,26 @@ void bmc_error_as(struct bmc_call *c, int status, const char *full_id, const cha
 
 enum bmc_kind { BMC_TEXT, BMC_TEXT_OR_NULL, BMC_NUMBER, BMC_FLAG, BMC_OBJECT };
 struct bmc_property {
-	/* NULL: end of the table. */
+	/* Name of the member; NULL: end of the table. */
 	const char *name;
 	enum bmc_kind kind;
-	/* NULL-terminated; NULL: any value. */
+	/* NULL-terminated list of permitted texts; NULL: any value. */
 	const char *const *allowed;
-	/* Range of a number; if max > 0, also of the length of a text. */
+	/* Range of a number; if max > 0, also the range of a text's length. */
 	int64_t min, max;
 	const struct bmc_property *sub;
 	bool required;
 };
-/* True if the body contains only valid values for writable members; otherwise answers 400. action:
- * NULL for resources. */
+/* Checks the request body against the table t. Returns true if it contains only writable members
+ * with valid values; otherwise answers 400 and returns false. action: name of the action; NULL for
+ * a resource. */
 bool bmc_check(struct bmc_call *c, const struct bmc_property *t, const char *action);
 
 /* bmc_login.c */
 void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *password);
 void bmc_login_done(struct sim_bmc *b);
-/* Sets c->who; if the login or its privileges do not suffice, answers 401 or 403 and returns
- * false. */
+/* Identifies the login and sets c->who. If the login or its privileges do not suffice for `right`,
+ * answers 401 or 403 and returns false. */
 bool bmc_admit(struct bmc_call *c, enum bmc_right right);
 json_t *bmc_get_session_service(struct bmc_call *c);
 void bmc_patch_session_service(struct bmc_call *c);
@@ -231,8 +234,8 @@ json_t *bmc_get_nics(struct bmc_call *c);
 json_t *bmc_get_nic(struct bmc_call *c);
 json_t *bmc_get_chassis_list(struct bmc_call *c);
 json_t *bmc_get_chassis(struct bmc_call *c);
-/* bmc_reset() executes a ResetType. bmc_reset_changes() returns true if it would change the power,
- * to *to. */
+/* bmc_reset() executes a ResetType. bmc_reset_changes() returns true if that ResetType would change
+ * the power, and sets *to to the new power state. */
 void bmc_reset(struct sim_bmc *b, const char *type);
 bool bmc_reset_changes(const struct sim_machine *m, const char *type, bool *to);
 const char *bmc_boot_progress(const struct sim_machine *m);
@@ -247,19 +250,19 @@ json_t *bmc_get_media(struct bmc_call *c);
 json_t *bmc_get_slot(struct bmc_call *c);
 void bmc_post_insert(struct bmc_call *c);
 void bmc_post_eject(struct bmc_call *c);
-/* Inserts a medium; NULL ejects it. */
+/* Inserts the medium with this URL; image NULL ejects the medium. */
 void bmc_put_medium(struct sim_bmc *b, const char *image);
 void bmc_manager_init(struct sim_bmc *b);
 void bmc_manager_done(struct sim_bmc *b);
 
-/* bmc_task.c: true if the action is to be answered with a Task: the client prefers it (RFC 7240
- * respond-async), or a fault requires it. */
+/* bmc_task.c. bmc_wants_task() returns true if the action must be answered with a Task, because the
+ * client prefers it (RFC 7240 respond-async) or a fault requires it. */
 bool bmc_wants_task(const struct bmc_call *c);
-/* Answers 202 with a new task. With `power` the task ends when the machine's power becomes `to`,
- * otherwise after a second. Returns false if the action must not be executed: the task will fail,
- * or all tasks are running (answered 503). */
+/* Answers 202 with a new task. power true: the task ends when the machine's power becomes `to`;
+ * otherwise it ends after a second. Returns false if the action must not be executed, either
+ * because the task will fail or because all tasks are running (answered 503). */
 bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to);
-/* Ends tasks after a change of the machine's power. */
+/* Ends the tasks that wait for a power state; call it after a change of the machine's power. */
 void bmc_task_powered(struct sim_bmc *b);
 json_t *bmc_get_task_service(struct bmc_call *c);
 json_t *bmc_get_tasks(struct bmc_call *c);
@@ -269,40 +272,43 @@ json_t *bmc_get_monitor(struct bmc_call *c);
 void bmc_task_init(struct sim_bmc *b);
 void bmc_task_done(struct sim_bmc *b);
 
-/* bmc_tree.c: paths of resources, with and without a dialect. */
+/* bmc_tree.c. bmc_system_path(), bmc_sessions_path() and bmc_tasks_path() return the path of a
+ * resource, with or without a dialect. */
 const char *bmc_system_path(const struct sim_bmc *b);
 const char *bmc_sessions_path(const struct sim_bmc *b);
 const char *bmc_tasks_path(const struct sim_bmc *b);
-/* Path of the slot with the medium, or of the slot that was used last (initially the first). */
+/* Returns the path of the slot that holds the medium, or else of the slot that was used last
+ * (initially the first). */
 const char *bmc_slot_path(const struct sim_bmc *b);
 /* Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
 const struct bmc_route *bmc_tree_route(struct bmc_call *c);
-/* True if the mockup contains a page captured with this query. */
+/* True if the mockup contains the answer to this path with this query, for example a page of a
+ * collection. */
 bool bmc_tree_is_page(struct bmc_call *c);
-/* Sets the ETag of a simulated resource in the form that the tree uses; NULL if the tree has none
- * for it. */
+/* Sets the ETag of a simulated resource, in the form that the tree uses. Returns etag; NULL: the
+ * tree has no ETag for that resource. */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static 32]);
-/* Checks the If-Match of a write; false: answered. */
+/* Checks the If-Match of a write. False: the check failed and the request was answered. */
 bool bmc_tree_condition(struct bmc_call *c);
 /* Returns the permitted ResetTypes, which the caller owns; NULL: the tree does not list them. */
 json_t *bmc_tree_allowed(const struct sim_bmc *b);
-/* Returns slot `at` of the tree; NULL if there is none, or if the slots appear only after
+/* Returns slot `at` of the tree. NULL: the tree has no such slot, or its slots appear only after
  * EnableRMedia. */
 const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at);
 
 /* bmc_dialect.c: requests that write to a BMC of a dialect. */
 void bmc_dialect_reset(struct bmc_call *c);
-/* PATCH of the System. */
+/* Handles a PATCH of the System. */
 void bmc_dialect_boot(struct bmc_call *c);
-/* PATCH of the System's settings object. */
+/* Handles a PATCH of the System's settings object. */
 void bmc_dialect_settings(struct bmc_call *c);
 void bmc_dialect_attributes(struct bmc_call *c);
 void bmc_dialect_insert(struct bmc_call *c);
 void bmc_dialect_eject(struct bmc_call *c);
-/* PATCH of a media slot. */
+/* Handles a PATCH of a media slot. */
 void bmc_dialect_slot(struct bmc_call *c);
 void bmc_dialect_enable(struct bmc_call *c);
-#define BMC_VCD "VCD-DVD" /* Boot target set by a Dell attribute. */
+#define BMC_VCD "VCD-DVD" /* Boot target that a Dell attribute sets. */
 #define BMC_FIRST_DEVICE "ServerBoot.1.FirstBootDevice"
 #define BMC_BOOT_ONCE "ServerBoot.1.BootOnce"
 

@@ -8,8 +8,9 @@
 #include "base/str.h"
 
 /*
- * bmc_login: login by session token or Basic. A wrong password counts only against its account;
- * LOCK_AFTER of them lock the account for LOCK_S seconds. An unused session ends after the timeout.
+ * bmc_login: login by session token or HTTP Basic. A wrong password counts only against its
+ * account; LOCK_AFTER wrong passwords in a row lock the account for LOCK_S seconds. An unused
+ * session ends after the timeout.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define LOCK_AFTER 5
@@ -57,7 +58,7 @@ static size_t session_slots(const struct sim_bmc *b)
 	return quirks(b) ? (size_t)quirks(b)->sessions.slots : SESSIONS;
 }
 
-/* Prefix of session ids, before the number. */
+/* Returns the text before the number in a session's id. */
 static const char *session_prefix(const struct sim_bmc *b)
 {
 	return str_or(quirks(b) ? quirks(b)->sessions.id : NULL, "");
@@ -86,8 +87,8 @@ static bool is_locked(const struct sim_bmc *b, const struct bmc_account *a)
 	return a->locked_until > bmc_now(b);
 }
 
-/* NULL: unknown user, wrong password, account disabled or locked; the answer must not reveal
- * which. */
+/* Returns the account. NULL: unknown user, wrong password, account disabled or locked; the answer
+ * must not reveal which. */
 static struct bmc_account *check_password(struct sim_bmc *b, const char *user, const char *password)
 {
 	struct bmc_account *a = account_named(b, user);
@@ -146,7 +147,8 @@ static void end_sessions(struct sim_bmc *b, unsigned account, const struct bmc_s
 			b->sessions[i].id = 0;
 }
 
-/* Sets c->who and c->session. */
+/* Identifies the login: sets c->who, and c->session if the request has a session token. A request
+ * without a valid token or Basic login leaves c->who NULL. */
 static void identify(struct bmc_call *c)
 {
 	struct sim_bmc *b = c->b;
@@ -173,8 +175,8 @@ static void account_path(const struct bmc_account *a, char out[static 160])
 	str_format(out, 160, ACCOUNTS "/%u", a->id);
 }
 
-/* True if the fault PasswordChange blocks the request. The login's own account and session stay
- * accessible. */
+/* True if the fault PasswordChange blocks the request. account: path of the login's own account,
+ * which stays accessible, as does its session. */
 static bool wants_change(const struct bmc_call *c, const char *account)
 {
 	return !str_eq(c->path, account) &&
@@ -464,7 +466,8 @@ static void set_account(struct bmc_account *a, const json_t *body)
 		a->locked_until = 0;
 }
 
-/* False: answered. */
+/* True if the user name in the body is not used by another account. False: it is, and the request
+ * was answered. */
 static bool name_is_free(struct bmc_call *c, const struct bmc_account *a)
 {
 	const char *user = json_str_at(c->body, "UserName");
@@ -527,7 +530,7 @@ void bmc_delete_account(struct bmc_call *c)
 		bmc_error(c, 403, "InsufficientPrivilege");
 		return;
 	}
-	if (a->id == 1) { /* the rack's own account, without which no login would be possible */
+	if (a->id == 1) { /* The rack's own account, without which no login would be possible. */
 		bmc_error(c, 405, "ResourceCannotBeDeleted");
 		return;
 	}

@@ -194,8 +194,8 @@ static void without_registry(json_t *message)
 		json_object_set_new(message, "MessageId", json_string(dot + 1));
 }
 
-/* Messages in the form of the make: one object instead of a list, or ids without their registry
- * (Q6). */
+/* Returns the error messages in the form of the make: a list, one object, or ids without their
+ * registry (Q6). */
 static json_t *extended_info(const struct bmc_call *c)
 {
 	int form = c->b->dialect ? c->b->dialect->quirks.errors : SIM_ERRORS_LIST;
@@ -210,7 +210,7 @@ static json_t *extended_info(const struct bmc_call *c)
 	return c->errors;
 }
 
-/* Answers with the collected messages. */
+/* Answers with this status and the messages in c->errors. */
 static void bmc_refuse(struct bmc_call *c, int status)
 {
 	json_t *first = json_array_get(c->errors, 0), *info = extended_info(c);
@@ -247,7 +247,8 @@ void bmc_error_(struct bmc_call *c, int status, const char *id, ...)
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Adds a message about one value, of a property or of an action's parameter. */
+/* Adds a message about one value, of a property or of an action's parameter. action: name of the
+ * action; NULL: a property. */
 static void complain_value(struct bmc_call *c, const char *what, const char *path, const json_t *v,
 			   const char *action)
 {
@@ -331,7 +332,7 @@ static void check_object(struct bmc_call *c, const struct bmc_property *t, const
 		const struct bmc_property *p = t;
 
 		if (*name == '@' || strstr(name, "@odata.") || strstr(name, "@Redfish."))
-			continue; /* annotations are not validated */
+			continue; /* Skips annotations, which are not validated. */
 		while (p->name && !str_eq(p->name, name))
 			p++;
 		str_format(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", name);

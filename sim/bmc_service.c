@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * bmc_service: the service root, OData documents, registries and schemas. The latter are references
- * to DMTF's publications; no copies are shipped.
+ * bmc_service: the service root, OData documents, registries and schemas. Registries and schemas
+ * are references to DMTF's publications; no copies are shipped.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define SCHEMAS "http://redfish.dmtf.org/schemas/v1/"

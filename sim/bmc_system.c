@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * bmc_system: the System: identity, power and boot settings. The machine stores its settings
- * (machine.h) and calls back when they change by themselves.
+ * bmc_system: the System: identity, power and boot settings. The machine stores these settings
+ * (machine.h), and calls back when they change without a request of the BMC.
  * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_faults.c
  */
 static const char *const reset_types[] = {
@@ -67,8 +67,8 @@ json_t *bmc_get_systems(struct bmc_call *c)
 	return bmc_collection("Systems", json_pack("[o]", bmc_link(BMC_SYSTEM)));
 }
 
-/* Swaps the bytes of the first three groups, as BMCs do that print SMBIOS' little-endian groups
- * without conversion. */
+/* Writes the UUID to out with the bytes of its first three groups swapped. Some BMCs report UUIDs
+ * so, because they print SMBIOS' little-endian groups without conversion. */
 static void swap_groups(char *out, const char *uuid)
 {
 	static const uint8_t from[] = {6,  7,  4, 5,  2,  3,  0,  1,  8,
@@ -127,8 +127,8 @@ static const struct bmc_property system_members[] = {
 	{.name = "Boot", .kind = BMC_OBJECT, .sub = boot_members},
 	{.name = NULL}};
 
-/* Target None and Enabled Disabled mean the same; a target without Enabled applies to the next
- * boot. */
+/* Stores a boot override in the machine. Target None and Enabled Disabled mean the same; a target
+ * without Enabled applies to the next boot. */
 static void set_boot(struct sim_machine *m, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget"),

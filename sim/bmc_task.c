@@ -3,13 +3,15 @@
 #include "base/str.h"
 
 /*
- * bmc_task: Tasks: 202 with the address of a monitor. The monitor answers 202 while the task runs,
- * and then as the action would have: 204 or the error.
+ * bmc_task: actions that run as Tasks. Such an action is answered with 202 and the address of a
+ * monitor. The monitor answers 202 while the task runs; afterwards it answers as the action would
+ * have: 204 or the error.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define MEDIA_MS 1000
-#define POWER_MS 60000 /* Power that has not changed by then fails the task. */
-#define OF_TREES 9000  /* First task id with a dialect, above the ids of captured tasks. */
+/* Time limit of a power task in ms; it fails if the power has not changed by then. */
+#define POWER_MS 60000
+#define OF_TREES 9000 /* First task id with a dialect, above the ids of captured tasks. */
 #define MONITORS "/redfish/v1/TaskService/TaskMonitors"
 
 bool bmc_wants_task(const struct bmc_call *c)
@@ -78,7 +80,8 @@ void bmc_task_powered(struct sim_bmc *b)
 	arm(b);
 }
 
-/* Returns a free task, or else the task that ended first; NULL: all are running. */
+/* Returns a free task slot, or else that of the task that ended first; NULL: all tasks are
+ * running. */
 static struct bmc_task *free_one(struct sim_bmc *b)
 {
 	struct bmc_task *oldest = NULL;
@@ -161,7 +164,8 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 	return !fails;
 }
 
-/* Finds a task; some makes answer 404 to the first reads. */
+/* Returns the task in the path; NULL: not found. With the quirk `late`, the first reads of a task
+ * find nothing. */
 static struct bmc_task *look(struct bmc_call *c)
 {
 	struct bmc_task *t = find(c);
@@ -208,7 +212,8 @@ void bmc_delete_task(struct bmc_call *c)
 {
 	struct bmc_task *t = find(c);
 
-	if (t->state == TASK_RUNNING) { /* a running action cannot be cancelled */
+	if (t->state == TASK_RUNNING) {
+		/* Refuses to delete a running task, because its action cannot be cancelled. */
 		bmc_error(c, 409, "ResourceInUse");
 		return;
 	}

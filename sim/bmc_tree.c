@@ -23,7 +23,7 @@
 #define SERVICE SIM_TREE_ROOT "/SessionService"
 #define TASKS SIM_TREE_ROOT "/TaskService/Tasks"
 #define MONITORS SIM_TREE_ROOT "/TaskService/TaskMonitors"
-#define ENABLED "CD1" /* Slot that appears after EnableRMedia. */
+#define ENABLED "CD1" /* Id of the slot that appears after EnableRMedia. */
 #define TAG_MAX 32
 
 static const struct sim_tree *tree_of(const struct sim_bmc *b)
@@ -53,7 +53,8 @@ const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at)
 	return at < tree_of(b)->nslots ? &tree_of(b)->slots[at] : NULL;
 }
 
-/* The collection in which slots appear after EnableRMedia; NULL: none. */
+/* Returns the path of the collection in which slots appear after EnableRMedia; NULL: the tree has
+ * no such slots. */
 static const char *late_media(const struct sim_bmc *b)
 {
 	const struct sim_tree *t = tree_of(b);
@@ -83,7 +84,8 @@ static bool same(const char *a, const char *b)
 	return a && b && strcasecmp(a, b) == 0;
 }
 
-/* Sets a member only if the tree has it: the BMC shows no members that its make does not have. */
+/* Replaces a member only if the tree has it, because the BMC shows no members that its make does
+ * not have. */
 static void lay(json_t *j, const char *member, json_t *value /* takes ownership */)
 {
 	if (json_object_get(j, member))
@@ -102,7 +104,8 @@ static json_t *get_root(struct bmc_call *c)
 	json_t *j = lies_there(c);
 
 	lay(j, "UUID", json_string(c->b->uuid));
-	/* The simulator supports no query parameters, even if the captured BMC did. */
+	/* Reports that no query parameters are supported, even if the captured BMC supported
+	 * some. */
 	lay(j, "ProtocolFeaturesSupported",
 	    json_pack("{s:b,s:b,s:b,s:b}", "ExcerptQuery", 0, "FilterQuery", 0, "OnlyMemberQuery",
 		      0, "SelectQuery", 0));
@@ -135,7 +138,7 @@ static json_t *get_sessions(struct bmc_call *c)
 	return get_members(c, bmc_get_sessions(c));
 }
 
-/* Tasks that were captured are listed after those of the simulator. */
+/* Returns the collection of Tasks: the simulator's, then the captured ones. */
 static json_t *get_tasks(struct bmc_call *c)
 {
 	OWN_JSON there = lies_there(c);
@@ -160,7 +163,7 @@ static json_t *get_manager(struct bmc_call *c)
 	return j;
 }
 
-/* Replaces the MAC addresses, so that no two BMCs of the rack have the same. */
+/* Returns a NIC with MAC addresses that no other BMC of the rack has. */
 static json_t *get_nic(struct bmc_call *c)
 {
 	static const char *const members[] = {"MACAddress", "PermanentMACAddress"};
@@ -195,8 +198,7 @@ static const char *power_state(const struct sim_bmc *b)
 	return on ? "On" : "Off";
 }
 
-/* True if no override is set that the System shows. An override set by the Dell attribute is not
- * shown. */
+/* True if the System shows no boot override. An override set by the Dell attribute is not shown. */
 static bool no_override(const struct sim_machine *m)
 {
 	return !m->boot_enabled || str_eq(m->boot_enabled, "Disabled") ||
@@ -267,7 +269,8 @@ json_t *bmc_tree_allowed(const struct sim_bmc *b)
 	return json_incref(all);
 }
 
-/* A GPU baseboard has power only while the host has (Q10). */
+/* Returns a GPU baseboard; answers 503 if the make's baseboards have power only while the host has,
+ * and the host is off (Q10). */
 static json_t *get_other_system(struct bmc_call *c)
 {
 	if (!c->b->dialect->quirks.baseboard_needs_host || c->b->m->on)
@@ -373,7 +376,8 @@ static json_t *get_storage(struct bmc_call *c)
 	return j;
 }
 
-/* Lists only models and sizes; used only if the tree has no Storage. */
+/* Returns a SimpleStorage, which lists only models and sizes. The machine's drives are in it only
+ * if the tree has no Storage. */
 static json_t *get_simple_storage(struct bmc_call *c)
 {
 	bool here = c->at == 0 && !tree_of(c->b)->storages[0];
@@ -396,7 +400,7 @@ static json_t *get_simple_storage(struct bmc_call *c)
 	return j;
 }
 
-/* Shows a drive as the agent finds it (agent_wipe.c); a pulled drive is an empty bay. */
+/* Returns a drive as the agent finds it (agent_wipe.c); a pulled drive is an empty bay. */
 static json_t *get_drive(struct bmc_call *c)
 {
 	const struct sim_machine *m = c->b->m;
@@ -419,7 +423,8 @@ static json_t *get_drive(struct bmc_call *c)
 
 /* --- all other resources ---------------------------------------------------------------------- */
 
-/* Pages of collections were captured with their query: "Sensors?$skip=75". */
+/* Returns the path with the first query parameter, because pages of collections were captured with
+ * their query: "Sensors?$skip=75". */
 static char *with_query(struct bmc_call *c)
 {
 	const char *name = httpd_query_name(c->q, 0);
@@ -454,7 +459,7 @@ static json_t *get_other(struct bmc_call *c)
 /* --- routes ----------------------------------------------------------------------------------- */
 
 enum place {
-	/* Readable without a login. */
+	/* Resources that are readable without a login. */
 	OPEN,
 	ROOT,
 	SESSION_SERVICE,
@@ -626,7 +631,8 @@ static bool is_no_storage(struct bmc_call *c)
 	       str_starts(c->path, list);
 }
 
-/* True for a task of the simulator; captured tasks have lower numbers. */
+/* True if the path is a Task of the simulator in this collection; captured Tasks have lower
+ * numbers. */
 static bool is_task(struct bmc_call *c, const char *collection)
 {
 	int64_t id;
@@ -681,7 +687,8 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 
 /* --- ETags ------------------------------------------------------------------------------------ */
 
-/* Computes an ETag; a weak tag stays weak, and a resource without a tag gets none. */
+/* Computes the ETag of j: a weak tag stays weak, and a resource without a tag in the tree gets none
+ * (NULL). */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static TAG_MAX])
 {
 	const char *was = json_str_at(j, "@odata.etag");
@@ -724,7 +731,8 @@ bool bmc_tree_condition(struct bmc_call *c)
 	bool good = true;
 	char text[TAG_MAX];
 
-	/* Built-in resources (sessions, tasks) do not check If-Match. */
+	/* Accepts the write: built-in resources (sessions, tasks) do not check If-Match, and some
+	 * makes ignore it. */
 	if (c->route->type || how == SIM_MATCH_IGNORED)
 		return true;
 	etag = bmc_tree_etag(c, now, text);

@@ -26,14 +26,14 @@
 
 /*
  * `drover sim rack` stores everything in one directory: the rack's state, its certificates, the
- * password of its BMCs, and objects.yaml, with which drover manages the rack. Only one process uses
- * the directory at a time (folder.h).
+ * password of its BMCs, and objects.yaml, which contains the objects with which drover manages the
+ * rack. Only one process uses the directory at a time (folder.h).
  */
 #define PROVIDER "rack"
 #define HEAD_USER "drover"
 #define PER_OCTET 250
-/* Number of BMCs whose addresses are in the certificate, which is not issued again when the rack
- * grows. */
+/* Number of BMCs whose addresses are in the certificate, because the certificate is not issued
+ * again when the rack grows. */
 #define NAMED 1000
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
@@ -43,10 +43,10 @@ enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD,
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
-	/* "drover sim rack". */
+	/* Name of the command, "drover sim rack", for messages. */
 	const char *verb;
 	const char *listen, *data, *faults, *user;
-	/* Address and version of the head node; NULL: none. */
+	/* Address and version of the head node; NULL: no head node. */
 	const char *head, *version;
 	bool open, plain;
 	struct {
@@ -66,7 +66,7 @@ struct run {
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 	struct sim_rack *rack;
-	/* NULL: none. */
+	/* Head node, its HTTP server and URL; NULL: no head node. */
 	struct sim_head_rack *head;
 	struct httpd *head_httpd;
 	struct httpd_mhd *head_mhd;
@@ -110,7 +110,7 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* Writes the rack's URL for `drover sim fault`. */
+/* Writes the rack's URL to a file, which `drover sim fault` reads. */
 static int write_url(const struct run *r, unsigned port, struct err *e)
 {
 	char url[64];
@@ -227,7 +227,7 @@ static int make_rack(struct run *r, struct err *e)
 	return 0;
 }
 
-/* Starts the head node, whose nodes are the machines of the rack. */
+/* Starts the head node. Its nodes are the machines of the rack. */
 static int make_head(struct run *r, struct err *e)
 {
 	struct sim_head_spec s = {
@@ -246,7 +246,7 @@ static int make_head(struct run *r, struct err *e)
 	return r->head_mhd ? 0 : -1;
 }
 
-/* Raises the limit on open files to its maximum: every connection is an open file. */
+/* Raises the limit on open files to its maximum, because every connection is an open file. */
 static void want_files(void)
 {
 	struct rlimit l;
@@ -285,7 +285,7 @@ static int begin(struct run *r, struct err *e)
 	s.key_pem = r->tls.key;
 	r->mhd = httpd_mhd_new(r->httpd, &s, e);
 	if (!r->mhd)
-		return -1; /* *e names the address */
+		return -1; /* *e names the address that could not be used */
 	port = httpd_mhd_port(r->mhd);
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = sim_folder_write(&r->folder, "objects.yaml", objects, e);
@@ -295,7 +295,8 @@ static int begin(struct run *r, struct err *e)
 	sim_agent_image(image);
 	if (status == 0)
 		status = write_image(r, image, e);
-	/* Installed before the text below, because its reader may end the process at once. */
+	/* Handles signals before the text below is printed, because its reader may end the process
+	 * at once. */
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"

@@ -9,32 +9,33 @@
 
 /*
  * The Deployment controller: one ReplicaSet for each template, named by the template's hash.
- * rollout.c computes the next number of replicas of each; this file writes them, maintains
- * revisions (`kubectl rollout undo`), and reports progress in the status (`kubectl rollout
- * status`).
+ * rollout.c computes the next number of replicas of each ReplicaSet. This file writes these
+ * numbers, maintains revisions (`kubectl rollout undo`), and reports progress in the status
+ * (`kubectl rollout status`).
  */
 #define HASH "pod-template-hash"
 #define REVISION "deployment.kubernetes.io/revision"
 #define OURS "deployment.kubernetes.io/"
 #define APPLIED "kubectl.kubernetes.io/last-applied-configuration"
-#define HASH_TEXT 11 /* Ten characters. */
+#define HASH_TEXT 11 /* Size of a hash text: ten characters and NUL. */
 
 struct view {
 	struct sim_workloads *s;
 	json_t *d;
 	/* ReplicaSet of the present template; NULL: none. */
 	json_t *fresh;
-	/* The other ReplicaSets, oldest first. */
+	/* The Deployment's other ReplicaSets, oldest first. */
 	json_t *old;
-	/* True if this round creates `fresh`. */
+	/* True: this round creates `fresh`. */
 	bool created;
-	/* True if a different ReplicaSet has its name. */
+	/* True: a different ReplicaSet already has the name that `fresh` would get. */
 	bool taken;
 };
 
 /* --- find or create the ReplicaSet ------------------------------------------------------------ */
 
-/* At most ten letters and digits without vowels, like the hashes of kube-controller-manager. */
+/* Writes the hash of a template to out: at most ten letters and digits without vowels, like the
+ * hashes of kube-controller-manager. collisions: status.collisionCount, which changes the hash. */
 static void hash_of(const json_t *template, json_int_t collisions, char out[static HASH_TEXT])
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -169,7 +170,7 @@ static int64_t fresh_revision(const struct view *v)
 	return revision_of(v->fresh) > newest ? revision_of(v->fresh) : newest + 1;
 }
 
-/* Deletes the oldest ReplicaSets without replicas, beyond spec.revisionHistoryLimit. */
+/* Deletes the oldest ReplicaSets without replicas, as many as exceed spec.revisionHistoryLimit. */
 static void forget_history(const struct view *v)
 {
 	json_int_t limit = json_int_at(v->d, "spec", "revisionHistoryLimit");
@@ -285,8 +286,8 @@ static json_t *available_condition(const struct view *v, json_int_t available)
 				   "Deployment does not have minimum availability.");
 }
 
-/* True if there are more pods of the new template, fewer of old ones, or more that are ready or
- * available. */
+/* True if there are more pods of the new template, fewer of old ones, or more pods that are ready
+ * or available. */
 static bool has_progressed(const json_t *was, const json_t *is)
 {
 	json_int_t old_was = json_int_at(was, "replicas") - json_int_at(was, "updatedReplicas");
@@ -315,7 +316,8 @@ static bool is_late(const struct view *v, const json_t *now)
 				  workloads_now(v->s);
 }
 
-/* Returns the condition with a new lastUpdateTime, so that the deadline starts again. */
+/* Returns the condition Progressing with a new lastUpdateTime, so that the progress deadline starts
+ * again. */
 static json_t *progress(const struct view *v, const char *reason, const char *message)
 {
 	OWN_JSON c = condition(v, "Progressing", true, reason, message);
@@ -356,7 +358,8 @@ static json_t *progressing_condition(const struct view *v, const json_t *status)
 			   name);
 		return condition(v, "Progressing", true, "NewReplicaSetAvailable", text);
 	}
-	/* After a complete rollout, losing a pod or scaling does not start a new one. */
+	/* Keeps the condition after a complete rollout: losing a pod or scaling does not start a
+	 * new rollout. */
 	if (was_complete &&
 	    json_int_at(status, "replicas") == json_int_at(status, "updatedReplicas"))
 		return json_deep_copy(now);
@@ -373,8 +376,8 @@ static json_t *progressing_condition(const struct view *v, const json_t *status)
 	return condition(v, "Progressing", false, "ProgressDeadlineExceeded", text);
 }
 
-/* Returns why the server refused an object of the Deployment, or of its new ReplicaSet; NULL: it
- * did not. */
+/* Returns why the server refused an object of the Deployment, or of its new ReplicaSet; NULL:
+ * nothing was refused. */
 static const char *refusal(const struct view *v)
 {
 	const char *own = map_get(v->s->refused, sim_object_uid(v->d));

@@ -162,7 +162,7 @@ static const struct field dialect_fields[] = {
 
 /* --- built-in dialects ------------------------------------------------------------------------ */
 
-/* Includes the bytes of sim/dialects/NAME.yaml by the assembler. */
+/* Embeds the bytes of the file sim/dialects/NAME.yaml, through the assembler. */
 #define DIALECT(name_)                                                                             \
 	__asm__(".section .rodata\n"                                                               \
 		"dialect_" #name_ ":\n.incbin \"sim/dialects/" #name_ ".yaml\"\n"                  \
@@ -194,7 +194,7 @@ static json_t *parse(const char *text, size_t len, struct err *e)
 	return NULL;
 }
 
-/* Parses a dialect file; members that it omits are those of the dialect in `like`. */
+/* Parses a dialect file; takes members that the file omits from the dialect in `like`. */
 static json_t *parse_whole(const char *text, size_t len, struct err *e)
 {
 	OWN_JSON own = parse(text, len, e);
@@ -215,7 +215,8 @@ static json_t *parse_whole(const char *text, size_t len, struct err *e)
 	return other ? json_merge_apply(other, own) : NULL;
 }
 
-/* Returns the dialect, in a; *tree: its tree, which the caller must free. */
+/* Returns the dialect that a dialect file describes, in arena a. *tree: its tree, which the caller
+ * must free. */
 static struct sim_dialect *read_text(const char *name, const char *yaml, size_t len,
 				     struct arena *a, struct sim_tree **tree, struct err *e)
 {
@@ -305,8 +306,8 @@ static bool fits(const struct sim_dialect *d, const json_t *root)
 	return false;
 }
 
-/* Returns the first built-in dialect that matches; NULL: none, or an error if e->kind is not
- * ERR_NONE. */
+/* Returns the first built-in dialect that matches the service root of t. NULL: none matches; if
+ * e->kind is not ERR_NONE, an error. */
 static const struct sim_dialect *make_of(const struct sim_tree *t, struct arena *a, struct err *e)
 {
 	OWN_JSON root = sim_tree_get(t, SIM_TREE_ROOT);

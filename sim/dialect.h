@@ -24,13 +24,13 @@
  * dialect is read-only; everything runs on the loop thread.
  */
 enum sim_answer {
-	/* 204. */
+	/* Answers 204. */
 	SIM_ANSWER_NO_CONTENT,
-	/* 200 with a message. */
+	/* Answers 200 with a message. */
 	SIM_ANSWER_OK,
-	/* 202 with a monitor. */
+	/* Answers 202 with the address of a task monitor. */
 	SIM_ANSWER_TASK,
-	/* 202 without a monitor or Task, against DSP0266 (T1). */
+	/* Answers 202 without a monitor or Task, against DSP0266 (quirk T1). */
 	SIM_ANSWER_NOWHERE,
 };
 enum sim_location { SIM_LOCATION_PATH, SIM_LOCATION_ELSEWHERE, SIM_LOCATION_NONE };
@@ -48,84 +48,89 @@ struct sim_quirks {
 	int64_t latency_ms;
 	/* Additional latency of the first answer after a minute without requests, in ms. */
 	int64_t first_ms;
-	/* enum sim_errors. LIST: ExtendedInfo is a list; OBJECT: one object (Q6); BARE: MessageIds
-	 * without a registry. */
+	/* Form of error messages, enum sim_errors. LIST: ExtendedInfo is a list. OBJECT: it is one
+	 * object (Q6). BARE: MessageIds have no registry. */
 	int errors;
-	/* Status of everything below the System's Storage; 0 means that it is served. */
+	/* HTTP status of everything below the System's Storage; 0 means that Storage is served. */
 	int64_t storage;
-	/* The other Systems answer 503 while the host is off (Q10). */
+	/* True: the other Systems (GPU baseboards) answer 503 while the host is off (Q10). */
 	bool baseboard_needs_host;
 	struct {
 		int64_t slots, timeout_ms, lock_after, lock_ms;
-		/* enum sim_location: Location of a new session. */
+		/* Location header of a new session, enum sim_location. */
 		int location;
-		/* Path prefix of a session's number in its id. */
+		/* Text before the number in a session's id and path. */
 		const char *id;
-		/* MessageId if no session slot is free. */
+		/* MessageId of the error when no session slot is free. */
 		const char *full;
 		bool no_basic;
 	} sessions;
 	struct {
-		/* enum sim_task_end: how a Task ends. */
+		/* How a Task ends, enum sim_task_end. */
 		int end;
-		/* The Task is deleted once its monitor has reported the end (T2). */
+		/* True: the Task is deleted once its monitor has reported the end (T2). */
 		bool gone_when_heard;
-		/* Number of first reads of a Task that are answered 404 (T4). */
+		/* Number of reads of a new Task that are answered 404 (T4). */
 		int64_t late;
 	} tasks;
 	struct {
-		/* enum sim_if_match: handling of If-Match. */
+		/* Handling of If-Match, enum sim_if_match. */
 		int if_match;
-		/* enum sim_etag_form. STRONG: accepts a weak tag only without W/; ANY: accepts only
-		 * "*". */
+		/* Accepted form of an ETag in If-Match, enum sim_etag_form. STRONG: accepts a weak
+		 * tag only without W/. ANY: accepts only "*". */
 		int form;
 	} etags;
 	struct {
-		/* enum sim_answer: answer to a Reset. */
+		/* Answer to a Reset, enum sim_answer. */
 		int answer;
-		/* Status of a Reset to the present state; 0 means that it is accepted (Q13). */
+		/* HTTP status of a Reset to the present power state; 0 means that it is accepted
+		 * (Q13). */
 		int64_t same;
 		/* Time after power-off in which On is refused with 409, in ms (Q13). */
 		int64_t on_busy_ms;
-		/* Number of requests for On that are accepted without effect (Q12). */
+		/* Number of requests for On that are accepted without effect before one has an
+		 * effect (Q12). */
 		int64_t deaf;
-		/* Age of the reported PowerState, in ms. */
+		/* Age in ms of the PowerState that the System reports. */
 		int64_t stale_ms;
 	} power;
 	struct {
-		/* enum sim_place: resource that accepts boot overrides (Q11, Q21). */
+		/* Resource that accepts boot overrides, enum sim_place (Q11, Q21). */
 		int place;
 		int answer;
-		/* enum sim_mode: BootSourceOverrideMode with the target (Q17, Q18). */
+		/* Handling of BootSourceOverrideMode in a request with the target, enum sim_mode
+		 * (Q17, Q18). */
 		int mode;
-		/* Boot target that boots virtual media; NULL: Cd and UsbCd (Q30). */
+		/* Boot target that boots virtual media; NULL: Cd and UsbCd do (Q30). */
 		const char *cd;
-		/* Target None is refused (Q20). */
+		/* True: the boot target None is refused (Q20). */
 		bool no_none;
-		/* Boot overrides are refused during POST (Q20). */
+		/* True: boot overrides are refused during POST (Q20). */
 		bool post_busy;
 	} boot;
 	struct {
 		int answer, body, eject_body;
-		/* URLs with plain HTTP are refused, and no property lists that. */
+		/* True: media URLs with plain HTTP are refused, and no property lists that
+		 * restriction. */
 		bool tls_only;
-		/* Media are refused until VerifyCertificate is set to false. */
+		/* True: media are refused until VerifyCertificate is set to false. */
 		bool verifies;
-		/* Status of an eject without a medium; 0 means that it is accepted (Q28). */
+		/* HTTP status of an eject without a medium; 0 means that it is accepted (Q28). */
 		int64_t empty_eject;
-		/* Number of first inserts that are answered 500 (Q28). */
+		/* Number of inserts that are answered 500 before one succeeds (Q28). */
 		int64_t busy;
-		/* Inserted stays true after an eject (Q28). */
+		/* True: the member Inserted stays true after an eject (Q28). */
 		bool flag_stays;
-		/* ImageName stays set after an eject (Q28). */
+		/* True: the member ImageName stays set after an eject (Q28). */
 		bool name_stays;
-		/* The action EjectMedia is shown only while a medium is inserted. */
+		/* True: the action EjectMedia is shown only while a medium is inserted. */
 		bool eject_when_in;
 		/* Time from EnableRMedia until the media slots appear, in ms. */
 		int64_t enable_ms;
-		/* MessageId of the missing licence; NULL: the licence is present (Q33). */
+		/* MessageId of the error for a missing licence; NULL: the licence is present
+		 * (Q33). */
 		const char *licence;
-		/* Slots that refuse media (Q27). */
+		/* Names of media slots that refuse media (Q27). */
 		struct strings inner;
 	} media;
 };
@@ -133,7 +138,8 @@ struct sim_quirks {
 struct sim_dialect {
 	const char *name, *about;
 	struct {
-		/* Globs for the service root's Vendor, and for the name of a member of its Oem. */
+		/* Glob patterns by which a mockup's make is recognised: for its service root's
+		 * Vendor, and for the name of a member of the root's Oem. */
 		const char *vendor, *oem;
 	} match;
 	struct sim_quirks quirks;
@@ -156,14 +162,16 @@ struct sim_dialects {
 };
 void sim_dialects_init(struct sim_dialects *s);
 void sim_dialects_done(struct sim_dialects *s);
-/* Adds a built-in dialect; the text of ERR_NOT_FOUND lists all of them. */
+/* Adds a built-in dialect. ERR_NOT_FOUND: no dialect has that name; the error text lists all of
+ * them. */
 int sim_dialects_add(struct sim_dialects *s, const char *name, struct err *e)
 	__attribute__((warn_unused_result));
-/* Adds the directory of a mockup, with the quirks of the built-in dialect that its service root
- * matches, or with none. */
+/* Adds a mockup directory. It gets the quirks of the built-in dialect that matches its service
+ * root, or no quirks if none matches. */
 int sim_dialects_add_tree(struct sim_dialects *s, const char *folder, struct err *e)
 	__attribute__((warn_unused_result));
-/* Adds the text of a dialect file; errors name the member and the permitted values. */
+/* Adds the dialect in the text of a dialect file. Errors name the member and the permitted
+ * values. */
 int sim_dialects_add_text(struct sim_dialects *s, const char *name, const char *yaml, size_t len,
 			  struct err *e) __attribute__((warn_unused_result));
 

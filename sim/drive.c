@@ -12,19 +12,19 @@
 #define SEARCH (1 << 20)
 
 struct drive {
-	/* NULL: in memory, under fd. */
+	/* Path of the drive's file; NULL: the drive is in anonymous memory, under fd. */
 	char *path;
 	int fd;
 	int64_t bytes;
 	bool failed;
 };
 
-/* The mode of the file records whether the drive was pulled, so that no second file can disagree
- * with it. */
+/* File modes that record whether the drive was pulled, so that no second file can disagree with the
+ * drive's. */
 enum { MODE_IN = 0600, MODE_PULLED = 0400 };
 
-/* Opens the file for one access only, because a rack has more drives than a process may have open
- * files. */
+/* Returns a file descriptor for one access only. The file does not stay open, because a rack has
+ * more drives than a process may have open files. */
 static int take(const struct drive *d, int flags, struct err *e)
 {
 	int fd = d->path ? open(d->path, flags | O_CLOEXEC | O_NOFOLLOW, MODE_IN) : d->fd;
@@ -121,9 +121,9 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 	return 0;
 }
 
-/* Avoids reading holes: the kernel would fill its cache with pages of zeros, also with read-ahead,
- * which took a third of the processor time of a rack that verifies wipes. A file system without
- * holes reports everything as data. */
+/* True if the range is a hole. Holes are not read, because the kernel would fill its cache with
+ * pages of zeros, also with read-ahead, which took a third of the processor time of a rack that
+ * verifies wipes. A file system without holes reports everything as data. */
 static bool is_hole(int fd, int64_t off, size_t len)
 {
 	off_t data = lseek(fd, off, SEEK_DATA);
@@ -167,7 +167,7 @@ static bool all_zero(const char *at, size_t len)
 	return !len || (!at[0] && !memcmp(at, at + 1, len - 1));
 }
 
-/* Fallback for a file system without holes. */
+/* Writes zeros, on a file system without holes. */
 static int put_zeros(int fd, int64_t off, int64_t len, struct err *e)
 {
 	static const char zeros[SEARCH];
@@ -258,7 +258,8 @@ bool drive_failed(const struct drive *d)
 	return d->failed;
 }
 
-/* Reads only data, no holes; consecutive reads overlap by the length of the text. */
+/* Reads only the data of the file, no holes. Consecutive reads overlap by the length of the
+ * text. */
 bool drive_holds(struct drive *d, const void *text, size_t len)
 {
 	char *buf = mem_alloc(SEARCH);
@@ -271,7 +272,7 @@ bool drive_holds(struct drive *d, const void *text, size_t len)
 		off_t data = lseek(fd, at, SEEK_DATA);
 		ssize_t n;
 
-		if (data < 0) /* only holes follow */
+		if (data < 0) /* Only holes follow. */
 			break;
 		if (data > at + (off_t)len)
 			at = data - (off_t)len;

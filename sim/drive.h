@@ -8,35 +8,37 @@
 
 /*
  * drive: a simulated NVMe drive that stores its contents sparsely: blocks of 4096 bytes that are
- * all zero take no space. The contents are in a file with holes, without a write cache in the
- * process, so that a killed process finds what it had written; without a path they are in anonymous
- * memory. Loop thread only.
+ * all zero take no space. The contents are in a file with holes. The process has no write cache, so
+ * after a killed process the file has everything that was written. Without a path the contents are
+ * in anonymous memory. Loop thread only.
  */
 #define DRIVE_BLOCK 4096
 struct drive;
 
-/* Opens a drive. path NULL: in memory only. An existing file keeps its contents and gets this size.
- * Errors: those of the file. */
+/* Opens a drive. path NULL: in memory only. An existing file keeps its contents and is resized to
+ * `bytes`. NULL with *e: the file could not be opened. */
 struct drive *drive_open(const char *path, int64_t bytes, struct err *e);
 void drive_close(struct drive *d);
 int64_t drive_bytes(const struct drive *d);
 
-/* Any offset and length within the drive. -1: out of range, the drive was pulled (drive_fail), or
- * an error of the file. */
+/* Reads len bytes at offset off; any offset and length within the drive are allowed. -1: out of
+ * range, the drive was pulled (drive_fail()), or the file failed. drive_write() has the same
+ * rules. */
 int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
 int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
-/* Zeroes this range, or the whole drive. Fast, because it punches a hole. */
+/* drive_zero() zeros a range, drive_erase() the whole drive. Both are fast, because they punch a
+ * hole in the file. */
 int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
 	__attribute__((warn_unused_result));
 int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_result));
-/* Makes every later access fail, as for a pulled drive; false restores the drive. Stored with the
- * file. */
+/* failed true: makes every later access fail, as for a pulled drive; false restores the drive. The
+ * state is stored with the file. */
 void drive_fail(struct drive *d, bool failed);
 bool drive_failed(const struct drive *d);
-/* True if the text occurs anywhere on the drive, even on a pulled one. For tests and the demo's own
- * check. */
+/* True if the text occurs anywhere on the drive, even if the drive was pulled. For tests and for
+ * the demo's own check. */
 bool drive_holds(struct drive *d, const void *text, size_t len);
 
 #endif

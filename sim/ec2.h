@@ -12,10 +12,10 @@
  * ec2: a simulated Amazon EC2 as an httpd handler; `drover sim ec2` runs it. docs/sim.md lists its
  * actions and faults.
  *
- * It implements the AWS Query protocol: POST /, form in, XML out. One endpoint serves all regions
- * of its zones. The region is that of the request's signature, and an account sees only its own
- * instances. Without keys no signature is checked, the region is that of the first zone, and the
- * account is SIM_EC2_ACCOUNT.
+ * It implements the AWS Query protocol: POST /, a form as input, XML as output. One endpoint serves
+ * all regions of its zones. The region is that of the request's signature, and an account sees only
+ * its own instances. Without keys no signature is checked, the region is that of the first zone,
+ * and the account is SIM_EC2_ACCOUNT.
  *
  *   pending -- pending_ms --> running
  *   running -- TerminateInstances, interruption, end of a block --> shutting-down
@@ -24,9 +24,10 @@
  * The state of an instance is computed from recorded times; only the loop's clock changes it. A
  * terminated instance is listed for another gone_ms. A ClientToken is remembered for a day.
  *
- * Cost is in millionths of the currency: whole seconds from running to shutting-down, at least 60,
- * at the rate of the market. A capacity block costs its fee at once, any other reservation the
- * on-demand rate for its full size. Instances in a reservation cost nothing more.
+ * Costs are in millionths of the currency. An instance costs whole seconds from running to
+ * shutting-down, at least 60, at the rate of its market (Spot or on-demand). A capacity block costs
+ * its fee at once; any other reservation costs the on-demand rate for its full size. Instances in a
+ * reservation cost nothing more.
  */
 #define SIM_EC2_ACCOUNT "123456789012"
 struct sim_ec2;
@@ -35,28 +36,30 @@ struct sim_ec2_key {
 	const char *id, *secret;
 	/* Session token of the key; NULL: none. */
 	const char *session;
-	/* NULL: SIM_EC2_ACCOUNT. */
+	/* Account of the key; NULL: SIM_EC2_ACCOUNT. */
 	const char *account;
 };
 struct sim_ec2_instance {
 	const char *id, *type, *zone, *account;
-	/* pending, running, shutting-down or terminated. */
+	/* State of the instance: pending, running, shutting-down or terminated. */
 	const char *state;
 	bool spot;
 	/* User data as sent, decoded from base64. */
 	const char *user_data;
 	size_t user_data_len;
-	/* Cost so far, in millionths. */
+	/* Cost of the instance so far, in millionths of the currency. */
 	int64_t micros;
 };
 struct sim_ec2_spec {
 	struct loop_group *group;
-	/* Borrowed; must outlive the simulator. */
+	/* Accepted keys; borrowed, must outlive the simulator. */
 	const struct sim_ec2_key *keys;
 	size_t nkeys;
-	/* NULL-terminated; NULL: eu-west-1a, eu-west-1b, eu-west-1c, us-east-1a. */
+	/* Names of the zones, NULL-terminated; NULL: eu-west-1a, eu-west-1b, eu-west-1c,
+	 * us-east-1a. */
 	const char *const *zones;
-	/* Borrowed during the call; NULL: a few built-in types. */
+	/* Instance types and their prices; used only during sim_ec2_new(). NULL: a few built-in
+	 * types. */
 	const json_t *prices;
 	/* Time from launch to running; 0 means 20 s. */
 	int64_t pending_ms;
@@ -68,7 +71,7 @@ struct sim_ec2_spec {
 	void (*on_change)(const struct sim_ec2_instance *i, void *arg);
 	void *arg;
 };
-/* NULL with *e if the prices are not valid. */
+/* Creates the simulator. NULL with *e: the prices are not valid. */
 struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *s, struct err *e);
 /* Frees the simulator; its httpd must be freed first. */
 void sim_ec2_free(struct sim_ec2 *s);
@@ -116,13 +119,13 @@ struct sim_ec2_fault {
 	const char *what, *on, *type, *zone, *name;
 	int64_t value, count, after_ms, for_ms;
 };
-/* Adds a copy of *f; -1 if `what` is unknown. */
+/* Adds a copy of *f. -1: `what` is unknown. */
 int sim_ec2_fault(struct sim_ec2 *s, const struct sim_ec2_fault *f, struct err *e);
 void sim_ec2_well(struct sim_ec2 *s);
 
-/* A reservation, or with upfront_micros a capacity block, whose instances end 30 min before the
- * block. A known id changes the end and the size. Times in ms of the loop's wall clock; ends 0:
- * never. */
+/* A reservation, for sim_ec2_reserve(); a known id changes the end and the size of that
+ * reservation. With upfront_micros it is a capacity block, whose instances end 30 min before the
+ * block does. starts, ends: loop time (loop_now()) in ms; ends 0: never. */
 struct sim_ec2_reservation {
 	/* account NULL: SIM_EC2_ACCOUNT. */
 	const char *id, *type, *zone, *account;
@@ -133,14 +136,14 @@ struct sim_ec2_reservation {
 int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *r, struct err *e);
 #define SIM_EC2_BLOCK_ENDS_MS ((int64_t)30 * 60 * 1000)
 
-/* Returns the total cost so far. */
+/* Returns the total cost so far, in millionths of the currency. */
 int64_t sim_ec2_micros(const struct sim_ec2 *s);
 /* Returns the number of pending and running instances. */
 size_t sim_ec2_live(const struct sim_ec2 *s);
 size_t sim_ec2_launched(const struct sim_ec2 *s);
-/* Returns the number of calls of an action; NULL: of all actions. */
+/* Returns the number of calls of an action; action NULL: of all actions. */
 unsigned sim_ec2_calls(const struct sim_ec2 *s, const char *action);
-/* Copies the present state of an instance to *out; false if the id is unknown. */
+/* Copies the present state of an instance to *out. False: no instance has that id. */
 bool sim_ec2_find(struct sim_ec2 *s, const char *id, struct sim_ec2_instance *out);
 
 #endif

@@ -117,7 +117,9 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	httpd_on_gone(l->q, NULL, NULL); /* on_late() frees l, so a later disconnect must not */
+	/* Unregisters on_late(), which frees l, because a later disconnect must not free it
+	 * again. */
+	httpd_on_gone(l->q, NULL, NULL);
 	send_now(l->q, l->status, l->text);
 	late_free(l);
 }
@@ -273,7 +275,8 @@ static void count(struct sim_ec2 *s, const char *action)
 	++*n;
 }
 
-/* Applies the faults that come before the action. True: the request is answered. */
+/* Applies the faults that come before the action. Returns true if one applied and the request is
+ * answered. */
 static bool is_struck(struct e2_call *c)
 {
 	struct e2_fault *f = e2_strikes(c->s, "Status", c->action);

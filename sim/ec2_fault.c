@@ -82,7 +82,7 @@ void sim_ec2_well(struct sim_ec2 *s)
 		fault_free(f);
 }
 
-/* If several match, returns the newest. */
+/* Returns the newest of the matching faults. */
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone)
 {
@@ -176,7 +176,8 @@ static json_t *body_of(struct httpd_req *q)
 	const char *text = httpd_body(q, &len);
 	json_t *j = json_parse(text, len, &e);
 
-	e.kind = ERR_INVALID; /* the error is in the request, not in an answer */
+	/* Changes the kind, because the error is in the request, not in an answer. */
+	e.kind = ERR_INVALID;
 	if (!j)
 		httpd_reply_err(q, &e);
 	return j;

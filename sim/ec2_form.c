@@ -22,7 +22,7 @@ static int nibble(char c)
 				      : -1;
 }
 
-/* Decodes a form-encoded text; NULL if it is not valid or contains a NUL. */
+/* Returns a form-encoded text decoded, malloc'd; NULL: it is not valid or contains a NUL. */
 static char *decoded(const char *s, size_t n)
 {
 	char *out = mem_alloc(n + 1);
@@ -169,7 +169,7 @@ void e2_close(struct buf *b, const char *element)
 	buf_printf(b, "</%s>", element);
 }
 
-/* Characters that XML 1.0 cannot represent become '?'. */
+/* Writes text with XML escapes; characters that XML 1.0 cannot represent become '?'. */
 static void put_escaped(struct buf *b, const char *text)
 {
 	char *clean = mem_strdup(text);

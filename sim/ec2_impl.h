@@ -19,9 +19,9 @@ enum e2_state { E2_PENDING, E2_RUNNING, E2_ENDING, E2_TERMINATED };
 struct e2_type {
 	const char *name, *gpu;
 	int64_t vcpus, gpus, memory_mib;
-	/* Price of an hour in millionths; spot_micros 0: not available as Spot. */
+	/* Price of an hour in millionths of the currency; spot_micros 0: not available as Spot. */
 	int64_t micros, spot_micros;
-	/* Zones in which the type is offered; empty: all. */
+	/* Zones in which the type is offered; empty: all zones. */
 	struct strings zones;
 };
 struct e2_tag {
@@ -33,7 +33,7 @@ struct e2_reserved {
 	const struct e2_type *type;
 	const char *zone;
 	int64_t count, starts, ends, upfront;
-	/* Cost until the size was last changed, and the time of that change. */
+	/* past_micros: cost until the size was last changed. past_until: time of that change. */
 	int64_t past_micros, past_until;
 };
 struct e2_instance {
@@ -47,9 +47,10 @@ struct e2_instance {
 	size_t user_data_len;
 	bool spot;
 	struct e2_reserved *reserved;
-	/* Loop time at which each state begins; E2_NEVER: never. */
+	/* Loop times at which the instance was launched and at which its states running,
+	 * shutting-down and terminated begin; E2_NEVER: never. */
 	int64_t launched, running, ending, gone;
-	/* Spot only: time of the interruption notice; E2_NEVER: none. */
+	/* Spot only: loop time of the interruption notice; E2_NEVER: none. */
 	int64_t noticed;
 	int64_t launched_wall;
 	/* State that was last passed to on_change(). */
@@ -82,17 +83,17 @@ struct sim_ec2 {
 	const char *currency;
 	const char *const *zones;
 	struct list instances, reserved, faults;
-	/* Id -> struct e2_instance. */
+	/* Map from id to struct e2_instance. */
 	struct map *by_id;
-	/* Account, region, zone and token -> struct e2_token. */
+	/* Map from account, region, zone and ClientToken to struct e2_token. */
 	struct map *tokens;
-	/* Action -> unsigned. */
+	/* Map from action to the number of its calls (unsigned). */
 	struct map *calls;
 	uint64_t next;
 	size_t launched;
 	/* Cost of instances that were dropped from the list. */
 	int64_t past_micros;
-	/* Loop time at which e2_forget() last looked for old entries. */
+	/* Loop time of the last e2_forget() that looked for old entries. */
 	int64_t forgot;
 	struct loop_timer change;
 };
@@ -118,30 +119,31 @@ struct e2_call {
 	const char *code;
 	char message[400];
 	int64_t retry_after_s;
-	/* NextToken of the next page. */
+	/* NextToken of the next page; NULL: no page follows. */
 	char *next;
 };
-/* Sets the error of the request; only the first error counts. */
+/* Sets the error of the request; later errors of the same request are ignored. */
 void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* ec2_form.c: parses a form body; false if it is not valid. */
+/* ec2_form.c. Parses a form body; false: it is not valid. */
 bool e2_form_parse(struct e2_form *f, const char *body, size_t len);
 void e2_form_done(struct e2_form *f);
-/* Returns the value of a parameter, NULL if absent. fmt: name of the parameter. */
+/* Returns the value of a parameter; NULL: absent. fmt: format of the parameter's name. */
 const char *e2_param(const struct e2_call *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Reads a number, or `otherwise` if the parameter is absent; false if it is not valid, which sets
- * the error. */
+/* Sets *out to the number in a parameter, or to `otherwise` if the parameter is absent. False: the
+ * number is not valid; the error of the request is then set. */
 bool e2_number(struct e2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
 	       int64_t *out);
-/* Compares a parameter's name: '#' in the pattern stands for a number, '*' for any rest. */
+/* True if the parameter's name matches the pattern: '#' in the pattern stands for a number, '*' for
+ * any rest. */
 bool e2_is_param(const char *pattern, const char *name);
-/* Glob with * and ?, as in filters. */
+/* True if text matches a pattern with * and ?, as used in filters. */
 bool e2_glob(const char *pattern, const char *text);
 void e2_open(struct buf *b, const char *element);
 void e2_close(struct buf *b, const char *element);
-/* Writes nothing if text is NULL. */
+/* Writes an element with this text; writes nothing if text is NULL. */
 void e2_text(struct buf *b, const char *element, const char *text);
 void e2_int(struct buf *b, const char *element, int64_t n);
 void e2_time(struct buf *b, const char *element, int64_t wall_ms);
@@ -150,7 +152,7 @@ void e2_time(struct buf *b, const char *element, int64_t wall_ms);
 int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e);
 const struct e2_type *e2_type_of(const struct sim_ec2 *s, const char *name);
 bool e2_is_offered(const struct sim_ec2 *s, const struct e2_type *t, const char *zone);
-/* Returns the zone's name as stored in s->zones; NULL if there is no such zone. */
+/* Returns the zone's name as stored in s->zones; NULL: no such zone. */
 const char *e2_zone_of(const struct sim_ec2 *s, const char *name);
 bool e2_in_region(const char *zone, const char *region);
 
@@ -166,23 +168,24 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 void e2_tag(struct e2_instance *i, const char *key, const char *value);
 struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account);
 int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, int64_t now);
-/* Drops terminated instances and ClientTokens after their retention time. */
+/* Drops terminated instances and ClientTokens whose retention time has passed. */
 void e2_forget(struct sim_ec2 *s);
-/* Arranges that on_change() is called at the next change of a state. */
+/* Starts the timer that calls on_change() at the next change of any instance's state. */
 void e2_watch(struct sim_ec2 *s);
 int64_t e2_wall(const struct sim_ec2 *s);
 
-/* ec2_sign.c: checks the signature and sets account and region; false sets the error. */
+/* ec2_sign.c. Checks the signature and sets account and region. False: the signature is refused and
+ * the error of the request is set. */
 bool e2_is_signed(struct e2_call *c);
 /* A signed request; headers in the order of SignedHeaders, names in lower case. */
 struct e2_signed {
 	const char *method, *path;
-	/* Query decoded; header values as received. */
+	/* Query parameters, decoded; header values as received. */
 	const struct e2_pair *query, *headers;
 	size_t nquery, nheaders;
 	const void *body;
 	size_t len;
-	/* date: for example 20150830T123600Z. */
+	/* Parts of the signature's scope; date for example 20150830T123600Z. */
 	const char *date, *region, *service;
 };
 void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
@@ -201,19 +204,20 @@ void e2_describe_types(struct e2_call *c);
 void e2_describe_offerings(struct e2_call *c);
 void e2_describe_spot_prices(struct e2_call *c);
 void e2_describe_reservations(struct e2_call *c);
-/* True if this request's action, account and region see the instance at its present age. */
+/* True if the request may see the instance: it has the request's account and region, and no fault
+ * Late hides an instance of that age from the action. */
 bool e2_is_known(struct e2_call *c, const struct e2_instance *i);
-/* True if the item passes the filters of the request. has() returns 1 if the item has a value of
- * that name that matches the pattern, 0 if not, and -1 for an unknown filter, which sets the
- * error. */
+/* True if the item passes the filters of the request. has() returns 1 if the item has a value for
+ * the filter `name` that matches the pattern, and 0 if not. It returns -1 for an unknown filter,
+ * which sets the error of the request. */
 bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
 
-/* ec2_fault.c: returns a fault that is active now and counts it down; NULL: none. */
+/* ec2_fault.c. Returns a fault that is active now, and counts it down; NULL: no such fault. */
 struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
-/* Returns an active fault for this type and zone without counting it down. The caller must call
- * e2_struck() if the fault had an effect. */
+/* Returns an active fault for this type and zone without counting it down; NULL: none. The caller
+ * must call e2_struck() if the fault had an effect. */
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone);
 void e2_struck(struct e2_fault *f);

@@ -28,11 +28,11 @@ struct launch {
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-/* Parses a price such as "0.35" into millionths; -1 if it is not valid. */
+/* Returns a price such as "0.35" in millionths; -1: not valid. */
 static int64_t price_of(const char *text)
 {
 	int64_t n = 0;
-	int digits = -1; /* digits after the decimal point; -1: none yet */
+	int digits = -1; /* number of digits after the decimal point; -1: no point yet */
 
 	for (; *text; text++) {
 		if (*text == '.' && digits < 0) {
@@ -143,8 +143,8 @@ static bool read_user_data(struct e2_call *c, struct launch *l)
 	return !c->code;
 }
 
-/* Checks the TagSpecifications and adds the tags of instances to *to, unless to is NULL; false sets
- * the error. */
+/* Checks the TagSpecifications and adds the tags of instances to *to; to NULL: only checks. False:
+ * not valid; the error of the request is set. */
 static bool read_tags(struct e2_call *c, struct e2_instance *to)
 {
 	const char *kind, *key;
@@ -206,7 +206,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct e2_pair *)a)->name, ((const struct e2_pair *)b)->name);
 }
 
-/* Digest of all parameters except the token, independent of their order. */
+/* Computes a digest of all parameters except the token, independent of their order. */
 static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 {
 	struct e2_pair *v = mem_calloc(c->form.n + 1, sizeof(*v));
@@ -225,8 +225,8 @@ static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 	free(v);
 }
 
-/* A token is valid for its account, region and requested zone; in a different zone it is a new
- * launch. */
+/* Returns the key under which a ClientToken is stored. A token is valid for its account, region and
+ * requested zone; with a different zone it is a new launch. */
 static char *token_key(const struct e2_call *c, const struct launch *l)
 {
 	return mem_printf("%s/%s/%s/%s", c->account, c->region, str_or(l->zone, ""), l->token);
@@ -240,8 +240,8 @@ static struct e2_instance *first_of(const struct sim_ec2 *s, const char *reserva
 	return NULL;
 }
 
-/* True if the token was used before: the request is answered with the instances of that launch, or
- * fails. */
+/* True if the request's ClientToken was used before. The request is then answered with the
+ * instances of that launch, or with an error if its parameters differ. */
 static bool is_repeated(struct e2_call *c, const struct launch *l)
 {
 	char *key = l->token ? token_key(c, l) : NULL;
@@ -292,8 +292,8 @@ static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const ch
 	return f->value > used ? f->value - used : 0;
 }
 
-/* Number of further instances that the quota permits, on vCPUs or on Spot instances. *by: the fault
- * that sets the quota; NULL: no quota. */
+/* Returns the number of further instances that the quota permits, on vCPUs or on Spot instances.
+ * *by: the fault that sets the quota; NULL: no quota. */
 static int64_t quota_left(const struct e2_call *c, const struct launch *l, struct e2_fault **by)
 {
 	const char *what = l->spot ? "SpotQuota" : "Quota";
@@ -334,8 +334,8 @@ static int64_t reserved_room(struct e2_call *c, struct launch *l)
 	return left;
 }
 
-/* Finds the requested zone, or the zone of the region with the most capacity. Returns the number of
- * available instances; 0 sets the error. */
+/* Sets *zone to the requested zone, or to the zone of the region with the most capacity. Returns
+ * the number of instances available there; 0: none, and the error of the request is set. */
 static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 {
 	struct sim_ec2 *s = c->s;
@@ -481,7 +481,8 @@ void e2_run_instances(struct e2_call *c)
 	free(l.user_data);
 }
 
-/* Checks all ids before any change; false sets the error. */
+/* True if all ids in the request exist; they are checked before any change. False: one is unknown;
+ * the error of the request is set. */
 static bool ids_are_known(struct e2_call *c, const char *param)
 {
 	const char *id;

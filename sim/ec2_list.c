@@ -10,9 +10,9 @@
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
 #define PAGE_MIN 5
-#define NEXT "drover-" /* Prefix of a NextToken, before the number of the last listed instance. */
+#define NEXT "drover-" /* Prefix of a NextToken; the number of the last listed instance follows. */
 
-/* Time whose state is reported: now, or earlier with fault Stale. */
+/* Returns the loop time whose state is reported: now, or earlier with fault Stale. */
 static int64_t told_at(struct e2_call *c)
 {
 	const struct e2_fault *f = e2_stands(c->s, "Stale", c->action, NULL, NULL);
@@ -117,7 +117,8 @@ static void state_xml(struct buf *b, enum e2_state state)
 	e2_close(b, "instanceState");
 }
 
-/* Splits "Server.InternalError: Internal error on launch" into code and message. */
+/* Writes the reason of an instance's end; splits "Server.InternalError: Internal error on launch"
+ * into code and message. */
 static void reason_xml(struct buf *b, const struct e2_instance *i, int64_t at)
 {
 	const char *colon = at >= i->ending && i->why ? strchr(i->why, ':') : NULL;
@@ -220,7 +221,8 @@ void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first)
 /* --- pages ------------------------------------------------------------------------------------ */
 
 struct page {
-	/* after: number of the last instance of the previous page. */
+	/* after: number of the last instance of the previous page. most: largest number of
+	 * instances on this page. n: number listed so far. */
 	int64_t after, most, n;
 	bool ids;
 };
@@ -244,7 +246,7 @@ static bool read_page(struct e2_call *c, struct page *p)
 	return true;
 }
 
-/* False sets the error: an unknown id. */
+/* True if all requested ids exist. False: one is unknown; the error of the request is set. */
 static bool asked_ids_exist(struct e2_call *c)
 {
 	const char *id;
@@ -271,7 +273,7 @@ static bool is_asked(const struct e2_call *c, const struct page *p, const char *
 	return !p->ids;
 }
 
-/* Calls fn for the instances of this page in order, and sets c->next if more follow. */
+/* Calls fn for each instance of the requested page, in order; sets c->next if more follow. */
 static void each_listed(struct e2_call *c, struct page *p,
 			int (*has)(const void *item, const char *name, const char *pattern),
 			void (*fn)(struct e2_call *c, const struct listed *l, void *arg), void *arg)

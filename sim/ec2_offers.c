@@ -182,7 +182,7 @@ static int price_has(const void *item, const char *name, const char *pattern)
 						     : -1;
 }
 
-/* Lists one price for each type and zone, because prices are constant. */
+/* Answers with one price for each type and zone, because prices are constant. */
 void e2_describe_spot_prices(struct e2_call *c)
 {
 	const struct sim_ec2 *s = c->s;

@@ -7,8 +7,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Checks Signature Version 4: rebuilds the canonical request from the received one, without code of
- * any signer.
+ * Checks Signature Version 4: rebuilds the canonical request from the received one. It shares no
+ * code with any signer.
  *
  * Tests: tests/unit/sim/test_ec2_sign.c, tests/real/ec2.py
  */
@@ -34,7 +34,7 @@ static void put_uri(struct buf *b, const char *s, bool slash)
 	}
 }
 
-/* Trims the value and collapses runs of blanks into one. */
+/* Writes a header value, trimmed and with runs of blanks collapsed into one. */
 static void put_value(struct buf *b, const char *s)
 {
 	size_t n = strlen(s);
@@ -56,8 +56,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Removes the default port from Host: the in-process transport of the tests sends it, real clients
- * do not. */
+/* Removes the default port from the header Host, because the in-process transport of the tests
+ * sends it and real clients do not. */
 static void without_default_port(struct e2_pair *v, int n, char host[static HOST_MAX])
 {
 	for (int i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static void put_query(struct buf *b, const struct e2_pair *v, size_t n)
 
 		buf_init(&row, CANON_MAX);
 		put_uri(&row, v[i].name, false);
-		/* sorts below every other byte, so that "a" comes before "a-b" */
+		/* Separator that sorts below every other byte, so that "a" comes before "a-b". */
 		buf_puts(&row, "\1");
 		put_uri(&row, v[i].value, false);
 		rows[i] = buf_give(&row);
@@ -159,13 +159,13 @@ void e2_signature(const struct e2_signed *r, const char *secret, char out[static
 
 /* --- checking a request ----------------------------------------------------------------------- */
 
-/* Parts of the Authorization header; they point into its copy. */
+/* Parts of the Authorization header; the pointers point into a copy of the header. */
 struct said {
 	char *key, *day, *region, *service, *end, *headers, *signature;
 };
 
 /* Splits "AWS4-HMAC-SHA256 Credential=KEY/20150830/eu-west-1/ec2/aws4_request, SignedHeaders=a;b,
- * Signature=HEX"; false if it has a different form. */
+ * Signature=HEX" into *a. False: the text has a different form. */
 static bool take_apart(char *text, struct said *a)
 {
 	char *save = NULL;
@@ -194,7 +194,7 @@ static bool take_apart(char *text, struct said *a)
 	       str_eq(a->service, SERVICE) && strlen(a->signature) == 64;
 }
 
-/* Parses 20150830T123600Z. */
+/* Sets *ms to the time in a text such as 20150830T123600Z, Unix ms. False: not valid. */
 static bool time_of(const char *date, int64_t *ms)
 {
 	char text[STR_TIME_SIZE];
@@ -208,8 +208,8 @@ static bool time_of(const char *date, int64_t *ms)
 	return date[8] == 'T' && date[15] == 'Z' && str_to_time(text, ms);
 }
 
-/* Collects the signed headers and returns their number; -1 if one of them is absent or out of
- * order, or if a header that must be signed is not. */
+/* Collects the signed headers in v and returns their number. -1: a signed header is absent or out
+ * of order, or a header that must be signed is not. */
 static int headers_of(const struct httpd_req *q, char *names, struct e2_pair *v)
 {
 	static const char *const wanted[] = {"host", "x-amz-date", "x-amz-security-token",

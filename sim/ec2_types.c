@@ -15,7 +15,8 @@ struct prices {
 		size_t n;
 	} types;
 };
-#define MICROS_MAX ((int64_t)1000000000000) /* A million per hour. */
+/* Highest price of an hour, in millionths: a million of the currency. */
+#define MICROS_MAX ((int64_t)1000000000000)
 
 static const struct field type_fields[] = {
 	FIELD(e2_type, name, "name", FIELD_STR, .required = true),
@@ -36,7 +37,7 @@ static const struct field prices_fields[] = {
 	FIELDS_END,
 };
 
-/* Sample figures, close to public prices. */
+/* Built-in types, with sample prices close to public ones. */
 static const struct e2_type own[] = {
 	{.name = "p5.48xlarge",
 	 .gpu = "H100",

@@ -19,7 +19,7 @@ enum { RACK = 256, WHEN, COUNT, VALUE, CLEAR };
 
 struct line {
 	const char *verb, *rack, *machine, *what, *when;
-	/* 0: not set. */
+	/* count: number of times that the fault applies. value: value of the fault. 0: not set. */
 	int64_t count, value;
 	bool clear;
 };
@@ -28,7 +28,7 @@ struct line {
 
 struct ask {
 	struct loop *loop;
-	/* NULL: failed, with the reason in e. */
+	/* Reply of the rack; NULL: the request failed, with the reason in e. */
 	json_t *reply;
 	struct err e;
 };
@@ -46,8 +46,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 	loop_stop(a->loop);
 }
 
-/* Returns the text of a file in the rack's directory; its file "url" contains the address of the
- * rack. */
+/* Returns the text of the file `name` in the rack's directory. Its file "url" contains the address
+ * of the rack. */
 static char *file_of(const struct line *l, const char *name, struct err *e)
 {
 	const char *home = getenv("HOME");

@@ -9,7 +9,8 @@
 struct row {
 	struct list link;
 	char *machine, *when, *what;
-	/* count 0: no limit. */
+	/* count: number of times that the fault applies; 0: no limit. struck: number of times that
+	 * it has applied. */
 	int64_t count, struck, value;
 	double probability;
 };

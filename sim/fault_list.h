@@ -6,22 +6,25 @@
 
 /*
  * fault_list: the faults of a running rack: those that it began with, and those that were added
- * since. A row whose count is used up has no effect and is not listed.
+ * since. A row is one fault of the file format in faults.h. A row whose count is used up has no
+ * effect and is not listed.
  * Tests: tests/unit/sim/test_faults.c
  */
 struct fault_list;
-/* Copies *begin; NULL: an empty list. */
+/* Creates a list with a copy of *begin; begin NULL: an empty list. */
 struct fault_list *fault_list_new(const struct sim_faults *begin);
 void fault_list_free(struct fault_list *l);
 
-/* Adds rows in YAML or JSON, as sim_faults_read() reads them; on an error adds none. */
+/* Adds the rows in a YAML or JSON text, as sim_faults_read() reads them. After an error none is
+ * added. */
 int fault_list_add(struct fault_list *l, const char *text, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* Removes the rows that name this machine; NULL: all rows, also those for "*". */
+/* Removes the rows that name this machine; machine NULL: removes all rows, also those for "*". */
 void fault_list_clear(struct fault_list *l, const char *machine);
 
-/* Implements sim_rack_fault() for this machine. chance: returns a uniform number in 0..999999, for
- * rows with a probability. */
+/* True if fault `what` applies to the machine now, and counts it down; the rules are those of
+ * sim_rack_fault(). chance(): returns a uniform number in 0..999999, for rows with a
+ * probability. */
 bool fault_list_strikes(struct fault_list *l, const char *machine, const char *when,
 			const char *what, uint64_t (*chance)(void *arg), void *arg, int64_t *value);
 /* Returns {faults: [{machine, what, when, value, left}]}, which the caller owns. left: number of

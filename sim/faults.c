@@ -9,7 +9,7 @@ static const char *const whens[] = {"POST",   "Agent", "Node",	  "inspect", "wip
 
 static const struct kind {
 	const char *name;
-	/* Range of the value; 0 and 0: the fault has no value. */
+	/* Range of the fault's value; 0 and 0: the fault has no value. */
 	int64_t min, max;
 } kinds[] = {
 	{"PowerLie", 0, 0},	  {"PowerSlow", 1, 3600},  {"BmcStatus", 400, 599},
@@ -29,7 +29,7 @@ static const char *name_of(const void *table, size_t size, size_t i)
 	return *(const char *const *)((const char *)table + i * size);
 }
 
-/* Error that lists the permitted names, as many as fit into the text of an error. */
+/* Sets an error that lists the permitted names, as many as fit into its text. Returns -1. */
 static int not_among(struct err *e, size_t i, const char *member, const char *got,
 		     const void *table, size_t size, size_t n)
 {

@@ -6,16 +6,16 @@
 #include "base/secret.h"
 
 /*
- * folder: the directory of a simulator: its password, its certificates, and the objects with which
- * drover uses it.
+ * folder: the directory of a simulator. It contains the simulator's password, its certificates, and
+ * the objects with which drover uses the simulator.
  *
- * Only one process at a time uses the directory. It locks the file "lock", and the lock ends with
- * the process, even if the process is killed. Files are readable only by their owner (0600) and are
- * replaced atomically.
+ * Only one process at a time uses the directory. The process locks the file "lock", and the lock
+ * ends with the process, even if the process is killed. Files are readable only by their owner
+ * (0600) and are replaced atomically.
  * Tests: tests/real/sim_page.py, tests/real/smoke.py
  */
 struct sim_folder {
-	/* Borrowed. */
+	/* Path of the directory; borrowed. */
 	const char *path;
 	/* File descriptor of the lock; -1: not open. */
 	int lock;
@@ -23,20 +23,20 @@ struct sim_folder {
 /* Creates the directory if it is missing, and locks it. verb: name of the command ("drover sim
  * rack"), for the error text. */
 int sim_folder_open(struct sim_folder *f, const char *path, const char *verb, struct err *e);
-/* Releases the lock; also valid for a folder that is not open. */
+/* Releases the lock. Allowed for a folder that is not open. */
 void sim_folder_close(struct sim_folder *f);
 
-/* Returns the text of a file: malloc'd, at most 1 MiB, NUL-terminated; NULL with ERR_NOT_FOUND if
- * there is no such file. */
+/* Returns the text of a file: malloc'd, at most 1 MiB, NUL-terminated. NULL with *e; ERR_NOT_FOUND:
+ * no such file. */
 char *sim_file_read(const char *path, struct err *e);
 int sim_folder_write(const struct sim_folder *f, const char *name, const char *text, struct err *e);
 
-/* Returns the first line of the file "password"; creates the file if it is missing. NULL with
- * *e. */
+/* Returns the first line of the file "password"; creates the file with a random password if it is
+ * missing. NULL with *e. */
 struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, struct err *e);
 
-/* ca.crt, NAME.crt and NAME.key, valid for these names; issued if they are missing. The caller owns
- * all three. */
+/* Texts of the files ca.crt, NAME.crt and NAME.key. sim_folder_certificates() reads them, or issues
+ * them for `names` if they are missing. The caller owns all three. */
 struct sim_certificates {
 	char *ca, *cert;
 	struct secret *key;

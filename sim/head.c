@@ -19,9 +19,9 @@ struct call {
 	struct httpd_req *q;
 	struct arena *a;
 	struct exact args;
-	/* For example "cmdevice.getDevice". */
+	/* Name of the call, for example "cmdevice.getDevice". */
 	const char *name;
-	/* The call is completed, but the reply breaks off. */
+	/* True: the call is completed, but the connection breaks during the reply. */
 	bool lost;
 };
 
@@ -34,7 +34,7 @@ static struct head_fault *take(struct head_fault *f)
 	return f;
 }
 
-/* A fault whose count is used up stays in the list with count 0 and no longer applies. */
+/* Skips a fault whose count is used up; it stays in the list with count 0. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call)
 {
 	list_for_each (f, &h->faults, struct head_fault, link)
@@ -131,8 +131,8 @@ static struct sim_head_node *node_of(struct sim_head *h, const char *ref)
 	return NULL;
 }
 
-/* Returns the device, or with fault Stale the device before its last write, as a client sees that
- * reads from a cache. */
+/* Returns the device of n as the client sees it: with fault Stale as it was before its last write,
+ * as if from a cache. */
 static const char *shown(const struct call *c, const struct sim_head_node *n)
 {
 	return n->before && head_fault(c->h, "Stale", c->name) ? n->before : n->text;
@@ -374,7 +374,7 @@ unsigned sim_head_count(const struct sim_head *h, const char *call)
 	return n ? *n : 0;
 }
 
-/* Applies the faults that answer without acting; true if one did. */
+/* Applies the faults that answer a call without acting. Returns true if one applied. */
 static bool fault_first(const struct call *c)
 {
 	struct head_fault *f;

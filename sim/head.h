@@ -15,8 +15,8 @@
  *   GET  /rest/v1/version, /rest/v1/status   HTTP Basic or client certificate
  *
  * Objects are stored as text, exactly as written: a member that a client omits is lost, as in BCM.
- * Validation refuses a node without hostname, mac or category. There is no version check: the last
- * writer wins.
+ * Validation refuses a node without hostname, mac or category. Versions of objects are not checked:
+ * the last writer wins.
  *
  * Requests for users, without a password:
  *
@@ -49,20 +49,21 @@
  *   InstallFails  the next install fails (no call)
  *   InstallHangs  the next install never ends (no call)
  *
- * Sources: as for providers/bcm/client.h; the simulator is written independently of that client.
+ * The sources of these facts are listed in providers/bcm/client.h; the simulator is written
+ * independently of that client.
  * Tests: tests/unit/sim/test_head.c
  */
 struct sim_head;
 struct sim_head_node;
 
-/* Operations of the machine behind a node. Each may be NULL. */
+/* Callbacks into the machine behind a node. Each may be NULL. */
 struct sim_head_machine {
-	/* Switches power. Takes time; the machine calls sim_head_powered() when power has
-	 * changed. */
+	/* Requests a power change. It takes time; the machine calls sim_head_powered() when its
+	 * power has changed. */
 	void (*power)(void *machine, bool on);
-	/* True if the machine's port reaches the head node; NULL: always. */
+	/* True if the machine's network port reaches the head node; NULL: always. */
 	bool (*reaches)(void *machine);
-	/* Called when this image has been installed on the machine's disk. */
+	/* Called when the image with this name has been installed on the machine's disk. */
 	void (*installed)(void *machine, const char *image);
 };
 
@@ -84,35 +85,38 @@ struct sim_head *sim_head_new(struct loop_group *g, const struct sim_head_spec *
 void sim_head_free(struct sim_head *h);
 void sim_head_routes(struct sim_head *h, struct httpd *d);
 
-/* Adds a PhysicalNode with its BMC. *m is copied; NULL: a machine that only has power. */
+/* Adds a PhysicalNode with its BMC. machine is passed to the functions of *m, which is copied; m
+ * NULL: a machine that only has power. */
 struct sim_head_node *sim_head_add(struct sim_head *h, const char *name, const char *mac,
 				   const char *bmc_address, const struct sim_head_machine *m,
 				   void *machine);
-/* Sets a member of the node's device to this JSON text: "childType", "\"HeadNode\"". */
+/* Sets one member of the node's device to a JSON text, for example "childType" to
+ * "\"HeadNode\"". */
 void sim_head_set(struct sim_head_node *n, const char *member, const char *json);
 /* sim_head_device() returns the device as stored, sim_head_state() the node's state in BCM's
  * terms. */
 const char *sim_head_device(const struct sim_head_node *n);
 const char *sim_head_state(const struct sim_head_node *n);
-/* NULL: no such node. */
+/* Returns the node with this name; NULL: no such node. */
 struct sim_head_node *sim_head_node(struct sim_head *h, const char *name);
 
-/* Closes the node as an operator does, or opens it again. */
+/* closed true: closes the node, as an operator does; false: opens it. */
 void sim_head_close(struct sim_head_node *n, bool closed);
 
-/* Reports that the machine's power has changed. */
+/* Call it when the machine's power has changed to `on`. */
 void sim_head_powered(struct sim_head_node *n, bool on);
-/* Reports that the machine has booted without a medium and tries the network first. Returns false
- * if the head node does not answer; the machine then boots its disk. */
+/* Call it when the machine has booted without a medium and tries the network first. False: the head
+ * node does not answer, and the machine must boot its disk. */
 bool sim_head_boots(struct sim_head_node *n);
 
-/* Adds a fault as POST /sim/faults does. The text of ERR_INVALID says what is wrong. */
+/* Adds a fault in the JSON form of POST /sim/faults. ERR_INVALID: the fault is not valid; the error
+ * text has the cause. */
 int sim_head_fault(struct sim_head *h, const char *json, struct err *e)
 	__attribute__((warn_unused_result));
 /* Ends all faults. */
 void sim_head_well(struct sim_head *h);
 void sim_head_restart(struct sim_head *h, int64_t gone_ms);
-/* Returns the number of requests for this call. */
+/* Returns the number of requests so far for this call. */
 unsigned sim_head_count(const struct sim_head *h, const char *call);
 
 #endif

@@ -21,14 +21,16 @@ enum head_phase {
 struct head_fault {
 	struct list link;
 	char what[32], call[80], text[160];
-	/* count -1: no limit. */
+	/* count: number of times that the fault still applies; -1: no limit. value: as in
+	 * head.h. */
 	int64_t count, value;
 };
 
 struct sim_head_node {
 	struct sim_head *head;
 	char name[64], uuid[40];
-	/* The device, and the device before the last write; NULL: never written. */
+	/* text: the device as stored. before: the device before its last write; NULL: never
+	 * written. */
 	char *text, *before;
 	struct sim_head_machine ops;
 	void *machine;
@@ -47,9 +49,9 @@ struct sim_head {
 	int64_t boot_ms, install_ms;
 	/* Cookie of the present login; "": none. */
 	char cookie[40];
-	/* Name -> struct sim_head_node, owned. */
+	/* Map from name to struct sim_head_node, which the map owns. */
 	struct map *nodes;
-	/* Call -> unsigned *, owned. */
+	/* Map from call to the number of its requests (unsigned *), which the map owns. */
 	struct map *counts;
 	struct list faults;
 	/* Requests whose answer is delayed. */
@@ -59,19 +61,21 @@ struct sim_head {
 	unsigned operations;
 };
 
-/* Returns the next fault of this kind for the call and counts it down; NULL: none. */
+/* Returns the oldest fault of the kind `what` that applies to the call, and counts it down; NULL:
+ * none. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call);
-/* Returns a string member of the node's device, in a; "" if there is none. */
+/* Returns a string member of the node's device, in arena a; "": the device has no such member. */
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a);
-/* Replaces the device, as a write does. */
+/* Replaces the node's device by this text, as a write does. */
 void head_put(struct sim_head_node *n, const char *text);
 void head_power(struct sim_head_node *n, const char *operation);
 /* Begins the node's boot or install again after the daemon was down. */
 void head_begin_again(struct sim_head_node *n);
 void head_node_free(void *n);
-/* Returns {"ref_device_uuid", "status", "message"} of the node, in a. */
+/* Returns the JSON object {"ref_device_uuid", "status", "message"} of the node, in arena a. */
 const char *head_status(const struct sim_head_node *n, struct arena *a);
-/* These return all categories, software images and networks, as JSON lists. */
+/* head_categories(), head_images() and head_networks() return all categories, software images and
+ * networks, as JSON lists. */
 const char *head_categories(void);
 const char *head_images(void);
 const char *head_networks(void);

@@ -188,7 +188,8 @@ static void install_done(struct sim_head_node *n)
 	const char *category = head_member(n, "category", a);
 	bool kubernetes = str_ends(category, "2");
 
-	sim_head_set(n, "nextBootInstallMode", "\"\""); /* valid for one boot only */
+	/* Cleared, because the install mode is valid for one boot only. */
+	sim_head_set(n, "nextBootInstallMode", "\"\"");
 	sim_head_set(n, "blockDevicesClearedOnNextBoot", "[]");
 	if (n->ops.installed)
 		n->ops.installed(n->machine, kubernetes ? "kubernetes-1.36" : "default-image");
@@ -200,7 +201,8 @@ static void on_timer(void *arg)
 	struct sim_head_node *n = arg;
 	OWN(arena) a = arena_new();
 
-	if (loop_timer_active(&n->head->back)) { /* no node proceeds without the daemon */
+	if (loop_timer_active(&n->head->back)) {
+		/* Waits, because no node proceeds without the daemon. */
 		loop_timer_start(&n->timer, n->head->boot_ms);
 		return;
 	}
@@ -253,8 +255,8 @@ void head_power(struct sim_head_node *n, const char *operation)
 
 /* --- start and end ---------------------------------------------------------------------------- */
 
-/* Contains members that the simulator does not read, and numbers that a double cannot represent: a
- * client must write them back unchanged. */
+/* Returns the text of a new device. It contains members that the simulator does not read, and
+ * numbers that a double cannot represent: a client must write them back unchanged. */
 static char *new_device(const struct sim_head_node *n, unsigned number, const char *mac,
 			const char *bmc, bool is_11)
 {

@@ -8,7 +8,7 @@
 #include "sim/node.h"
 
 #define PER_OCTET 250
-#define KUBELET "v1.36.0" /* Version in each software image. */
+#define KUBELET "v1.36.0" /* Version of the kubelet in each software image. */
 
 struct sim_head_rack {
 	struct sim_rack *rack;
@@ -28,7 +28,8 @@ static bool reaches(void *machine)
 	return str_empty(segment) || str_eq(segment, "provisioning");
 }
 
-/* Writes the start of an image that the rack's machines boot; only the console names the image. */
+/* Writes the start of an image that the rack's machines boot to the root drive; only the console
+ * shows the image's name. */
 static void installed(void *machine, const char *image)
 {
 	struct sim_machine *m = machine;

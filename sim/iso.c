@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Block numbers: 16 volume, 17 terminator, 18 and 19 path tables, 20 root directory, files from
- * 21. */
+/* Block numbers: 16 volume descriptor, 17 terminator, 18 and 19 path tables, 20 root directory, 21
+ * and later: files. */
 enum { VOLUME = 16, TERMINATOR, PATH_LITTLE, PATH_BIG, ROOT, FILES };
 enum { NAME_BYTES = 27, HEAD = 33, FILES_MAX = 8, PATH_TABLE = 10 };
 #define LABEL "cidata"
@@ -34,7 +34,7 @@ static size_t put_record(uint8_t *p, const char *id, size_t id_len, uint32_t blo
 	p[0] = (uint8_t)len;
 	both(p + 2, 4, block);
 	both(p + 10, 4, (uint32_t)bytes);
-	p[18] = 126; /* 2026-01-01; no reader uses it */
+	p[18] = 126; /* 2026-01-01; no reader uses the date */
 	p[19] = p[20] = 1;
 	p[25] = directory ? 2 : 0;
 	both(p + 28, 2, 1);
@@ -43,7 +43,8 @@ static size_t put_record(uint8_t *p, const char *id, size_t id_len, uint32_t blo
 	return len;
 }
 
-/* Converts "meta-data" to "META-DATA.;1"; returns its length, or 0 if the name is not valid. */
+/* Writes the identifier of a file name to out: "meta-data" becomes "META-DATA.;1". Returns the
+ * identifier's length; 0: the name is not valid. */
 static size_t stored_name(const char *name, char out[NAME_BYTES + 4])
 {
 	size_t n = strlen(name);
@@ -123,7 +124,8 @@ static uint32_t little32(const uint8_t *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Compares as Linux shows names: lower case, without version and final dot. */
+/* True if the directory record has this name, compared as Linux shows names: in lower case, without
+ * version and final dot. */
 static bool is_named(const uint8_t *record, const char *name)
 {
 	size_t n = record[32], want = strlen(name);

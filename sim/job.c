@@ -5,15 +5,15 @@
 #include "sim/job_impl.h"
 
 /*
- * The Job controller. Each pod that ends is counted once, although it may be deleted at any moment
- * afterwards:
+ * The Job controller. A pod may be deleted at any moment after it ended, but must be counted
+ * exactly once:
  *
  *   pod with the finalizer ends --> its uid in status.uncountedTerminatedPods --> finalizer removed
  *     --> uid removed, status.succeeded or status.failed incremented
  *
- * A pod that is deleted before it ended counts as failed. A Job whose outcome is decided
- * (SuccessCriteriaMet, FailureTarget) has its pods deleted, and becomes Complete or Failed once all
- * are deleted and counted.
+ * A pod that is deleted before it ended counts as failed. If the outcome of a Job is decided
+ * (SuccessCriteriaMet, FailureTarget), its pods are deleted; the Job becomes Complete or Failed
+ * once all are deleted and counted.
  */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define BACKOFF_MS 10000
@@ -143,7 +143,8 @@ static void count(struct job_view *v, struct tally *good, struct tally *bad)
 			json_array_append(v->live, pod);
 			v->ready += sim_object_is(pod, "Ready");
 		}
-		/* A pod that was counted with one outcome keeps it. */
+		/* Counts the pod; a pod that was counted with one outcome before keeps that
+		 * outcome. */
 		if (is_tracked(pod) && succeeded(pod) && !holds(bad->was, sim_object_uid(pod)))
 			tally_pod(good, v->s, pod);
 		else if (is_tracked(pod) && (failed(pod) || holds(bad->was, sim_object_uid(pod))))
@@ -174,12 +175,13 @@ static bool is_late(const struct job_view *v)
 
 static bool has_succeeded(const struct job_view *v)
 {
-	if (!json_at(v->job, "spec", "completions")) /* a work queue: the first success ends it */
+	/* A Job without completions is a work queue: its first success ends it. */
+	if (!json_at(v->job, "spec", "completions"))
 		return v->succeeded > 0 && !json_array_size(v->live) && !v->terminating;
 	return v->succeeded >= json_int_at(v->job, "spec", "completions");
 }
 
-/* Returns the condition that decides the outcome; NULL: undecided. */
+/* Returns the condition that decides the Job's outcome, which the caller owns; NULL: undecided. */
 static json_t *verdict(const struct job_view *v)
 {
 	static const char *const types[] = {"FailureTarget", "SuccessCriteriaMet"};
@@ -228,7 +230,7 @@ static int64_t ended_at(const json_t *pod)
 	return last;
 }
 
-/* True while the back-off lasts: it doubles with each failure since the last success. */
+/* True while the back-off lasts, which doubles with each failure since the last success. */
 static bool waits(const struct job_view *v)
 {
 	int64_t good = 0, bad = 0, delay = BACKOFF_MS / 2;
@@ -305,7 +307,7 @@ static const char *start_time(const struct job_view *v, char now[static STR_TIME
 	return v->suspended ? NULL : str_or(since, str_time(now, workloads_now(v->s)));
 }
 
-/* Returns the final condition; valid once no pod remains and all are counted. */
+/* Returns the condition Complete or Failed, for use once no pod remains and all are counted. */
 static json_t *last_word(const struct job_view *v, const json_t *verdict)
 {
 	bool good = str_eq(json_str_at(verdict, "type"), "SuccessCriteriaMet");
@@ -354,7 +356,7 @@ static const json_t *end_of(const json_t *job)
 					      : NULL;
 }
 
-/* Deletes the Job after spec.ttlSecondsAfterFinished. */
+/* Deletes the Job if spec.ttlSecondsAfterFinished has passed since its end. */
 static void expire(struct sim_workloads *s, const json_t *job)
 {
 	const json_t *ttl_s = json_at(job, "spec", "ttlSecondsAfterFinished");

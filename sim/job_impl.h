@@ -4,7 +4,7 @@
 #include "sim/workloads_impl.h"
 
 /*
- * job_impl: shared by job.c and job_index.c.
+ * job_impl: shared by job.c (the Job controller) and job_index.c (Jobs with indexes).
  */
 #define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 #define JOB_INDEX "batch.kubernetes.io/job-completion-index"
@@ -12,29 +12,30 @@
 struct job_view {
 	struct sim_workloads *s;
 	json_t *job, *pods;
-	/* Pods that run, or will run. */
+	/* Pods that run, or that will run. */
 	json_t *live;
 	json_int_t terminating, ready;
-	/* Pods that ended, already counted or not; for an indexed Job, succeeded is the number of
-	 * indexes that succeeded. */
+	/* Numbers of pods that ended, whether the status counts them already or not. For an indexed
+	 * Job, succeeded is the number of indexes that succeeded. */
 	json_int_t succeeded, failed;
 	bool suspended;
-	/* One byte for each index. done: it succeeded; held: a live pod has it. NULL: not
-	 * indexed. */
+	/* One byte for each index. done: the index succeeded. held: a live pod has the index. NULL:
+	 * the Job is not indexed. */
 	char *done, *held;
 	size_t nindexes;
 };
 
 bool job_is_indexed(const json_t *job);
-/* Reads status.completedIndexes. */
+/* Begins a round: sets v->done from status.completedIndexes. */
 void job_index_start(struct job_view *v);
 void job_index_end(struct job_view *v);
-/* Records a pod that has ended. */
+/* Records a pod that has ended; if it succeeded, its index is done. */
 void job_index_ended(struct job_view *v, const json_t *pod);
 json_int_t job_index_count(const struct job_view *v);
 /* Returns the succeeded indexes as text, for example "0-2,4". */
 json_t *job_index_text(const struct job_view *v);
-/* Returns a pod for the lowest index without one; NULL: every index has one. */
+/* Returns a new pod for the lowest index that has neither succeeded nor a live pod; NULL: no such
+ * index. */
 json_t *job_index_pod(struct job_view *v);
 
 #endif

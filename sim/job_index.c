@@ -11,7 +11,7 @@
  * Job is complete when each index has succeeded once.
  * Tests: tests/unit/sim/test_job.c
  */
-#define INDEXES_MAX 100000 /* as in kube-apiserver */
+#define INDEXES_MAX 100000 /* The same limit as in kube-apiserver. */
 #define TEXT_MAX (1u << 20)
 
 bool job_is_indexed(const json_t *job)
@@ -19,7 +19,7 @@ bool job_is_indexed(const json_t *job)
 	return str_eq(json_str_at(job, "spec", "completionMode"), "Indexed");
 }
 
-/* Returns the index of a pod; -1 if it has none of this Job's. */
+/* Returns the index of a pod; -1: it has none, or none within this Job's completions. */
 static int64_t index_of(const struct job_view *v, const json_t *pod)
 {
 	const char *text = json_str_at(pod, "metadata", "annotations", JOB_INDEX);

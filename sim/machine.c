@@ -19,7 +19,7 @@
 #include "sim/rack.h"
 #include "wipe/proto.h"
 
-#define COLD_MS 2000 /* Additional POST time after a power loss. */
+#define COLD_MS 2000 /* Additional time of POST after a power loss, in ms. */
 #define STATE_MAX (64 << 10)
 
 static const char *const doing_names[] = {"Off", "POST", "Agent", "Node", "Nothing"};
@@ -81,7 +81,7 @@ struct sim_times sim_machine_times(const struct sim_machine *m)
 	return sim_times_or_fast(&sim_rack_spec_of(m->rack)->times);
 }
 
-/* Adds up to a tenth, so that no two machines run in lockstep. */
+/* Adds a random part of up to a tenth, so that no two machines run in lockstep. */
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms)
 {
 	return ms + (int64_t)loop_random_below(loop_here(m), (uint64_t)ms / 10 + 1);
@@ -105,7 +105,8 @@ static json_t *state_json(const struct sim_machine *m)
 			 m->legacy_boot);
 }
 
-/* Writes beside the file and renames: a killed process leaves the old state or the new one. */
+/* Replaces a file by writing a second one and renaming it: a killed process leaves the old text or
+ * the new one. */
 static int write_file(const char *path, const char *text, struct err *e)
 {
 	char *tmp = mem_printf("%s.new", path);
@@ -210,7 +211,7 @@ static void on_medium(const char *block, const struct err *e, struct sim_machine
 	sim_medium_free(done);
 }
 
-/* Returns the boot target of virtual media; NULL: Cd and UsbCd. */
+/* Returns the boot target that boots virtual media; NULL: Cd and UsbCd do. */
 static const char *virtual_cd(const struct sim_machine *m)
 {
 	const struct sim_dialect *d = sim_rack_dialect(m);
@@ -218,7 +219,8 @@ static const char *virtual_cd(const struct sim_machine *m)
 	return d ? d->quirks.boot.cd : NULL;
 }
 
-/* Returns the URL of the medium that the boot override selects; NULL: the disk. */
+/* Returns the URL of the medium that the boot override selects; NULL: none, the machine does not
+ * boot a medium. */
 static const char *boot_url(const struct sim_machine *m)
 {
 	const char *cd = virtual_cd(m);
@@ -375,8 +377,9 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 	}
 }
 
-/* Restores the machine after the rack was killed. Memory is lost, drives are not. The firmware
- * takes longer than usual, and a machine that ran the agent boots the inserted medium again. */
+/* Restores the machine after the rack was killed. The contents of memory are lost, those of drives
+ * are not. POST takes longer than usual, and a machine that ran the agent boots the inserted medium
+ * again. */
 static void come_back(struct sim_machine *m)
 {
 	bool from_medium = m->on && m->doing == SIM_AGENT && m->image;

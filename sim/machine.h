@@ -18,10 +18,10 @@
  * The BMC (sim/bmc.h) changes power and boot settings, and is called back when they change.
  * Durations are those of spec.times, with jitter from loop_random.
  *
- * With spec.data the drives are the files NAME-drive0 and so on. Power, boot settings, boot count
- * and boot id are stored in NAME.json, written at each change: a rack that was killed continues
- * with its machines as they were. A machine whose operating system ran continues in the same boot.
- * A machine that was in POST or ran the agent boots again, as after a power loss, because the
+ * With spec.data, each drive is a file, NAME-drive0 and so on. Power, boot settings, boot count and
+ * boot id are stored in NAME.json, written at each change: a rack that was killed continues with
+ * its machines as they were. A machine whose operating system ran continues in the same boot. A
+ * machine that was in POST or ran the agent boots again, as after a power loss, because the
  * contents of its memory are lost.
  */
 #define MACHINE_DRIVES 4
@@ -37,22 +37,23 @@ struct sim_rack;
 enum sim_doing { SIM_OFF, SIM_POST, SIM_AGENT, SIM_NODE, SIM_NOTHING };
 
 struct sim_times {
-	/* From a power request to the change of power. */
+	/* Time in ms from a power request to the change of power. */
 	int64_t power_ms;
-	/* From power-on to the boot. */
+	/* Time in ms from power-on to the boot. */
 	int64_t post_ms;
-	/* From the boot of a medium to the agent's hello. */
+	/* Time in ms from the boot of a medium to the agent's hello. */
 	int64_t kernel_ms;
-	/* From the boot of the root drive to the start of the kubelet. */
+	/* Time in ms from the boot of the root drive to the start of the kubelet. */
 	int64_t system_ms;
-	/* Erase rate and write rate of one drive: the rates that the agent reports and keeps. */
+	/* Erase rate and write rate of one drive; the agent reports these rates and does not exceed
+	 * them. */
 	int64_t wipe_bytes_per_s, write_bytes_per_s;
 };
 /* Returns *t with each 0 replaced by the duration or rate of a fast laptop demo. */
 struct sim_times sim_times_or_fast(const struct sim_times *t);
 
-/* Network boot by a head node (head_rack.h): called when no medium boots, before the disk, and on
- * each power change. */
+/* Network boot by a head node (head_rack.h). Its callbacks run when no medium boots, before the
+ * disk boots, and on each power change. */
 struct sim_net_boot {
 	/* True if the head node boots the machine; the machine then boots nothing else. */
 	bool (*boots)(struct sim_machine *m, void *arg);
@@ -69,11 +70,11 @@ struct sim_machine {
 	char wwns[MACHINE_DRIVES][40];
 	unsigned ndrives;
 
-	/* Settings of the BMC; sim_machine_save() must follow each change. */
+	/* Settings of the BMC, up to legacy_boot; sim_machine_save() must follow each change. */
 	bool on;
 	/* Medium, boot override and HTTP boot URL; malloc'd. NULL: not set. */
 	char *image, *boot_target, *boot_enabled, *http_boot_uri;
-	/* True if the boot override is for legacy BIOS, in which none of these media boots. */
+	/* True: the boot override is for legacy BIOS, in which no medium of the rack boots. */
 	bool legacy_boot;
 
 	enum sim_doing doing;
@@ -83,45 +84,46 @@ struct sim_machine {
 	struct sim_node *node;
 	/* Medium that is being fetched; NULL: none. */
 	struct sim_medium *medium;
-	/* Ends POST. */
+	/* Timer that ends POST. */
 	struct loop_timer timer;
-	/* Callback into the BMC: power or boot settings changed without a request of the BMC. */
+	/* Callback into the BMC, called when power or boot settings changed without a request of
+	 * the BMC; arg is `bmc`. */
 	void (*changed)(void *bmc);
 	void *bmc;
 
-	/* Borrowed; NULL: no network boot. */
+	/* Network boot of the machine; borrowed. NULL: no network boot. */
 	const struct sim_net_boot *net_boot;
 	struct loop_timer power_timer;
 	bool power_wanted;
 	/* Last line of the console, for users. */
 	char console[160];
-	/* A kind other than ERR_NONE means that the machine's files cannot be used. */
+	/* Error that makes the machine's files unusable; kind ERR_NONE: they are usable. */
 	struct err problem;
 };
 
-/* Initializes machine `number`. Uses only the rack's spec and group, which must be set; uses
- * nothing else of the rack until the loop runs. */
+/* Initializes machine `number`. Until the loop runs, uses only the rack's spec and group, which
+ * must be set. */
 void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number);
-/* Frees the machine as if the process were killed: its stored state does not change. */
+/* Frees the machine as if the process were killed: its stored state stays unchanged. */
 void sim_machine_done(struct sim_machine *m);
 void sim_machine_save(struct sim_machine *m);
 
-/* Switches power after times.power_ms. */
+/* Requests a power change, which happens after times.power_ms. */
 void sim_machine_power(struct sim_machine *m, bool on);
 /* Removes mains power at once. */
 void sim_machine_cut(struct sim_machine *m);
 /* Resets the machine at once: POST begins again. */
 void sim_machine_reboot(struct sim_machine *m);
-/* True while a power change is in progress; *on: its target state. */
+/* True while a power change is in progress; *on is then its target state. */
 bool sim_machine_switching(const struct sim_machine *m, bool *on);
 const char *sim_doing_name(enum sim_doing d);
 
 /* sim_machine_times() returns the times of the rack, none of them 0. sim_machine_jitter() returns
- * ms plus a random part. */
+ * ms plus a random part of up to a tenth. */
 struct sim_times sim_machine_times(const struct sim_machine *m);
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms);
 struct loop_group *sim_machine_group(const struct sim_machine *m);
-/* Replaces the console line. */
+/* Replaces the machine's console line. */
 void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

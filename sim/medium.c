@@ -19,10 +19,10 @@ struct sim_medium {
 	struct http_req *req;
 	struct loop_timer timer;
 	char *path;
-	/* Number of bytes searched. */
+	/* Number of bytes of the image that were searched. */
 	int64_t at;
 	unsigned attempts;
-	/* True if the reply has status 206 and begins at `at`. */
+	/* True: the reply has status 206 and begins at `at`. */
 	bool partial;
 	/* Number of bytes of the reply to skip, because they were received before. */
 	int64_t skip;
@@ -33,8 +33,8 @@ struct sim_medium {
 
 static void start(void *arg);
 
-/* Searches the window for a boot block. Keeps the end of the window, which may be the beginning of
- * a block. */
+/* Searches the window (the latest received bytes) for a boot block. Retains the window's end, which
+ * may be the beginning of a block. */
 static void look(struct sim_medium *f)
 {
 	struct buf *w = &f->window;

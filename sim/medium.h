@@ -5,23 +5,23 @@
 #include "wipe/proto.h"
 
 /*
- * medium: how the firmware finds the boot block on virtual media: it fetches the image over HTTP
+ * medium: how the firmware finds the boot block on virtual media. It fetches the image over HTTP
  * and searches the data as they arrive, until it has found the boot block of wipe/proto.h (by the
  * start of its JSON) or the image ends. An interrupted download is resumed with Range, a few times.
  * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c
  */
-#define MEDIUM_MAX (512ll << 20) /* A longer image is not a boot medium. */
+#define MEDIUM_MAX (512ll << 20) /* Largest boot medium in bytes; a longer image is refused. */
 
-/* Calls done() once, never before returning. block: PROTO_BOOT_BLOCK bytes; NULL with *e if nothing
- * is bootable. */
+/* Fetches the medium and searches it for a boot block. done() is called once, never before
+ * sim_medium_fetch() returns. block: PROTO_BOOT_BLOCK bytes; NULL with *e: nothing is bootable. */
 struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 				    void (*done)(const char *block, const struct err *e,
 						 struct sim_machine *m));
-/* Frees f; done() is not called any more. */
+/* Frees f; done() is not called afterwards. */
 void sim_medium_free(struct sim_medium *f);
 
-/* Writes the part of the agent's ISO that a media server and a simulated machine read: its boot
- * block. Text. */
+/* Writes a text to out that serves as the agent's ISO: its boot block, the only part that a media
+ * server and a simulated machine read. */
 #define SIM_AGENT_IMAGE_BYTES (2 * PROTO_BOOT_BLOCK)
 void sim_agent_image(char out[static SIM_AGENT_IMAGE_BYTES + 1]);
 

@@ -65,7 +65,8 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 
 	c->id = s->next_id++;
 	c->vnet = s->next_id++;
-	/* The two initial clusters get the last subnets. */
+	/* Gives the two initial clusters the last subnets, so that the first tenant gets the first
+	 * one. */
 	c->net = (s->nets++ + NT_NETS - 2) % NT_NETS;
 	c->vpc = vpc;
 	for (int f = 0; f < NT_FABRICS && template_ == NT_WITH_FABRICS; f++)
@@ -134,13 +135,13 @@ static bool is_planned(const struct sim_netris *s, const struct nt_server *v)
 	return loop_now(s->loop) >= v->since + s->spec.plan_ms;
 }
 
-/* Until a change is planned, shows the cluster that was last reported to the switches. */
+/* Before a change is planned, the controller shows the cluster that the switches reported last. */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c)
 {
 	return is_planned(s, v) ? v->cluster == c : v->told[0] == c->id;
 }
 
-/* Returns the id of the desired cluster on that lane; 0: none. */
+/* Returns the id of the cluster to which the server's lane (NIC or fabric) must move; 0: none. */
 static int64_t wanted_in(const struct nt_server *v, unsigned lane)
 {
 	const struct nt_cluster *c = v->cluster;
@@ -164,7 +165,7 @@ bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)
 
 /* --- switches --------------------------------------------------------------------------------- */
 
-/* Returns the name of the switch or fabric manager that moves this lane. */
+/* Returns the name of the switch or fabric manager that moves this lane (NIC or fabric). */
 static const char *mover(const struct sim_netris *s, const struct nt_server *v, unsigned lane)
 {
 	return lane < NT_NICS ? s->switches[v->leaf + lane].name
@@ -283,8 +284,7 @@ static void make_inventory(struct sim_netris *s)
 	}
 }
 
-/* Puts all gpu servers into the cluster without reporting a move, as if that had happened long
- * ago. */
+/* Puts all gpu servers into the cluster, also on the switches, without reporting a move. */
 static void begin_in(struct sim_netris *s, const char *cluster)
 {
 	list_for_each (c, &s->clusters, struct nt_cluster, link) {

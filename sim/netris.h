@@ -7,8 +7,8 @@
 #include "base/loop/loop.h"
 
 /*
- * netris: a simulated Netris controller with its switches, as an httpd handler; `drover sim netris`
- * runs it.
+ * netris: a simulated Netris controller (a network controller) with its switches, as an httpd
+ * handler; `drover sim netris` runs it.
  *
  * It has one site `hall`, one tenant `Admin`, servers gpu-1 and so on, host-1 and host-2, each with
  * the NICs eth1 and eth2 on two leaf switches, the templates `gpu-tenant`, `isolated`,
@@ -16,37 +16,37 @@
  * create everything else.
  *
  * In a cluster of the template `gpu-fabrics` a server also has InfiniBand (nic ib1) and NVLink
- * (nvl1), each in its own V-net. Their managers `ufm-1` and `nmx-1` move servers into these V-nets
- * as switches do. These V-nets have servers and no ports.
+ * (nvl1), each in its own V-net. The fabric managers `ufm-1` and `nmx-1` move servers into these
+ * V-nets as switches do. These V-nets have servers and no ports.
  *
  * A change of a server cluster changes only its desired state. After plan_ms the controller's
- * V-nets show it. A switch applies it with its next heartbeat, every beat_ms; the heartbeat updates
- * lastSeen, and only then the port moves, which on_move() reports. The cluster is Active when all
- * its switches have applied it.
+ * V-nets show the change. A switch applies it with its next heartbeat, every beat_ms. The heartbeat
+ * updates lastSeen, and only then the port moves, which on_move() reports. The cluster is Active
+ * when all its switches have applied the change.
  *
  * Each V-net has its own subnet, in which DHCP assigns .100 to .199: the first tenant's gateway is
  * 10.20.0.1/24, the next one's 10.20.1.1/24. A load balancer with an automatic address gets
- * SIM_NETRIS_FREE and a number. Its backends are healthy, unless a fault says otherwise.
+ * SIM_NETRIS_FREE and a number. Its backends are healthy unless a fault makes them fail.
  *
  * With `loose` the form of answers changes from request to request, as it does between releases:
  * ids as strings, booleans as "yes", lists of clusters and V-nets without their members.
  */
-#define SIM_NETRIS_FREE "10.90.2." /* Prefix of automatic addresses, before a number from 1. */
+#define SIM_NETRIS_FREE "10.90.2." /* Prefix of automatic addresses; a number from 1 follows. */
 struct sim_netris;
 
 struct sim_netris_move {
 	const char *server, *nic, *switch_, *port, *mac;
-	/* Cluster in whose V-net the port is now; NULL: none. */
+	/* Name of the cluster in whose V-net the port is now; NULL: none. */
 	const char *cluster;
 };
 struct sim_netris_spec {
 	struct loop_group *group;
-	/* 1 to 20,000. */
+	/* Number of servers gpu-N, 1 to 20,000. */
 	unsigned servers;
-	/* Prefix of the servers' names, before a number from 0; NULL: "gpu-" with numbers from
+	/* Prefix of the servers' names, before a number from 0; NULL: "gpu-", with numbers from
 	 * 1. */
 	const char *names;
-	/* Borrowed, as is the password; both must outlive the simulator. */
+	/* User name and password for logins; borrowed, must outlive the simulator. */
 	const char *user;
 	const char *password;
 	/* latency_ms: delay of each answer. plan_ms: time until V-nets show a change. beat_ms:
@@ -63,7 +63,7 @@ struct sim_netris_spec {
 	void *arg;
 };
 struct sim_netris *sim_netris_new(const struct sim_netris_spec *s);
-/* Frees the simulator; its httpd must be freed first. */
+/* Frees s; free the httpd that has its routes first. */
 void sim_netris_free(struct sim_netris *s);
 void sim_netris_routes(struct sim_netris *s, struct httpd *d);
 
@@ -101,17 +101,18 @@ int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, con
 /* Ends all faults. */
 void sim_netris_well(struct sim_netris *s);
 
-/* Returns the cluster in whose V-net the switches have the server's ports, whatever the controller
- * reports; NULL: none, or not the same for all ports. */
+/* Returns the name of the cluster in whose V-net the switches have the server's ports, whatever the
+ * controller reports. NULL: in none, or not the same for all ports. */
 const char *sim_netris_where(const struct sim_netris *s, const char *server);
-/* Returns the cluster that contains the server in the controller; NULL: none. */
+/* Returns the name of the cluster that contains the server, as the controller has it; NULL:
+ * none. */
 const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
-/* True if there is a server cluster of this name. */
+/* True if a server cluster with this name exists. */
 bool sim_netris_has(const struct sim_netris *s, const char *cluster);
 /* Returns the number of load balancers. */
 unsigned sim_netris_balancers(const struct sim_netris *s);
 /* sim_netris_logins() returns the number of login attempts, sim_netris_changes() the number of
- * write requests that were acted upon. */
+ * write requests that took effect. */
 unsigned sim_netris_logins(const struct sim_netris *s);
 unsigned sim_netris_changes(const struct sim_netris *s);
 

@@ -44,7 +44,9 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	httpd_on_gone(l->q, NULL, NULL); /* on_late() frees l, so a later disconnect must not */
+	/* Unregisters on_late(), which frees l, because a later disconnect must not free it
+	 * again. */
+	httpd_on_gone(l->q, NULL, NULL);
 	httpd_reply_json(l->q, l->status, l->text);
 	late_free(l);
 }
@@ -96,7 +98,7 @@ static void reply_text(struct sim_netris *s, struct httpd_req *q, int status, co
 	httpd_on_gone(q, on_gone, l);
 }
 
-/* Sends the answer in its envelope. Takes ownership of data. */
+/* Sends the answer in the envelope of the API. Takes ownership of data. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message)
 {
@@ -162,7 +164,7 @@ static void on_auth(struct httpd_req *q, void *arg)
 	str_hex(hex, random, sizeof(random));
 	str_format(cookie, sizeof(cookie), COOKIE "%s", hex);
 	str_format(set, sizeof(set), "%s; Path=/; HttpOnly", cookie);
-	/* bounds the sessions of a client that logs in again and again */
+	/* Bounds the number of sessions, because a client may log in again and again. */
 	if (map_size(s->sessions) >= 64)
 		map_clear(s->sessions);
 	in = mem_new(struct session);
@@ -182,7 +184,8 @@ static void on_who(struct httpd_req *q, void *arg)
 
 /* --- reads ------------------------------------------------------------------------------------ */
 
-/* Simulates another writer, between a client's read and its write. */
+/* Simulates another writer that changes cluster c between a client's read and its write, if a fault
+ * requires it. */
 static void intrude(struct sim_netris *s, struct nt_cluster *c, const char *path)
 {
 	const struct nt_fault *adds = nt_strikes(s, "OtherAdds", "GET", path);
@@ -327,7 +330,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 
 	if (!nt_admitted(s, q))
 		return;
-	if (str_eq(path, "/api/tenants")) { /* API v1: a list without an envelope */
+	if (str_eq(path, "/api/tenants")) { /* API v1 answers with a list without an envelope. */
 		bare = json_pack("[o]", nt_ref(s, NT_TENANT_ID, "Admin"));
 		text = json_text(bare);
 		reply_text(s, q, 200, text);
@@ -351,7 +354,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* Returns the request body; NULL: the request is answered and must not be executed. */
+/* Returns the request body. NULL: the request is answered and must not be executed. */
 json_t *nt_body(struct sim_netris *s, struct httpd_req *q)
 {
 	size_t len;
@@ -459,7 +462,7 @@ static void on_post_vpc(struct httpd_req *q, void *arg)
 		taken = taken || str_eq(v->name, name);
 	if (taken)
 		nt_reply(s, q, 400, NULL, "the name is missing or in use");
-	else /* data is the id itself, as in some releases */
+	else /* The data is the id itself, as in some releases. */
 		nt_reply(s, q, 200,
 			 nt_number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id), NULL);
 }

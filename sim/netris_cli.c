@@ -16,13 +16,13 @@
 #include "sim/netris.h"
 
 /*
- * `drover sim netris` stores its password, its certificates and network.yaml (spec.network of a
- * Provider that uses the controller) in one directory. Objects that requests created are not
- * stored.
+ * `drover sim netris` stores its password, its certificates and network.yaml in one directory.
+ * network.yaml contains spec.network of a Provider that uses the controller. Objects that requests
+ * created are not stored.
  *
  * Each move of a port on a switch can be written to a file, and sent to a program that speaks the
- * protocol of docs/exec-fabric.md. For that program a machine is located where its eth1 is, and the
- * segment is the name of its server cluster, or "none".
+ * protocol of docs/exec-fabric.md. For that program a machine's port is its eth1, and the segment
+ * is the name of its server cluster, or "none".
  * Tests: tests/real/netris.py
  */
 #define PROGRAM_ARGS 16
@@ -153,7 +153,7 @@ static void on_signal(int signum, void *arg)
 	loop_stop(r->loop);
 }
 
-/* Writes spec.network of a Provider that uses the controller. */
+/* Writes network.yaml, with spec.network of a Provider that uses the controller. */
 static int write_network(struct run *r, unsigned port, struct err *e)
 {
 	char *text = mem_printf(

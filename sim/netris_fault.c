@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "sim/netris_impl.h"
 
-/* netris_fault: injected faults. Tests: tests/unit/sim/test_netris.c */
+/* netris_fault: faults that a test or an operator injects. Tests: tests/unit/sim/test_netris.c */
 static const char *const kinds[] = {
 	"Status",     "NotSuccess", "LostReply", "Silent",    "Ignored",    "Garbage",
 	"Slow",	      "Expire",	    "StaleRead", "Forget",    "OtherAdds",  "OtherRemoves",
@@ -46,7 +46,8 @@ void sim_netris_well(struct sim_netris *s)
 		fault_free(f);
 }
 
-/* Compares `on`, for example "PUT /api/v2/server-cluster", with a request. */
+/* True if a fault with this `on`, for example "PUT /api/v2/server-cluster", concerns the request;
+ * on NULL: any request. */
 static bool is_on(const char *on, const char *method, const char *path)
 {
 	size_t n = strlen(method);

@@ -11,7 +11,8 @@
  * netris_fault.c, netris_json.c and netris_lb.c; not included elsewhere.
  */
 #define NT_NICS 2
-/* InfiniBand and NVLink, moved by their managers; only in clusters whose template has them. */
+/* InfiniBand and NVLink. Their fabric managers move them, and only clusters whose template has them
+ * use them. */
 #define NT_FABRICS 2
 #define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
@@ -28,15 +29,16 @@ struct nt_server {
 	/* Index of the leaf switch of eth1; eth2 is on the next switch. */
 	unsigned leaf;
 	bool host;
-	/* Cluster that contains the server, not shared; NULL: none. */
+	/* Cluster that contains the server as an unshared member; NULL: none. */
 	struct nt_cluster *cluster;
 	/* Loop time of the last change of `cluster`. */
 	int64_t since;
-	/* Id of the server's cluster on the switch, as reported and as forwarded; 0: none. */
+	/* Id of the server's cluster for each lane (NIC or fabric), as the switch reports it (told)
+	 * and as it really forwards (really); 0: none. */
 	int64_t told[NT_LANES], really[NT_LANES];
 };
 struct nt_switch {
-	/* seen: wall ms. */
+	/* seen: wall ms of the last heartbeat. */
 	int64_t id, seen;
 	char name[16];
 };
@@ -51,7 +53,7 @@ struct nt_lb {
 	int64_t id, site, vpc, port;
 	char *name, *ip;
 	bool enabled;
-	/* Backends as sent. */
+	/* Backends as the request had them. */
 	json_t *backends;
 };
 struct nt_member {
@@ -64,12 +66,12 @@ struct nt_cluster {
 	int64_t id, vpc, vnet;
 	/* Ids of the V-nets of InfiniBand and NVLink; 0: the template has none. */
 	int64_t fabric[NT_FABRICS];
-	/* The V-net has the subnet 10.20.NET.0/24. */
+	/* Number NET of the V-net's subnet 10.20.NET.0/24. */
 	unsigned net;
 	unsigned template_;
 	char *name;
 	json_t *tags;
-	/* Members, and the members before the last change. */
+	/* v: members. before: members before the last change. */
 	struct nt_member *v, *before;
 	size_t n, nbefore;
 };
@@ -92,10 +94,10 @@ struct sim_netris {
 	struct nt_switch *switches;
 	size_t nswitches;
 	struct list clusters, vpcs, lbs, faults, replies;
-	/* Cookie -> struct session of netris_api.c. */
+	/* Map from cookie to struct session of netris_api.c. */
 	struct map *sessions;
 	int64_t next_id;
-	/* Number of subnets assigned so far. */
+	/* Number of subnets that were assigned so far. */
 	unsigned nets;
 	unsigned logins, changes, requests;
 	struct loop_timer beat;
@@ -108,10 +110,11 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 void nt_cluster_free(struct sim_netris *s, struct nt_cluster *c);
 struct nt_vpc *nt_vpc_new(struct sim_netris *s, const char *name, const json_t *tags);
 void nt_vpc_free(struct nt_vpc *v);
-/* Replaces the member list. NULL: accepted; otherwise returns the reason for refusal. */
+/* Replaces the members of c by those in `servers`. Returns NULL if they are accepted, otherwise the
+ * reason for refusal. */
 const char *nt_members_set(struct sim_netris *s, struct nt_cluster *c, const json_t *servers);
 bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c);
-/* True if the controller shows the server in the V-net of the cluster. */
+/* True if the controller shows the server's ports in the V-net of the cluster. */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c);
 struct nt_fabric {
 	const char *nic, *manager, *postfix, *type;
@@ -124,26 +127,28 @@ void nt_lb_free(struct nt_lb *b);
 void nt_lb_routes(struct sim_netris *s, struct httpd *d);
 bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
 
-/* netris_api.c: checks the login and applies the faults of requests; false: answered. */
+/* netris_api.c. Checks the login and applies the faults of requests. False: the request was
+ * answered. */
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
-/* Returns the request body; NULL: answered. */
+/* Returns the request body, which the caller owns; NULL: the request was answered. */
 json_t *nt_body(struct sim_netris *s, struct httpd_req *q);
-/* Takes ownership of data. message NULL: success. */
+/* Answers the request with data, of which it takes ownership. message: error text; NULL:
+ * success. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message);
 int64_t nt_asked_id(const struct httpd_req *q);
-/* netris_json.c: the form of this answer: bit 0 numbers as strings, bit 1 words for booleans, bit 2
- * short lists. */
+/* netris_json.c. Returns the form of the present answer: bit 0 numbers as strings, bit 1 words for
+ * booleans, bit 2 short lists. */
 unsigned nt_form(const struct sim_netris *s);
-/* These return a value in the form of this answer. */
+/* nt_number(), nt_truth() and nt_ref() return a value in the form of the present answer
+ * (nt_form()). */
 json_t *nt_number(const struct sim_netris *s, int64_t n);
 json_t *nt_truth(const struct sim_netris *s, bool is);
 json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
-/* These return parts of the network as the controller's answers contain them; the caller owns the
- * result. short_: as lists contain them. */
+/* nt_*_json() return parts of the network as the controller's answers contain them; the caller owns
+ * the result. short_: leaves out what lists leave out. stale: the state before the last change. */
 json_t *nt_vpc_json(const struct sim_netris *s, const struct nt_vpc *v);
 json_t *nt_templates_json(const struct sim_netris *s);
-/* stale: the state before the last change. */
 json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale, bool short_);
 json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_);
 json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_);
@@ -153,9 +158,9 @@ json_t *nt_links_json(const struct sim_netris *s);
 json_t *nt_ports_json(const struct sim_netris *s);
 json_t *nt_subnets_json(const struct sim_netris *s);
 
-/* netris_fault.c: nt_strikes() returns the first fault that applies to this request and counts it
- * down; NULL: none. nt_stands() returns true if a fault is active for this name, and does not count
- * it. */
+/* netris_fault.c. nt_strikes() returns the first fault that applies to the request and counts it
+ * down; NULL: none. nt_stands() returns true if a fault is active for `name`, without counting it
+ * down. */
 struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
 			    const char *path);
 bool nt_stands(const struct sim_netris *s, const char *what, const char *name);

@@ -10,8 +10,8 @@
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-/* The form of this answer, by the number of the request: bit 0 strings, bit 1 words, bit 2 short
- * lists. */
+/* Returns the form of the present answer, from the number of the request: bit 0 numbers as strings,
+ * bit 1 words for booleans, bit 2 short lists. */
 unsigned nt_form(const struct sim_netris *s)
 {
 	return s->spec.loose ? s->requests % 8 : 0;
@@ -128,8 +128,8 @@ json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool s
 	return j;
 }
 
-/* Lists the servers that the manager is to move into the V-net, and those that it has not moved out
- * yet. */
+/* Returns the V-net of a fabric (InfiniBand, NVLink). It lists the servers that the fabric manager
+ * must move into the V-net, and those that it has not moved out yet. */
 json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_)
 {
 	json_t *servers = json_array(), *j;
@@ -169,7 +169,8 @@ static json_t *gateway_json(struct sim_netris *s, const struct nt_cluster *c)
 			 nt_truth(s, true), "dhcp", "start", start, "end", end);
 }
 
-/* Lists the ports of unshared members; the ports of a shared server stay in its own V-net. */
+/* Returns the V-net of a cluster with the ports of its unshared members; the ports of a shared
+ * server stay in the V-net of its own cluster. */
 json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
 {
 	unsigned nics = c->template_ == NT_OTHER_NICS ? 0 : NT_NICS;

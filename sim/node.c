@@ -10,8 +10,10 @@
 
 #define AGAIN_MS 2000
 #define TICK_MS 500
-#define READY_MS 1000 /* From registration to Ready: start of the network plugin. */
-#define GPUS_MS 3000  /* From Ready to the GPUs: start of the device plugin. */
+/* Time in ms from registration to Ready, for the start of the network plugin. */
+#define READY_MS 1000
+/* Time in ms from Ready until the GPUs appear, for the start of the device plugin. */
+#define GPUS_MS 3000
 #define LEASE_MS 10000
 #define STATUS_MS (5 * 60 * 1000)
 #define HEAD 4096
@@ -94,7 +96,7 @@ bool node_reaches(const struct sim_node *n)
 
 /* --- the Node --------------------------------------------------------------------------------- */
 
-/* Parses "a=b,c=d" into an object. */
+/* Returns a text "a=b,c=d" as a JSON object. */
 static json_t *pairs(const char *text)
 {
 	json_t *out = json_object();
@@ -116,7 +118,7 @@ static json_t *pairs(const char *text)
 	return out;
 }
 
-/* Parses "key[=value]:Effect,...". */
+/* Returns the node's taints, "key[=value]:Effect,...", as a JSON array. */
 static json_t *taints(const struct sim_node *n)
 {
 	json_t *out = json_array();
@@ -173,7 +175,8 @@ static void keep_back(json_t *c, const char *what)
 	}
 }
 
-/* Capacity minus the reservations for the system, and for kubelet and runtime. */
+/* Returns the capacity minus the resources reserved for the system, the kubelet and the container
+ * runtime. */
 static json_t *allocatable(const struct sim_node *n)
 {
 	json_t *c = capacity(n);
@@ -221,7 +224,7 @@ static json_t *status_json(struct sim_node *n)
 		"daemonEndpoints", "kubeletEndpoint", "Port", 10250);
 }
 
-/* Once the Node exists, drover may delete the bootstrap token at any moment. */
+/* Call it when the Node exists: drover may then delete the bootstrap token at any moment. */
 static void is_registered(struct sim_node *n)
 {
 	n->registered = true;
@@ -265,7 +268,7 @@ static void on_status(struct sim_node *n, int status, const json_t *o, void *arg
 	(void)arg;
 	n->asking = false;
 	if (status != 200)
-		n->status_at = 0; /* written again soon */
+		n->status_at = 0; /* Makes the status due at once, because the write failed. */
 	later(n, status == 200 ? TICK_MS : AGAIN_MS);
 }
 
@@ -336,7 +339,8 @@ static void on_identified(struct sim_node *n)
 	later(n, n->who != NODE_NOBODY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
 }
 
-/* Advances Ready and the GPUs; true if the status must be written now. */
+/* Sets Ready and then the GPUs when their time has come. Returns true if the status must be written
+ * now. */
 static bool progressed(struct sim_node *n)
 {
 	int64_t now = node_now(n);
@@ -391,8 +395,8 @@ static void on_timer(void *arg)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-/* Returns the value of KEY=VALUE, in a; "" if absent or if it contains other characters, as
- * docs/image-contract.md requires. */
+/* Returns the value of a line KEY=VALUE, in arena a. "": the line is absent, or the value contains
+ * characters that docs/image-contract.md does not permit. */
 static const char *setting(struct arena *a, const char *text, const char *key)
 {
 	size_t n = strlen(key);

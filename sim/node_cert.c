@@ -3,8 +3,8 @@
  *
  *   key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME
  *
- * Without that API, or if nobody has signed within SIGN_MS, the bootstrap token itself is used; if
- * it is refused, the node begins again.
+ * If the API server does not have that API, or nobody has signed within SIGN_MS, the bootstrap
+ * token itself is used. If the token is refused, the node begins again.
  *
  * The key is stored on the root drive before the request is sent, and the request is named after
  * the key: a node that lost power while it waited requests the same certificate. A certificate that
@@ -21,8 +21,8 @@
 
 #define REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 #define SIGNER "kubernetes.io/kube-apiserver-client-kubelet"
-#define SIGN_MS                                                                                    \
-	30000 /* A real kubelet waits an hour; here the fallback should become visible soon. */
+/* A real kubelet waits an hour; here the use of the bootstrap token should become visible soon. */
+#define SIGN_MS 30000
 
 /* --- credentials on the root drive ------------------------------------------------------------ */
 
@@ -154,7 +154,7 @@ static void on_looked(struct sim_node *n, int status, const json_t *o, void *arg
 
 	(void)arg;
 	if (status == 404)
-		n->requested = false; /* the request was cleaned up: create it again */
+		n->requested = false; /* Creates the request again, because it was cleaned up. */
 	else if (has_condition(o, "Denied") || has_condition(o, "Failed"))
 		sim_machine_say(n->machine, "join: %s: the cluster denied the certificate",
 				n->request);

@@ -1,7 +1,7 @@
 /*
- * node_join: which CA the node accepts for the API server, by kubeadm's token discovery: it reads
- * the ConfigMap cluster-info from an unverified server, without sending any secret, and accepts its
- * CA if that has the hash on the config drive.
+ * node_join: which CA the node accepts for the API server, by kubeadm's token discovery. The node
+ * reads the ConfigMap cluster-info from a server that is not verified, without sending any secret.
+ * It accepts the CA in the ConfigMap if that CA has the hash on the config drive.
  * Tests: tests/unit/sim/test_node.c
  */
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void believe(struct sim_node *n, const char *ca_pem)
 		sim_machine_say(n->machine, "kubelet: %s", e.text);
 }
 
-/* Returns the CA of the kubeconfig in a ConfigMap; malloc'd, NULL: none. */
+/* Returns the CA of the kubeconfig in a ConfigMap, malloc'd; NULL: it contains none. */
 static char *ca_in(const json_t *config_map)
 {
 	const char *text = json_str_at(config_map, "data", "kubeconfig"), *data;

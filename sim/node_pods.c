@@ -1,10 +1,10 @@
 /*
- * node_pods: the pods that are bound to this Node, by list and watch, and their states.
+ * node_pods: lists and watches the pods that are bound to this Node, and writes their states.
  *
  *   bound --START_MS--> Running --run-for--> Succeeded, or Failed with exit-code
  *   deleted --stop-after, at most the grace period--> deleted with grace period 0
  *
- * Only one write is in flight at a time; each tick looks for a pod that is due.
+ * Only one write is in flight at a time; each tick searches for a pod that is due.
  * Tests: tests/unit/sim/test_node.c
  */
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 
 #define START_MS 1000
 #define STOP_MS 1000
-#define JOB_RUN_MS 10000 /* A pod of a Job must end by itself, or the Job would never complete. */
+/* Run time in ms of a pod of a Job, which must end by itself, or the Job would never complete. */
+#define JOB_RUN_MS 10000
 #define TICK_MS 250
 #define AGAIN_MS 2000
 #define WATCH_S 300
@@ -25,22 +26,22 @@
 #define TRACE_AT (64ll << 20)
 
 struct pod {
-	/* path: /api/v1/namespaces/NS/pods/NAME. */
+	/* path: path of the pod in the API, /api/v1/namespaces/NS/pods/NAME. */
 	char *path, *uid, *name;
 	/* The Pod as last read. */
 	json_t *object;
-	/* Loop time; began_at -1: not started. */
+	/* Loop times at which the pod was first seen and was started; began_at -1: not started. */
 	int64_t seen_at, began_at;
 	/* Loop time of the deletion; -1: not deleted. */
 	int64_t deleted_at;
-	/* True if the list that is being read contains the pod. */
+	/* True: the list that is being read contains the pod. */
 	bool listed;
 	unsigned ip;
 };
 
 struct node_pods {
 	struct sim_node *node;
-	/* Uid -> struct pod. */
+	/* Map from uid to struct pod. */
 	struct map *pods;
 	struct http_req *watch;
 	struct scan *lines;
@@ -86,7 +87,7 @@ static int64_t exit_code(const struct pod *p)
 	return text && str_to_i64(text, 0, 255, &code) ? code : 0;
 }
 
-/* Time after which the pod ends by itself, in ms; -1: runs until it is deleted. */
+/* Returns the time in ms after which the pod ends by itself; -1: it runs until it is deleted. */
 static int64_t run_ms(const struct pod *p)
 {
 	bool of_job = str_eq(json_str_at(sim_object_controller(p->object), "kind"), "Job");
@@ -106,8 +107,8 @@ static bool is_running(const struct pod *p)
 
 /* --- list and watch --------------------------------------------------------------------------- */
 
-/* Loop time at which a running pod started, from its startTime: the rack may have been restarted
- * since. -1: not running. */
+/* Returns the loop time at which a running pod started, from its startTime, because the rack may
+ * have been restarted since. -1: not running. */
 static int64_t begun(const struct node_pods *s, const struct pod *p)
 {
 	const char *text = json_str_at(p->object, "status", "startTime");
@@ -357,7 +358,7 @@ static void finish_deletion(struct node_pods *s, const struct pod *p)
 		      "gracePeriodSeconds", 0, "preconditions", "uid", p->uid));
 }
 
-/* Writes a trace of the pod to every drive, at a place of its own behind the image. */
+/* Writes a trace of the pod to every drive, at an offset of its own behind the image. */
 static void leave_trace(struct node_pods *s, const struct pod *p)
 {
 	struct sim_machine *m = s->node->machine;
@@ -385,7 +386,7 @@ static int64_t grace_ms(const struct pod *p)
 	return json_int_at(p->object, "metadata", "deletionGracePeriodSeconds") * 1000;
 }
 
-/* Writes the next state of a pod if it is due; true if a request was sent. */
+/* Writes the next state of a pod if it is due. Returns true if a request was sent. */
 static bool look_after(struct node_pods *s, struct pod *p)
 {
 	int64_t now = clock_of(s), run_for = run_ms(p);
@@ -420,7 +421,8 @@ static void on_tick(void *arg)
 	struct map_iter it;
 
 	loop_timer_start(&s->tick, TICK_MS);
-	/* The switch moved the port: closes the watch, which a real network would leave hanging. */
+	/* Closes the watch after the switch moved the port; a real network would leave it
+	 * hanging. */
 	if (!reached && s->watch) {
 		http_cancel(s->watch);
 		s->watch = NULL;

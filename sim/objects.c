@@ -23,7 +23,7 @@ char *sim_object_path(const struct sim_kind *k, const char *ns, const char *name
 {
 	struct buf b;
 
-	/* Names are escaped, because only the server checks that they are DNS names. */
+	/* Escapes names, because only the server checks that they are DNS names. */
 	buf_init(&b, PATH_MAX_BYTES);
 	buf_printf(&b, "%s/namespaces/", k->base);
 	http_escape(&b, str_or(ns, ""));

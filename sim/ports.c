@@ -62,8 +62,8 @@ static void refuse(struct sim_ports *p, json_int_t id, enum err_kind kind, const
 	reply_err(p, id, &e);
 }
 
-/* Answers an observe. The segment "" means that the port is in none, which is also a valid
- * observation. */
+/* Answers an observe request from the rack's reply. The segment "" means that the port is in no
+ * segment, which is also a valid observation. */
 static void reply_place(struct sim_ports *p, json_int_t id, const struct http_reply *r)
 {
 	struct err e;
@@ -103,7 +103,8 @@ static bool is_mac(const char *s)
 	return strlen(s) == 17 && strspn(s, "0123456789abcdefABCDEF:") == 17;
 }
 
-/* Sends a request to the rack. segment NULL: observes the port. */
+/* Sends a request to the rack for the port with this MAC. segment NULL: observes the port;
+ * otherwise moves it there. */
 static void ask(struct sim_ports *p, json_int_t id, const char *mac, const char *segment,
 		const json_t *j)
 {
@@ -195,7 +196,8 @@ void sim_ports_free(struct sim_ports *p)
 
 /* --- program ---------------------------------------------------------------------------------- */
 
-/* Reads standard input in a worker thread, a piece at a time, because reads block. */
+/* State of the running driver. It reads standard input in a worker thread, a piece at a time,
+ * because reads block. */
 struct program {
 	struct loop *loop;
 	struct loop_group *group;
@@ -222,7 +224,7 @@ static void leave_piece(void *arg)
 	(void)arg;
 }
 
-/* Exits with status once all requests are answered. */
+/* Ends the program with this exit status once all requests are answered. */
 static void end(struct program *g, int status)
 {
 	g->ended = true;

@@ -18,8 +18,9 @@
 #include "sim/fault_list.h"
 
 /*
- * All segments are stored in one file, which is written beside the old one and renamed, so that a
- * killed process finds one complete version. The machines store their own state (machine.c).
+ * The segments of all ports are stored in one file. A new version is written beside the old one and
+ * renamed, so that a killed process leaves one complete version. The machines store their own state
+ * (machine.c).
  */
 #define PER_OCTET 250
 #define MACHINES_MAX 20000
@@ -30,7 +31,7 @@
 struct slot {
 	struct sim_machine machine;
 	struct sim_bmc *bmc;
-	/* "": in no segment. */
+	/* Segment of the machine's port; "": none. */
 	char *segment;
 	int64_t fence;
 };
@@ -39,7 +40,7 @@ struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
 	struct slot *slots;
-	/* Number of initialized slots. */
+	/* Number of slots (machines) that are initialized. */
 	unsigned n;
 	struct fault_list *faults;
 	char *ports_path;
@@ -190,8 +191,8 @@ bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *w
 
 /* --- requests of users and of the switch driver ----------------------------------------------- */
 
-/* True if the rack answers this client. Refuses a client on another computer and returns false if
- * the rack is restricted to its own computer. */
+/* True if the rack answers this client. False: the rack is restricted to its own computer and the
+ * client is on another; the request was refused. */
 static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 {
 	const char *from = httpd_identity(q)->address;
@@ -262,7 +263,7 @@ static struct slot *find_slot(struct sim_rack *r, const char *text, bool mac)
 	return NULL;
 }
 
-/* Returns the request body, {} if it is empty; NULL if it is not JSON and the request was
+/* Returns the request body as JSON, {} if it is empty. NULL: it is not JSON, and the request was
  * refused. */
 static json_t *body_of(struct httpd_req *q)
 {
@@ -330,7 +331,8 @@ static void list_faults(struct httpd_req *q, void *arg)
 		reply(q, fault_list_json(r->faults));
 }
 
-/* Adds the faults, unless one of them names an unknown machine, to which it would never apply. */
+/* Adds the faults in a text. -1: not valid, or one of them names an unknown machine, to which it
+ * would never apply; none is added. */
 static int add_faults(struct sim_rack *r, const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();
@@ -434,7 +436,8 @@ static void put_port(struct httpd_req *q, void *arg)
 
 /* --- the BMCs --------------------------------------------------------------------------------- */
 
-/* Returns the slot of a Host header "127.10.H.L" or "127.10.H.L:PORT"; NULL if there is none. */
+/* Returns the slot (machine) of a Host header "127.10.H.L" or "127.10.H.L:PORT"; NULL: no machine
+ * has that address. */
 static struct slot *slot_of_host(struct sim_rack *r, const char *host)
 {
 	unsigned high, low, port;
@@ -531,7 +534,8 @@ static json_t *instance_type(void)
 static json_t *provider_object(const struct sim_rack *r, const char *name)
 {
 	char *secret = mem_printf("%s-bmc", name);
-	/* Each BMC has its own address, but all of them fetch media from one address. */
+	/* Lists 127.0.0.0/8 as proxies: each BMC has its own address, but all of them fetch media
+	 * from one address. */
 	json_t *boot = json_pack("{s:[s], s:[s]}", "methods", "VirtualMedia", "proxies",
 				 "127.0.0.0/8"),
 	       *spec;
@@ -549,8 +553,8 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 					      "name", json_sprintf("%s-head", name), "bmcNetworks",
 					      "127.10.0.0/16"));
 	}
-	/* The agents run in this process, so a drover on the loopback sees them at loopback
-	 * addresses. */
+	/* Lists loopback addresses as the agents' networks: the agents run in this process, so a
+	 * drover on the loopback sees them at such addresses. */
 	if (r->spec.agent_url)
 		json_object_set_new(spec, "agent",
 				    str_starts(r->spec.agent_url, "https://127.")

@@ -26,17 +26,17 @@
  * survives the process. Works on the real loop and on a simulated one; everything runs on the loop
  * thread.
  */
-/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment. An origin without a
- * route is drover's own or an image store: it is reachable from segments_to_drover, and, if the
- * rack has no routes at all, also from every tenant's segment. */
+/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment. An origin without any
+ * route is drover's own or an image store. Such an origin is reachable from segments_to_drover and,
+ * if the rack has no routes at all, also from every tenant's segment. */
 struct sim_route {
 	const char *segment, *origin;
 };
 struct sim_rack_spec {
 	unsigned machines;
-	/* Drives of each machine; 0 means 2. */
+	/* Number of drives of each machine; 0 means 2. */
 	unsigned drives;
-	/* Size of each drive (sparse); 0 means 16 GiB. */
+	/* Size of each drive in bytes (stored sparsely); 0 means 16 GiB. */
 	int64_t drive_bytes;
 	/* State directory; NULL: state only in memory. */
 	const char *data;
@@ -48,31 +48,31 @@ struct sim_rack_spec {
 	/* Printf format of a BMC's base URL, for sim_rack_objects():
 	 * "https://127.10.%u.%u:8443". */
 	const char *endpoint_format;
-	/* Durations of the machines; 0 means those of a fast laptop demo. */
+	/* Durations and rates of the machines; a member 0 means that of a fast laptop demo. */
 	struct sim_times times;
 	/* Initial faults; copied. NULL: none. */
 	const struct sim_faults *faults;
-	/* NULL-terminated: segments from which the agent endpoint is reachable. NULL: quarantine
+	/* Segments from which the agent endpoint is reachable, NULL-terminated. NULL: quarantine
 	 * and provisioning. */
 	const char *const *segments_to_drover;
-	/* NULL-terminated PEM certificates among which a node looks for the CA_CERT_HASH of its
+	/* PEM certificates, NULL-terminated, among which a node looks for the CA_CERT_HASH of its
 	 * config drive. NULL: the node reads cluster-info, as kubeadm does. */
 	const char *const *cluster_cas;
-	/* Borrowed; the last entry has segment NULL. NULL: no routes. */
+	/* Routes of the network; borrowed. The last entry has segment NULL. NULL: no routes. */
 	const struct sim_route *routes;
-	/* CA of the rack's certificate, for sim_rack_objects(); NULL: the objects trust on first
-	 * use. */
+	/* CA of the rack's certificate, for sim_rack_objects(). NULL: the objects trust the
+	 * certificate that they see first. */
 	const char *ca_pem;
 	/* URL of a BCM head node that manages the machines, for sim_rack_objects(); NULL: none. */
 	const char *head_url;
-	/* URL of drover's boot media, for sim_rack_objects(); NULL: left out. */
+	/* URL of drover's boot media, for sim_rack_objects(); NULL: the objects have none. */
 	const char *media_url;
-	/* URL of drover's agent endpoint, for sim_rack_objects(); NULL: left out. */
+	/* URL of drover's agent endpoint, for sim_rack_objects(); NULL: the objects have none. */
 	const char *agent_url;
 	/* Dialects of the BMCs, used by the machines in turn (dialect.h); borrowed. NULL: all BMCs
 	 * follow the specification. */
 	const struct sim_dialects *dialects;
-	/* Refuses clients that are not on this computer, because the listener accepts on all
+	/* True: refuses clients that are not on this computer, because the listener accepts on all
 	 * addresses. */
 	bool loopback_only;
 	/* Bearer token that a registered node uses in place of a certificate, for clusters that
@@ -86,24 +86,24 @@ struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *
 /* Frees the rack; the httpd with its routes must be freed first. */
 void sim_rack_free(struct sim_rack *r);
 void sim_rack_routes(struct sim_rack *r, struct httpd *d);
-/* Returns machine `number` (1..N), or NULL if there is none. */
+/* Returns machine `number` (1..N); NULL: no such machine. */
 struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number);
 unsigned sim_rack_count(const struct sim_rack *r);
 /* Returns the YAML of one Provider and of the Machine objects with which drover manages this rack;
  * malloc'd. */
 char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
 
-/* sim_rack_segment() returns the segment of the machine's port, "" if none. sim_rack_reaches() is
- * true if the origin is reachable from that segment. */
+/* sim_rack_segment() returns the segment of the machine's port; "": none. sim_rack_reaches()
+ * returns true if the machine reaches the origin from that segment. */
 const char *sim_rack_segment(const struct sim_machine *m);
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
 /* Returns the dialect of the machine's BMC; NULL: the BMC follows the specification. */
 const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m);
 struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
-/* True if fault `what` applies now (faults.h), and counts it against the row's count. when: what
- * the machine is about to do ("POST", "wipe", "Request"); a row without `when` matches any. *value:
- * the row's value; value may be NULL. */
+/* True if the fault `what` applies to the machine now (faults.h); counts it down. when: the
+ * machine's present phase ("POST", "wipe", "Request"); a fault row without `when` matches any.
+ * *value: the row's value; value may be NULL. */
 bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what,
 		    int64_t *value);
 

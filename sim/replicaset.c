@@ -5,8 +5,8 @@
 #include "sim/workloads_impl.h"
 
 /*
- * The ReplicaSet controller: keeps spec.replicas pods, not counting those that have ended or are
- * being deleted.
+ * The ReplicaSet controller: ensures that spec.replicas pods exist, not counting those that have
+ * ended or are being deleted.
  */
 
 /* True if the pod has been Ready for minReadySeconds. */

@@ -22,7 +22,8 @@ static json_int_t most(json_int_t a, json_int_t b)
 	return a > b ? a : b;
 }
 
-/* Reads a number, or a percentage of `all`. */
+/* Returns the number of pods in v: a number, or a percentage of `all`. up: rounds up instead of
+ * down. */
 static json_int_t share(const json_t *v, json_int_t all, bool up)
 {
 	const char *text = json_string_value(v);
@@ -100,8 +101,8 @@ static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 
 /* --- RollingUpdate ---------------------------------------------------------------------------- */
 
-/* Grows the new ReplicaSet; true if it was changed, and the old ones must then wait until the next
- * round. */
+/* Increases the replicas of the new ReplicaSet. Returns true if it was changed; the old ones must
+ * then wait until the next round. */
 static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 {
 	json_int_t has = wanted(fresh), room;
@@ -117,8 +118,8 @@ static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 	return true;
 }
 
-/* Removes replicas that are not available first. bound: most replicas to remove; returns the rest
- * of it. */
+/* Reduces the old ReplicaSets by replicas that are not available, by at most `bound` in total.
+ * Returns the part of bound that was not used. */
 static json_int_t drop_unavailable(json_t *old, json_int_t bound)
 {
 	json_t *rs;
@@ -150,7 +151,8 @@ static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
 {
 	json_int_t keep = r->replicas - r->unavailable, bound, spare;
 
-	/* A new replica that is not available yet does not replace an old one. */
+	/* Subtracts new replicas that are not available yet, because they do not replace old
+	 * ones. */
 	bound = sum(old, wanted) + wanted(fresh) - keep - most(wanted(fresh) - available(fresh), 0);
 	if (bound <= 0)
 		return;
@@ -162,7 +164,8 @@ static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
 
 /* --- Recreate --------------------------------------------------------------------------------- */
 
-/* Pods that are being deleted count, because their containers may still run. */
+/* True if pods of the old ReplicaSets exist that have not ended. Pods that are being deleted count,
+ * because their containers may still run. */
 static bool any_runs(const json_t *old, const json_t *pods)
 {
 	json_t *rs, *pod;

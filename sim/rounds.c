@@ -25,7 +25,7 @@ struct ask {
 	struct list link;
 	struct sim_rounds *r;
 	struct http_req *req;
-	/* Called with the items of a list; NULL: a write. */
+	/* Called with the items of a list; NULL: the request is a write. */
 	void (*then)(void *arg, json_t *items);
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);
 	char *note;
@@ -46,7 +46,7 @@ static void on_answer(const struct http_reply *reply, const struct err *e, void 
 	struct err bad;
 	OWN_JSON o = NULL;
 
-	(void)e; /* the next round tries again */
+	(void)e; /* Ignores the error, because the next round tries again. */
 	if (reply && (ask->then || ask->done))
 		o = json_parse(reply->body, reply->body_len, &bad);
 	if (ask->then && status == 200 && o)

@@ -6,22 +6,22 @@
 #include "base/secret.h"
 
 /*
- * rounds: polls one API server, for the scheduler and the controllers of `drover up`.
+ * rounds: polls one API server in rounds, for the scheduler and the controllers of `drover up`.
  *
- * begin() starts a round by listing something. The list is passed to a function, which may list and
- * write more. The next round begins one period after the last answer of this one, so a round sees
- * the effect of every write of the previous round. A list that fails ends its chain; the next round
- * tries again.
+ * begin() starts a round by listing objects. The list is passed to a function, which may list and
+ * write more. The next round begins one period after the last answer of this round, so that a round
+ * sees the effect of every write of the previous round. If a list fails, nothing that depends on it
+ * happens; the next round tries again.
  * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
  */
 struct sim_rounds;
 struct sim_rounds_spec {
 	struct http *http;
-	/* Copied. */
+	/* URL of the API server, and its CA as PEM; copied. */
 	const char *server, *ca_pem;
-	/* Copied. */
+	/* Bearer token; copied. */
 	const struct secret *token;
-	/* Time between two rounds; 0 means 500. */
+	/* Time between two rounds in ms; 0 means 500. */
 	int64_t period_ms;
 };
 struct sim_rounds *sim_rounds_new(struct loop_group *g, const struct sim_rounds_spec *s,
@@ -29,17 +29,19 @@ struct sim_rounds *sim_rounds_new(struct loop_group *g, const struct sim_rounds_
 /* Cancels requests in flight and frees r. */
 void sim_rounds_free(struct sim_rounds *r);
 
-/* Returns the wall clock, Unix ms. */
+/* Returns the wall clock of the loop, Unix ms. */
 int64_t sim_rounds_wall(const struct sim_rounds *r);
 
-/* Lists path and calls then(). items: the array of the list, valid during the call. */
+/* Lists the objects at path and calls then(), but not if the list fails. items: the array of the
+ * list, valid during the call. */
 void sim_rounds_list(struct sim_rounds *r, const char *path,
 		     void (*then)(void *arg, json_t *items));
-/* A write. A PATCH is a strategic merge patch unless `merge`. done may be NULL; its reply is NULL
- * if the answer is not JSON. note: copied, and passed to done(); NULL: none. */
+/* One write to the API server. A PATCH is a strategic merge patch unless `merge` is true. done()
+ * may be NULL; its reply is NULL if the answer is not JSON. note: copied, and passed to done();
+ * NULL: none. */
 struct sim_write {
 	const char *method, *path;
-	/* NULL: no body. */
+	/* Body of the request; NULL: no body. */
 	const json_t *body;
 	bool merge;
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);

@@ -31,12 +31,13 @@ static struct quantity wanted_by(const json_t *container, const char *resource)
 	json_t *v = json_at(container, "resources", "requests");
 
 	v = v ? json_object_get(v, resource) : NULL;
-	if (!v) /* the API server's default: the limit */
+	if (!v) /* Uses the limit, which is the API server's default for a request. */
 		v = json_object_get(json_at(container, "resources", "limits"), resource);
 	return amount_of(v);
 }
 
-/* Sum of the containers, or the largest init container. */
+/* Returns the pod's request of a resource: the sum of its containers, or its largest init container
+ * if that is more. */
 static struct quantity request_of(const json_t *pod, const char *resource)
 {
 	struct quantity sum = {0}, most = {0};
@@ -90,7 +91,8 @@ static const char *lacks_any(const json_t *pod, const json_t *node, const json_t
 	return missing;
 }
 
-/* Applies the operators Gt and Lt: the taint's value is compared with the toleration's. */
+/* True if the operator op (Gt or Lt) holds between the taint's value and the toleration's
+ * (bound). */
 static bool compares(const char *op, const char *taint, const char *bound)
 {
 	int64_t has, than;
@@ -143,7 +145,7 @@ static bool term_fits(const json_t *term, const json_t *node, const struct label
 	json_array_foreach (names, i, x)
 		if (!sim_expression_matches(x, &fields, a))
 			return false;
-	/* an empty term matches nothing */
+	/* An empty term matches nothing. */
 	return json_array_size(labels) || json_array_size(names);
 }
 
@@ -239,8 +241,8 @@ static void tell_pod(struct sim_scheduler *s, const json_t *pod, const char *mes
 	write_pod(s, "PATCH", pod, "status", body);
 }
 
-/* Reasons for the message: "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were
- * not ready." */
+/* Reasons why nodes do not fit, with the number of nodes, for the message: "0/3 nodes are
+ * available: 2 Insufficient nvidia.com/gpu, 1 node(s) were not ready." */
 struct reasons {
 	char text[8][160];
 	unsigned count[8];
@@ -282,7 +284,8 @@ static void place(struct sim_scheduler *s, json_t *pod, json_t *pods)
 		name = json_str_at(node, "metadata", "name");
 		if (!misfit && name) {
 			bind_pod(s, pod, name);
-			/* The next pod of this round must count this one. */
+			/* Adds the pod to the list as bound, because the next pods of this round
+			 * must count it. */
 			json_object_set_new(json_at(pod, "spec"), "nodeName", json_string(name));
 			json_array_append(pods, pod);
 			return;

@@ -40,7 +40,8 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* Path of a resource's file. In the tall form, /redfish is the parent directory of v1. */
+/* Returns the path of a resource's file, malloc'd. In the tall form, /redfish is the parent
+ * directory of v1. */
 static char *file_of(const struct sim_tree *t, const char *path, const char *name)
 {
 	const char *rest = path + strlen(SIM_TREE_ROOT);
@@ -98,7 +99,7 @@ json_t *sim_tree_get(const struct sim_tree *t, const char *path)
 
 /* --- simulated resources ---------------------------------------------------------------------- */
 
-/* Returns the path in a link, without a final slash; NULL: none. */
+/* Returns the path in a link, without a final slash, malloc'd; NULL: none. */
 static char *path_in(const json_t *link)
 {
 	const char *s =
@@ -110,7 +111,7 @@ static char *path_in(const json_t *link)
 	return mem_strndup(s, n > 1 && s[n - 1] == '/' ? n - 1 : n);
 }
 
-/* Caches a resource that the simulator changes. Borrowed; NULL: not found. */
+/* Caches a resource that the simulator changes, and returns it, borrowed; NULL: not found. */
 static const json_t *keep(struct sim_tree *t, const char *path)
 {
 	json_t *j = path ? sim_tree_get(t, path) : NULL;
@@ -166,7 +167,9 @@ static void learn_slot(struct sim_tree *t, char *path /* takes ownership */)
 	s->cd = takes_cds(j);
 	s->insert = path_in(json_at(j, "Actions", "#VirtualMedia.InsertMedia", "target"));
 	s->eject = path_in(json_at(j, "Actions", "#VirtualMedia.EjectMedia", "target"));
-	if (s->insert && !s->eject) /* shown only while a medium is inserted, as on Supermicro */
+	/* Adds the target itself: the tree may omit EjectMedia, which Supermicro shows only while a
+	 * medium is inserted. */
+	if (s->insert && !s->eject)
 		s->eject = mem_printf("%s/Actions/VirtualMedia.EjectMedia", s->path);
 }
 
@@ -229,7 +232,7 @@ static void learn_managers(struct sim_tree *t, const json_t *root, const json_t 
 	free(path);
 }
 
-/* Adds the members of one of the System's collections. */
+/* Adds the paths of the members of one of the System's collections to the list. */
 static void learn_members(struct sim_tree *t, const json_t *system, const char *collection,
 			  char **list, size_t max)
 {
@@ -260,7 +263,8 @@ static void learn_switch(struct sim_tree *t, const json_t *system)
 	(void)keep(t, t->settings);
 }
 
-/* The first System that can be switched is the machine; the others are baseboards. */
+/* Selects the machine's System: the first that can be switched on and off. The others are GPU
+ * baseboards. */
 static void learn_systems(struct sim_tree *t, const json_t *root)
 {
 	char *path = path_in(json_object_get(root, "Systems"));

@@ -8,11 +8,11 @@
 #include "base/own.h"
 
 /*
- * tree: the static resources of one Redfish service, and the paths of those that the simulator
- * changes (System, media, sessions and so on).
+ * tree: the static resources of one Redfish service, and the paths of those resources that the
+ * simulator changes (System, media, sessions and so on).
  *
- * The resources are in a mockup directory, as DMTF's Redfish-Mockup-Creator writes and its
- * Redfish-Mockup-Server reads it, or in memory (dialect.h). In a mockup each resource is
+ * The resources are in a mockup directory or in memory (dialect.h). A mockup is what DMTF's
+ * Redfish-Mockup-Creator writes and its Redfish-Mockup-Server reads. In a mockup each resource is
  * PATH/index.json (or index.xml), in a directory that contains redfish/v1 (tall form) or is v1
  * itself (short form). A resource is read from the directory when it is requested, so that one tree
  * serves a rack of thousands; only the few simulated resources are cached.
@@ -27,54 +27,55 @@
 
 struct sim_slot {
 	char *path;
-	/* Targets of the actions; NULL: the slot has none. */
+	/* URLs of the actions InsertMedia and EjectMedia; NULL: the slot does not have the
+	 * action. */
 	char *insert, *eject;
-	/* Accepts CDs or DVDs. */
+	/* True: the slot accepts CDs or DVDs. */
 	bool cd;
 };
 
-/* Paths without a final slash; NULL: the service has no such resource. */
+/* A tree. Its paths have no final slash; NULL: the service has no such resource. */
 struct sim_tree {
-	/* stream: of server-sent events. */
+	/* Paths of services and collections. stream: URL of the stream of server-sent events. */
 	char *session_service, *sessions, *tasks, *stream;
-	/* The System that can be switched. */
+	/* Path of the System that can be switched on and off. */
 	char *system;
-	/* Target and ActionInfo of its Reset. */
+	/* URLs of the System's Reset action and of its ActionInfo. */
 	char *reset, *reset_info;
-	/* Settings object of the System. */
+	/* Path of the System's settings object. */
 	char *settings;
-	/* managers[0]: the Manager of the System. */
+	/* Paths of the Managers; managers[0] is the Manager of the System. */
 	char *managers[4];
-	/* Collections of slots. */
+	/* Paths of the collections of media slots. */
 	char *media[8];
 	struct sim_slot slots[SIM_TREE_SLOTS];
 	size_t nslots;
-	/* Target of AMIVirtualMedia.EnableRMedia, after which slots appear. */
+	/* URL of the action AMIVirtualMedia.EnableRMedia, after which slots appear. */
 	char *enable;
-	/* Attributes of a Dell manager. */
+	/* Path of the attributes of a Dell manager. */
 	char *attributes;
-	/* NICs of the System. */
+	/* Paths of the System's NICs. */
 	char *nics[32];
 	char *storages[32], *simple_storages[32];
-	/* Systems that cannot be switched: baseboards. */
+	/* Paths of Systems that cannot be switched: GPU baseboards. */
 	char *others[8];
 
-	/* Directory of v1; NULL: in memory. */
+	/* Directory v1 of the mockup; NULL: the tree is in memory. */
 	char *folder;
-	/* Cached resources, by path in lower case. */
+	/* Cached resources, a JSON object by path in lower case. */
 	json_t *kept;
 };
 
 /* Opens a mockup directory. Errors name the directory and what is missing in it. */
 struct sim_tree *sim_tree_open(const char *folder, struct err *e);
-/* Creates a tree in memory. resources: an object, path to resource; takes ownership. Adds missing
- * "@odata.id". */
+/* Creates a tree in memory. resources: an object that maps each path to its resource; takes
+ * ownership. Adds "@odata.id" where it is missing. */
 struct sim_tree *sim_tree_of(json_t *resources, struct err *e);
 void sim_tree_free(struct sim_tree *t);
 DEFINE_OWN(sim_tree)
 
-/* Returns a resource as a new object; NULL: not found. For cached resources the path's case is
- * ignored, also in a mockup. */
+/* Returns a copy of a resource, which the caller owns; NULL: not found. For cached resources the
+ * path's case is ignored, also in a mockup. */
 json_t *sim_tree_get(const struct sim_tree *t, const char *path);
 /* Returns the unparsed text of a resource, malloc'd; *type: its content type. NULL: not found. */
 char *sim_tree_text(const struct sim_tree *t, const char *path, size_t *len, const char **type);

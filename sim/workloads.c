@@ -11,7 +11,7 @@
  * tests/unit/sim/test_job.c
  */
 
-/* Most pods that one owner gets in one round, as in kube-controller-manager. */
+/* Largest number of pods that one owner gets in one round, as in kube-controller-manager. */
 #define BURST 500
 
 int64_t workloads_now(const struct sim_workloads *s)
@@ -106,8 +106,8 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Removes empty values that the patch would add: the API server drops 0, [] and {}, so `now` never
- * contains them. */
+/* Removes empty values that the patch would add. The API server drops 0, [] and {}, so `now`, the
+ * present status, never contains them. */
 static void drop_empty(json_t *patch, const json_t *now)
 {
 	const char *key;
@@ -160,7 +160,8 @@ json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, co
 
 /* --- children --------------------------------------------------------------------------------- */
 
-/* Replaces the ownerReferences, unless the child has changed since it was listed. */
+/* Replaces the ownerReferences of a child; the server refuses this if the child has changed since
+ * it was listed. */
 static void set_refs(struct sim_workloads *s, const struct sim_kind *k, const json_t *child,
 		     json_t *refs)
 {
@@ -194,7 +195,8 @@ static void release(struct sim_workloads *s, const json_t *owner, const struct s
 	set_refs(s, k, child, refs);
 }
 
-/* True if the child belongs to owner, or was adopted now. */
+/* True if the child belongs to owner, or is adopted now. Also releases a child that the selector no
+ * longer matches. */
 static bool claim(struct sim_workloads *s, const struct sim_kind *owner_kind, const json_t *owner,
 		  const struct sim_kind *k, const json_t *child)
 {
@@ -273,7 +275,7 @@ json_t *workloads_pod(const struct sim_kind *owner_kind, const json_t *owner, co
 			 meta, "spec", json_deep_copy(json_at(owner, "spec", "template", "spec")));
 }
 
-/* Progress of a pod: without a node, Pending, Running, Ready. */
+/* Returns the progress of a pod as a number: 0 without a node, then Pending, Running, Ready. */
 static int stage_of(const json_t *pod)
 {
 	if (str_empty(json_str_at(pod, "spec", "nodeName")))
@@ -300,7 +302,7 @@ static int by_loss(const void *a, const void *b)
 		return stage_of(x) - stage_of(y);
 	if (cost_of(x) != cost_of(y))
 		return cost_of(x) < cost_of(y) ? -1 : 1;
-	return by_age(b, a); /* the younger first */
+	return by_age(b, a); /* The younger pod comes first. */
 }
 
 void workloads_shrink(struct sim_workloads *s, json_t *pods, size_t n)
@@ -346,7 +348,8 @@ static void on_deployments(void *arg, json_t *items)
 	if (!s->pods)
 		return;
 	s->busy = job_free_orphans(s) || s->busy;
-	/* All controllers see the ReplicaSets as they were at the beginning of the round. */
+	/* Runs the Deployments last, so that all controllers see the ReplicaSets as they were at
+	 * the beginning of the round. */
 	sync_all(s, s->replica_sets, replica_set_sync);
 	sync_all(s, s->jobs, job_sync);
 	sync_all(s, s->deployments, deployment_sync);
@@ -376,8 +379,8 @@ static void on_pods(void *arg, json_t *items)
 	sim_rounds_list(s->rounds, "/apis/apps/v1/replicasets", on_replica_sets);
 }
 
-/* Lists children before owners: an owner that is deleted meanwhile then never appears without its
- * children, and gets no new ones. */
+/* Begins a round. Lists children before owners: then no owner that is deleted meanwhile appears
+ * without its children, and gets new ones. */
 static void on_begin(void *arg)
 {
 	struct sim_workloads *s = arg;

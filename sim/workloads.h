@@ -6,7 +6,7 @@
 /*
  * workloads: a small substitute for kube-controller-manager in the virtual clusters of the demo.
  * Deployments create ReplicaSets; ReplicaSets and Jobs create pods. It polls the API server twice a
- * second. Owner references and finalizers are handled by the API server (struct apiserver_spec,
+ * second. The API server itself handles owner references and finalizers (struct apiserver_spec,
  * controllers).
  *
  *   sim/workloads.c    rounds, and code shared by the three controllers
