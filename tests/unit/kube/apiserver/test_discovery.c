@@ -181,7 +181,7 @@ static void openapi_says_what_kinds_and_fields_are(void **state)
 	assert_string_equal(json_str_at(pod, "description"),
 			    "Containers that run together on one node.");
 	assert_string_equal(json_str_at(pod, "properties", "spec", "description"),
-			    "What is wanted.");
+			    "Desired state.");
 	assert_non_null(json_str_at(pod, "properties", "apiVersion", "description"));
 	assert_non_null(json_str_at(spec, "nodeName", "description"));
 	assert_non_null(json_str_at(meta, "finalizers", "description"));
