@@ -6,26 +6,29 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Time between the two reads of the mark: a writer that read the node before our write has written
- * by then. */
+/* Time in ms between the two reads of the mark. Another drover that read the node before this one
+ * wrote its mark will have written its own mark by then, so the second read finds the conflict. */
 #define SETTLE_MS 3000
 
 struct bcm_acquire {
 	struct bcm_acquire_spec s;
-	/* Arena of all strings here */
+	/* Memory of all strings of this struct */
 	struct arena *a;
 	struct provider_target target;
 	struct bcm_request *request;
 	struct bcm_edit *edit;
 	size_t step;
-	/* JSON texts; NULL: not wanted */
+	/* New values of the device's members as JSON texts; NULL: the member is not changed.
+	 * cleared: blockDevicesClearedOnNextBoot. */
 	const char *category, *image, *network, *cleared;
 };
 
-/* Lists that are read, and which object of the target is looked up in each. */
+/* The lists that are read from BCM, to find the UUID of the category, image and network that the
+ * target names. */
 static const struct {
 	const char *service, *call, *what;
-	/* Offsets of the name in provider_target and of the result in bcm_acquire */
+	/* wanted: offset of the object's name in struct provider_target. found: offset in struct
+	 * bcm_acquire at which its UUID is stored, as JSON text. */
 	size_t wanted, found;
 } lists[] = {
 	{"cmdevice", "getCategories", "category", offsetof(struct provider_target, category),
@@ -104,8 +107,8 @@ static const char *without(const char *text, const char *name, struct arena *a, 
 								  : exact_without(o, name, a, e);
 }
 
-/* Requires an interface to install through with an address, because BCM would wait for ever without
- * one. */
+/* Returns 0 if BCM can install the node: it has a MAC address and a boot interface with an address
+ * or DHCP. Otherwise ERR_INVALID, because BCM would wait for ever. */
 static int may_be_installed(const struct bcm_node *n, struct err *e)
 {
 	if (!n->boot_name)
@@ -124,8 +127,8 @@ static int may_be_installed(const struct bcm_node *n, struct err *e)
 	return 0;
 }
 
-/* Returns the softwareImageProxy that makes the node boot image in place of its category's: the
- * present object with this one member changed. */
+/* Returns the new value of softwareImageProxy, which makes the node boot `image` (JSON text of a
+ * UUID) in place of its category's image. It is the present object with this one member changed. */
 static const char *proxy(struct exact device, const char *image, struct arena *a, struct err *e)
 {
 	struct exact old = exact_member(device, "softwareImageProxy");
@@ -145,7 +148,8 @@ static const char *plan_acquire(struct exact device, const struct bcm_node *n, s
 	if (bcm_node_fit(n, e) < 0 || bcm_holder_check(n, q->s.machine, q->s.fence, e) < 0 ||
 	    may_be_installed(n, e) < 0)
 		return NULL;
-	if (str_eq(l.token, q->s.token)) /* done already: before a crash, or the reply was lost */
+	/* this operation acquired the node already: before a crash, or the reply was lost */
+	if (str_eq(l.token, q->s.token))
 		return NULL;
 	if (!l.machine) { /* the first acquire records the values that release restores */
 		l.category = text_of(exact_member(device, "category"), a);
@@ -166,7 +170,8 @@ static const char *plan_acquire(struct exact device, const struct bcm_node *n, s
 	return with(text, "blockDevicesClearedOnNextBoot", q->cleared, a, e);
 }
 
-/* Restores member name; before NULL: there was no such member. */
+/* Returns text with member `name` restored to the JSON text `before`. before NULL: removes the
+ * member, because the device did not have it before the acquire. */
 static const char *back(const char *text, const char *name, const char *before, struct arena *a,
 			struct err *e)
 {
@@ -238,7 +243,8 @@ static const char *wanted(const struct bcm_acquire *q, size_t step)
 
 static void ask_next(struct bcm_acquire *q);
 
-/* Finds the UUID of the wanted object, because objects refer to each other by UUID. */
+/* Handles one list: stores the UUID of the object that the target names, then reads the next list.
+ * The UUID is needed because BCM's objects refer to each other by UUID. */
 static void on_list(struct exact list, const struct err *failed, void *arg)
 {
 	struct bcm_acquire *q = arg;

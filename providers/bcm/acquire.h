@@ -11,10 +11,11 @@
  *   	  network, nextBootInstallMode FULL, blockDevicesClearedOnNextBoot
  *   release:  edit: restore the values that the mark records; remove the mark
  *
- * The mark is drover's lock on the node, by convention only: BCM has no conditional writes, so the
- * mark is read back twice, some seconds apart. ERR_CONFLICT for a node with another Machine's mark,
- * with a mark that drover did not write, or with a higher fence. A second acquire with the same
- * token changes nothing.
+ * The mark (struct bcm_lock, stored in the node's extra_values) is drover's lock on the node. It is
+ * a lock by convention only: BCM has no conditional writes, so the mark is read back twice, some
+ * seconds apart. ERR_CONFLICT for a node with another Machine's mark, with a mark that drover did
+ * not write, or with a mark of a higher fence. A second acquire with the same token changes
+ * nothing.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_acquire;
@@ -37,8 +38,9 @@ struct bcm_acquire *bcm_acquire_start(const struct bcm_acquire_spec *s);
 /* Cancels without done(). NULL is allowed. */
 void bcm_acquire_cancel(struct bcm_acquire *q);
 
-/* Returns 0 if the node has no mark or the mark of this Machine. ERR_CONFLICT names the other
- * owner, or what else is in the mark's place. */
+/* Checks the mark of n. Returns 0 if n has no mark, or the mark of this Machine (UID) with a fence
+ * of at most `fence`. Otherwise ERR_CONFLICT, with a text that names the other owner, the newer
+ * leader, or a mark that drover did not write. */
 int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fence, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -3,9 +3,10 @@
  * certificate, the client is logged in.
  *
  *   (new) --> GET /rest/v1/version --> [POST login] --> ready --> POST /json ...
- *   	      refused, too old: all that wait end	'-- cookie denied: log in once more
+ *   	      refused, too old: waiting requests end	'-- cookie denied: log in once more
  *
- * A temporary error on the way to ready ends the waiting requests, and the next call starts again.
+ * If the request for the version or the login fails, all waiting requests end with that error. The
+ * next call tries again, except after a refused password.
  */
 #include "providers/bcm/client.h"
 
@@ -33,32 +34,35 @@ struct bcm {
 	struct http_peer *peer;
 	char *user;
 	struct secret *password, *cookie;
-	/* Number of logins so far; the current cookie belongs to the last */
+	/* Number of logins so far; the current cookie is from the last login */
 	unsigned logins;
 	bool by_certificate;
-	/* "": not read yet */
+	/* BCM's version; "": not read yet */
 	char version[32];
-	/* Final refusal of the login; kind ERR_NONE: not refused */
+	/* Error of a refused password, which is final; kind ERR_NONE: not refused */
 	struct err refused;
 	struct http_req *readying;
-	/* Lists of bcm_request.link */
+	/* Lists of bcm_request.link. waiting: not sent. sent: no reply yet. ending: to be ended
+	 * with `failed`, one in each loop turn. */
 	struct list waiting, sent, ending;
 	struct loop_defer end;
-	/* Error of those in `ending` */
+	/* Error with which the requests in `ending` end */
 	struct err failed;
 };
 
 struct bcm_request {
 	struct list link;
 	struct bcm *b;
-	/* "cmdevice.getDevice", for errors */
+	/* Name for error texts, e.g. "cmdevice.getDevice" */
 	char *what;
-	/* Path of a GET; NULL: a call */
+	/* Path of a GET; NULL: the request is a POST to /json */
 	char *resource;
 	char *body;
-	/* again: the client logged in again for this request */
+	/* null_is_none: as in struct bcm_call. again: the client has logged in again for this
+	 * request. */
 	bool null_is_none, again;
-	/* Number of the login whose cookie was sent; 0: none */
+	/* Number of the login (bcm.logins) whose cookie was sent with the request; 0: no cookie was
+	 * sent */
 	unsigned login;
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
@@ -72,8 +76,8 @@ static bool holds(const char *text, const char *part)
 	return strcasestr(text, part) != NULL;
 }
 
-/* Classifies an error text of BCM. BCM's manuals name the first three texts, the others were seen
- * in practice; anything else is ERR_PROTOCOL. */
+/* Returns the kind of error for an error text of BCM. BCM's manuals name the first three texts, the
+ * others were seen in practice. Any other text is ERR_PROTOCOL. */
 static enum err_kind kind_of(const char *text)
 {
 	if (holds(text, "certificate") || holds(text, "does not allow access") ||
@@ -158,7 +162,7 @@ bool bcm_version_parts(const char *text, int64_t out[static 3])
 			v = v * 10 + (text[i] - '0');
 		out[n++] = v;
 		text += digits;
-		if (*text != '.') /* the suffix of a build is ignored */
+		if (*text != '.') /* ignore the rest, e.g. the suffix of a build */
 			return true;
 		text++;
 	}
@@ -193,7 +197,7 @@ const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a)
 	return copy;
 }
 
-/* Takes q out of its list, calls done(), frees q. done() may free the client. */
+/* Removes q from its list, calls done(), and frees q. done() may free the client. */
 static void request_end(struct bcm_request *q, struct exact result, const struct err *e)
 {
 	struct err told;
@@ -233,8 +237,9 @@ static void on_reply(const struct http_reply *r, const struct err *net, void *ar
 		return;
 	}
 	if (read_result(r, q->what, q->null_is_none, &result, &e) < 0) {
-		/* An expired cookie is denied for every request sent with it: log in again and
-		 * repeat each once. A call that the profile forbids is denied again. */
+		/* BCM denies every request that was sent with an expired cookie: log in again and
+		 * repeat each such request once. A call that the profile forbids is denied a second
+		 * time, and then ends. */
 		if (e.kind == ERR_DENIED && q->login && !q->again) {
 			q->again = true;
 			list_remove(&q->link);
@@ -263,7 +268,7 @@ static void send_one(struct bcm_request *q)
 			      .arg = q};
 
 	if (!b->by_certificate && q->resource) {
-		/* /rest/ needs Basic authentication, not the cookie */
+		/* paths below /rest/ need Basic authentication, not the cookie */
 		c.basic_user = b->user;
 		c.basic_password = b->password;
 	} else if (b->cookie) {
@@ -282,8 +287,8 @@ static void send_all(struct bcm *b)
 		send_one(q);
 }
 
-/* Ends all waiting requests, one in each loop turn, because done() may free the client or cancel
- * other requests. */
+/* Ends all waiting requests with *e. Ends one in each loop turn, because done() may free the client
+ * or cancel other requests. */
 static void end_all(struct bcm *b, const struct err *e)
 {
 	b->failed = *e;
@@ -356,8 +361,9 @@ static void make_ready(struct bcm *b)
 	}
 }
 
-/* A refused password is final, because further tries would lock the account. A certificate is tried
- * again, because its profile may be changed at any time. */
+/* Ends all waiting requests with *e. A refused password is remembered, because further tries would
+ * lock the account. A refused certificate is tried again with the next call, because its profile
+ * may be changed at any time. */
 static void refuse(struct bcm *b, const struct err *e)
 {
 	if (e->kind == ERR_DENIED && !b->by_certificate)

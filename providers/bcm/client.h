@@ -18,9 +18,9 @@
  *   POST /json  {"service": S, "call": C, "args": [...]}  ->  the plain result, no envelope
  *
  * Sources: BCM 10 and 11 Administrator and Developer manuals (port, certificates and their
- * profiles, "errormessage", /rest/v1/version); shapes that others recorded with BCM 11 (login
- * cookie, arguments, results of writes). What only the recordings show is checked at each use, and
- * refused if it differs.
+ * profiles, "errormessage", /rest/v1/version); requests and replies that other users recorded with
+ * BCM 11 (login cookie, arguments, results of writes). A reply whose form is known only from the
+ * recordings is checked at each use, and refused if it differs.
  *
  * The version is read before the first call: below 10.25.3 no call is sent (ERR_UNSUPPORTED); above
  * 11 a warning is logged. With a client certificate, the certificate is the login and no password
@@ -50,15 +50,16 @@ struct bcm;
 struct bcm_request;
 
 struct bcm_spec {
-	/* https://head:8081 */
+	/* URL of the head node, e.g. https://head:8081 */
 	const char *endpoint;
 	const char *ca_pem, *pin_sha256;
-	/* Client certificate with its key: the login; NULL: user and password are */
+	/* Client certificate with its key, used as the login; NULL: user and password are the
+	 * login */
 	const char *cert_pem;
 	const struct secret *key_pem;
 	const char *user;
 	const struct secret *password;
-	/* Concurrent calls; 0: 4 */
+	/* Highest number of concurrent calls; 0: 4 */
 	unsigned concurrent;
 	bool plain_ok;
 };
@@ -67,7 +68,7 @@ struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec 
 void bcm_free(struct bcm *b);
 DEFINE_OWN(bcm)
 
-/* Returns the version as BCM reports it; NULL: not read yet. */
+/* Returns the version as BCM reports it; NULL: the version was not read yet. */
 const char *bcm_version(const struct bcm *b);
 
 /* Removes the client's password and cookie from the text of an error that quotes a reply of BCM. */
@@ -80,26 +81,27 @@ struct bcm_call {
 	const char *service, *call;
 	/* JSON list; copied */
 	const char *args;
-	/* The call answers null for a missing object: null is ERR_NOT_FOUND, else ERR_PROTOCOL */
+	/* True: the call answers null if the object does not exist, so null is ERR_NOT_FOUND.
+	 * False: null is ERR_PROTOCOL. */
 	bool null_is_none;
-	/* result: valid during the call; without meaning if e is not NULL */
+	/* result: BCM's reply, valid during done(); empty if e is not NULL */
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
 };
 struct bcm_request *bcm_call(struct bcm *b, const struct bcm_call *c);
-/* Reads a resource below /rest/v1/ by GET. */
+/* Reads the resource /rest/v1/RESOURCE by GET. */
 struct bcm_request *bcm_get(struct bcm *b, const char *resource,
 			    void (*done)(struct exact result, const struct err *e, void *arg),
 			    void *arg);
 /* Cancels without done(). NULL is allowed. */
 void bcm_cancel(struct bcm_request *q);
 
-/* Returns 0 if the result of a write reports success: success is true and no entry of its
- * validation is an error. */
+/* Checks the result of a write. Returns 0 if its member success is true and no entry of its
+ * validation is an error. Otherwise ERR_INVALID (validation) or ERR_PROTOCOL (no success). */
 int bcm_written(struct exact result, struct err *e) __attribute__((warn_unused_result));
 
-/* Parses a version by its parts as numbers, so that "10.25.03" equals "10.25.3"; absent parts are
- * 0. False: not a version. */
+/* Parses a version such as "10.25.3" into three numbers, so that "10.25.03" equals "10.25.3".
+ * Absent parts are 0. False: text is not a version. */
 bool bcm_version_parts(const char *text, int64_t out[static 3]);
 
 #endif

@@ -56,7 +56,8 @@ static size_t count(struct exact list)
 	return n;
 }
 
-/* True for nodes. Switches, PDUs and other devices are left out of the inventory. */
+/* True if a device of this type is a node. Switches, PDUs and other devices are left out of the
+ * inventory. */
 static bool is_node(const char *type)
 {
 	return type && (str_ends(type, "Node") || str_ends(type, "node"));
@@ -149,7 +150,8 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 		ask(d);
 }
 
-/* Sets `up` of the nodes. Without states (an error), no node counts as up. */
+/* Sets `up` of each node from the list of states, then ends the discovery. If the states could not
+ * be read, no node counts as up. */
 static void on_states(struct exact list, const struct err *failed, void *arg)
 {
 	struct bcm_discovery *d = arg;

@@ -6,9 +6,10 @@
 
 /*
  * discover: reads the inventory of a head node: its nodes, each with the reason if drover does not
- * manage it, and the names of categories, software images and networks. Reads four lists, one after
- * the other, then the states of the nodes if BCM reports them. A device that cannot be parsed is
- * listed as a node that drover does not manage.
+ * manage it, and the names of categories, software images and networks. Reads these four lists one
+ * after the other, then the states of the nodes. Without the states, the inventory is still
+ * complete, but no node counts as up. A device that cannot be parsed is listed as a node that
+ * drover does not manage.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_discovery;

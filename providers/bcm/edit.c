@@ -13,9 +13,10 @@ struct bcm_edit {
 	struct bcm_request *request;
 	struct loop_timer settle;
 	struct arena *a;
-	/* wanted: empty if nothing was written */
+	/* before: the device as read before the write. wanted: the device as written. Both empty if
+	 * nothing was written. */
 	struct exact before, wanted;
-	/* Error of the write if its reply was lost; kind ERR_NONE: a reply came */
+	/* Error of the write if its reply was lost; kind ERR_NONE: the reply arrived */
 	struct err lost;
 	bool settled;
 };
@@ -31,7 +32,7 @@ void bcm_edit_cancel(struct bcm_edit *x)
 	free(x);
 }
 
-/* Calls done() while n is still valid, then frees x. */
+/* Calls done(n, e), then frees x. In this order, because the strings of n are in the arena of x. */
 static void end(struct bcm_edit *x, const struct bcm_node *n, const struct err *e)
 {
 	x->s.done(n, e, x->s.arg);
@@ -51,7 +52,7 @@ static void read_device(struct bcm_edit *x,
 	x->request = bcm_call(x->s.bcm, &c);
 }
 
-/* True for members that BCM itself updates when an object is written. */
+/* True if `name` is a member that BCM itself updates when an object is written. */
 static bool is_bcms(struct exact name)
 {
 	static const char *const own[] = {"\"modified\"",      "\"revision\"",
@@ -73,8 +74,8 @@ static struct exact named(struct exact object, struct exact name)
 	return (struct exact){0};
 }
 
-/* ERR_CONFLICT unless every member that the edit changed has the written value. Logs members that
- * others changed. */
+/* Compares the device `now` with what was written. Returns 0 if every member that the edit changed
+ * has the written value, otherwise ERR_CONFLICT. Logs other members that another writer changed. */
 static int compare(struct bcm_edit *x, struct exact now, struct err *e)
 {
 	struct exact_iter it;
@@ -120,8 +121,8 @@ static void on_after(struct exact device, const struct err *failed, void *arg)
 	} else if (bcm_node_read(device, x->a, &n, &e) < 0) {
 		end(x, NULL, &e);
 	} else if (compare(x, device, &e) < 0) {
-		/* The device is unchanged: the write was not carried out, and its own error is more
-		 * precise. */
+		/* If the device is unchanged, the write whose reply was lost had no effect: report
+		 * the error of the write, which is more precise. */
 		end(x, NULL,
 		    x->lost.kind != ERR_NONE && exact_same(device, x->before) ? &x->lost : &e);
 	} else if (x->s.settle_ms && !x->settled) {
@@ -141,7 +142,7 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 		end(x, NULL, failed);
 		return;
 	}
-	if (failed) { /* BCM may have carried out the write */
+	if (failed) { /* the reply is lost, so BCM may have carried out the write */
 		x->lost = *failed;
 	} else if (bcm_written(result, &e) < 0) {
 		bcm_redact(x->s.bcm, &e);

@@ -25,15 +25,16 @@ struct bcm_edit_spec {
 	struct loop_group *group;
 	/* Hostname or UUID of the device */
 	const char *node;
-	/* Time after which the device is read once more; 0: not read again */
+	/* Time in ms after which the device is read and compared once more; 0: compared only
+	 * once */
 	uint32_t settle_ms;
-	/* Returns the wanted device as JSON text in a; NULL with kind ERR_NONE: no change is
-	 * needed; NULL with *e: an error. */
+	/* Returns the device as it is to be written, as JSON text in a. NULL with e->kind ERR_NONE:
+	 * no change is needed. NULL with any other kind: the edit ends with *e. */
 	const char *(*plan)(struct exact device, const struct bcm_node *n, struct arena *a,
 			    void *arg, struct err *e);
-	/* Called before the write; false ends the edit with ERR_CONFLICT */
+	/* Called just before the write; false ends the edit with ERR_CONFLICT */
 	bool (*may_act)(void *arg);
-	/* n: the device as last read, valid during the call; NULL: error, in e */
+	/* n: the device as last read, valid during done(); NULL: the edit failed with *e */
 	void (*done)(const struct bcm_node *n, const struct err *e, void *arg);
 	void *arg;
 };

@@ -33,8 +33,8 @@ static const char *set_at(struct exact o, const char *name, struct arena *a)
 	return bcm_is_unset(t) ? NULL : t;
 }
 
-/* True unless the value is absent or means false: a flag that protects a node is honoured in every
- * spelling. */
+/* True unless v is absent or one of BCM's spellings of false. An unknown spelling counts as true,
+ * so that a flag that protects a node is always honoured. */
 static bool is_set(struct exact v)
 {
 	OWN(arena) a = arena_new();
@@ -74,7 +74,8 @@ static void read_interfaces(struct exact device, struct arena *a, struct bcm_nod
 				n->bmc_address = set_at(it.value, "ip", a);
 			continue;
 		}
-		/* The provisioning interface; if none is set, the first bootable one. */
+		/* The node boots through the provisioning interface or, if none is set, through the
+		 * first bootable interface. Skip all others. */
 		if (bcm_is_unset(boots)
 			    ? n->boot_name || !is_set(exact_member(it.value, "bootable"))
 			    : !str_eq(boots, name) && !str_eq(boots, uuid))
@@ -85,7 +86,8 @@ static void read_interfaces(struct exact device, struct arena *a, struct bcm_nod
 	}
 }
 
-/* Parses the mark; it stores the earlier values as JSON texts in strings. */
+/* Parses the mark into n->lock. Sets n->lock_broken if drover did not write the mark. The mark
+ * stores the earlier values as strings that contain JSON texts. */
 static void read_lock(struct exact device, struct arena *a, struct bcm_node *n)
 {
 	struct exact mark = exact_member(exact_member(device, "extra_values"), MARK), o;
@@ -165,7 +167,7 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 	char *mark;
 	json_t *o;
 
-	if (exact_kind(extra) != EXACT_OBJECT) /* absent or null */
+	if (exact_kind(extra) != EXACT_OBJECT) /* extra_values is absent or null */
 		extra = (struct exact){"{}", 2};
 	if (!l) {
 		text = exact_without(extra, MARK, a, e);
@@ -208,8 +210,8 @@ static const struct {
 	{"UNKNOWN", BCM_UNKNOWN},
 };
 
-/* Splits forms such as "UP", "UP/CLOSED", "INSTALLING (checking disks)" and "UP, restart
- * required". */
+/* Parses a state text such as "UP", "UP/CLOSED", "INSTALLING (checking disks)" or "UP, restart
+ * required" into *out. */
 static void split(const char *said, struct arena *a, struct bcm_state *out)
 {
 	size_t n = strspn(said, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -240,7 +242,8 @@ static const char *first_of(struct exact o, const char *const *names, struct are
 	return NULL;
 }
 
-/* No public source documents the members of an entry, so the plausible names are tried. */
+/* Tries several plausible member names, because no public source documents the members of an
+ * entry. */
 bool bcm_state_read(struct exact entry, struct arena *a, const char **uuid, struct bcm_state *out)
 {
 	static const char *const of[] = {"ref_device_uuid", "uuid", "hostname", NULL};

@@ -1,23 +1,25 @@
 /*
- * provider: machines that a BCM head node installs and switches, and whose BMCs drover queries
- * itself.
+ * provider: machines that a BCM head node installs and switches on and off, and whose BMCs drover
+ * queries itself.
  *
  *   observe		  BMC: power, identity, overrides, media; with a handle also BCM's state
  *   boot, media, drives, log_out	BMC: drover's agent is booted without BCM, because each boot
  *   		  has a secret of its own
- *   power		  BCM (powerOperation), so that BCM knows; the effect is observed at the BMC
+ *   power		  BCM (powerOperation), so that BCM knows of the change; the effect is
+ *   		  observed at the BMC
  *   acquire, release  BCM
  *
  * Before anything is changed in BCM, the BMC and the node are checked: the machine is the expected
- * one (fits()), the node is one that drover may manage, no other drover owns it, and BCM's BMC
- * address for the node is the address that was just observed. So a mistyped node name never reaches
- * another machine.
+ * one (fits()), the node is one that drover may manage, no other drover owns the node, and BCM's
+ * BMC address for the node is the address that was just observed. So a mistyped node name never
+ * reaches another machine.
  *
  *   observe (BMC) --> fits, session --> getDevice: fit, owner, BMC address --> may_act --> change
  *
- * Jobs for BCM have a queue of their own (jobs.h), one job at a time for a machine. A job's
- * observation waits in the queue of the BMCs, and the job's time limit starts with the observation.
- * So a hanging head node does not delay observations of BMCs.
+ * Jobs (calls in the queue, see jobs.h) for BCM have a queue of their own, with one running job for
+ * each machine. A job begins with an observation, which waits in the queue of the BMCs; the job's
+ * time limit starts with the observation. So a hanging head node does not delay observations of
+ * BMCs.
  * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
  */
 #include <stdlib.h>
@@ -35,25 +37,27 @@
 
 struct bcm_provider {
 	struct loop_group *group;
-	/* Provider of type redfish for the BMCs */
+	/* Provider of type redfish, through which the BMCs are called */
 	struct provider bmcs;
 	struct bcm *bcm;
 	struct bcm_statuses *statuses;
 	struct bcm_discovery *discovery;
-	/* Queue of jobs for BCM, started by the queue of bmcs */
+	/* Queue of jobs for BCM. It has no limits of its own: each job first waits in the queue of
+	 * `bmcs`. */
 	struct job_line line;
 	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
 	void *found_arg;
 };
 
 struct provider_machine {
-	/* Must be first: a job's seat is cast to its machine */
+	/* Must be first: machine_of() casts a job's seat (the queue of one machine) to the
+	 * machine */
 	struct job_seat seat;
 	struct bcm_provider *bp;
-	/* Machine of bp->bmcs; opaque here */
+	/* The same machine as attached to bp->bmcs; its type is private to the redfish provider */
 	struct provider_machine *bmc;
 	char *name, *uid, *node, *bmc_host;
-	/* Request of the running job */
+	/* Calls in progress for the running job: request, asker, acquire; NULL: none */
 	struct bcm_request *request;
 	struct bcm_asker *asker;
 	struct bcm_acquire *acquire;
@@ -64,7 +68,7 @@ static struct provider_machine *machine_of(const struct job *j)
 	return (struct provider_machine *)j->seat;
 }
 
-/* From here on, errors and timeouts of the job are attributed to BCM, not to the BMC. */
+/* Attributes errors and timeouts of the job from now on to BCM, not to the BMC. */
 static void go_to_bcm(struct job *j)
 {
 	j->seat->silent = PROVIDER_OF_MANAGER;
@@ -117,7 +121,8 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 	return -1;
 }
 
-/* ERR_INVALID unless BCM's BMC address for the node is the address that was observed. */
+/* Returns 0 if BCM's BMC address for the node is the address at which the BMC was observed.
+ * Otherwise ERR_INVALID. */
 static int is_the_machine(const struct job *j, const struct bcm_node *n, struct err *e)
 {
 	if (n->bmc_address &&
@@ -146,7 +151,8 @@ static void on_done(const struct err *e, void *arg)
 	job_end(j, NULL, NULL);
 }
 
-/* {"count": 0} means that no node was switched; BCM does not report this as an error. */
+/* Handles the reply to powerOperation. {"count": 0} is an error, because it means that no node was
+ * switched; BCM itself does not report this as an error. */
 static void on_switched(struct exact result, const struct err *failed, void *arg)
 {
 	struct job *j = arg;
@@ -236,8 +242,9 @@ static void tell(struct job *j, enum provider_progress progress, const char *tex
 	job_end(j, &j->seen, NULL);
 }
 
-/* UP alone may come from the system before the install. BCM clears the one-time install mode when
- * the node boots for the install. */
+/* Handles the device of a node whose state is UP. UP alone may come from the system before the
+ * install. The install is done only if the mark has the token of this install and
+ * nextBootInstallMode is no longer FULL; BCM clears FULL when the node boots for the install. */
 static void on_up(struct exact device, const struct err *failed, void *arg)
 {
 	struct job *j = arg;
@@ -424,8 +431,8 @@ static void bcm_close(struct provider *p)
 	free(bp);
 }
 
-/* Returns the host part of a URL such as https://10.0.8.17:443/redfish/v1/Systems/1: the BMC's
- * address until an observation reports it. */
+/* Returns the host part of a URL such as https://10.0.8.17:443/redfish/v1/Systems/1. It is used as
+ * the BMC's address until an observation reports the address. */
 static char *host_of(const char *url)
 {
 	const char *at = strstr(url, "://");

@@ -15,15 +15,17 @@ struct bcm_statuses {
 	struct loop_group *group;
 	struct bcm *bcm;
 	struct bcm_request *request;
-	/* told: the log has recorded which of them answers */
+	/* by_rest: states are read from /rest/v1/status. told: the log has recorded which call
+	 * works. */
 	bool by_rest, told;
 	int64_t began_at;
 	struct loop_timer next;
-	/* Lists of bcm_asker.link; asked: wait for the list in progress */
+	/* Lists of bcm_asker.link. waiting: wait for a list that is not requested yet. asked: wait
+	 * for the list in progress. */
 	struct list waiting, asked;
-	/* Arena of the last list */
+	/* Memory of the states of the last list */
 	struct arena *a;
-	/* uuid or hostname -> struct bcm_state, of the last list */
+	/* States of the last list: UUID or hostname -> struct bcm_state */
 	struct map *states;
 	/* Error of the last list; kind ERR_NONE: none */
 	struct err failed;
@@ -130,7 +132,7 @@ static void on_list(struct exact list, const struct err *e, void *arg)
 	loop_defer(&s->tell);
 }
 
-/* Requests one list for all waiting callers. */
+/* Requests one list for all waiting callers, unless a request is in progress. */
 static void begin(void *arg)
 {
 	struct bcm_statuses *s = arg;
