@@ -13,8 +13,8 @@
 #define PER_S 5.0
 #define BURST 10.0
 #define FORM "application/x-www-form-urlencoded; charset=utf-8"
-/* Further calls wait here and not in the HTTP client, because they must call may_act() just before
- * they are sent. */
+/* Highest number of calls in `sent`. Further calls wait in `waiting` and not in the HTTP client,
+ * because may_act() must be called just before a call is sent. */
 #define IN_FLIGHT 64
 
 struct ec2_client {
@@ -39,7 +39,7 @@ struct ec2_request {
 	struct ec2_call call;
 	struct buf body;
 	bool sent;
-	/* Wall clock by which it was signed, Unix ms */
+	/* Wall clock used for the signature, Unix ms */
 	int64_t signed_at;
 };
 
@@ -49,7 +49,8 @@ static void wake(struct ec2_client *c)
 		loop_timer_start(&c->pump, 0);
 }
 
-/* Takes the call out of its list and wakes the next. */
+/* Removes the call from its list. If it was sent, its slot is free again: wakes the next waiting
+ * call. */
 static void land(struct ec2_request *q)
 {
 	list_remove(&q->link);
@@ -68,7 +69,7 @@ static void request_free(struct ec2_request *q)
 	free(q);
 }
 
-/* Takes q out of its list, calls done(), frees q. done() may free the client. */
+/* Removes q from its list, calls done(), and frees q. done() may free the client. */
 static void request_end(struct ec2_request *q, const struct ec2_reply *r, const struct err *e)
 {
 	land(q);
@@ -76,7 +77,7 @@ static void request_end(struct ec2_request *q, const struct ec2_reply *r, const 
 	request_free(q);
 }
 
-/* Returns the cloud's wall clock (Unix ms), by this host's clock unless a difference is known. */
+/* Returns the cloud's wall clock in Unix ms: this host's clock plus the known difference. */
 static int64_t cloud_wall(const struct ec2_client *c)
 {
 	return loop_wall(loop_of(c->group)) + c->skew_ms;
@@ -89,7 +90,7 @@ const char *ec2_client_region(const struct ec2_client *c)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Returns the Date of a reply minus `of`, in ms; 0: the reply has no Date. */
+/* Returns the Date of reply r minus the time `of` (Unix ms), in ms; 0: the reply has no Date. */
 static int64_t ahead_ms(const struct http_reply *r, int64_t of)
 {
 	const char *text = http_reply_header(r, "Date");
@@ -140,7 +141,7 @@ static void on_reply(const struct http_reply *r, const struct err *of_transport,
 		}
 		judge(q, r, doc, &e);
 		if (r->status / 100 == 2 && q->call.changes)
-			/* it was carried out, but its result cannot be read */
+			/* the call was carried out, but its result cannot be read */
 			e.kind = ERR_TIMEOUT;
 	}
 	(void)!err_wrap(&e, "%s in %s", q->call.action, q->client->region);
@@ -194,8 +195,8 @@ static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 
 static void on_login(const struct err *failed, void *arg);
 
-/* Sends or ends the first waiting call, or starts the timer for the time at which it may be
- * sent. */
+/* Handles the first waiting call: sends it, or ends it if may_act() forbids it. If the rate limit
+ * delays the call, starts the timer. If there are no credentials, waits for them. */
 static void pump(void *arg)
 {
 	struct ec2_client *c = arg;
@@ -223,8 +224,9 @@ static void pump(void *arg)
 	request_end(q, NULL, &e);
 }
 
-/* Ends one waiting call in each loop turn, because done() may free the client or cancel other
- * calls. */
+/* Called when the credentials are ready, or could not be obtained. On an error, ends the first
+ * waiting call. The timer handles the next call in a later loop turn, because done() may free the
+ * client or cancel other calls. */
 static void on_login(const struct err *failed, void *arg)
 {
 	struct ec2_client *c = arg;

@@ -17,9 +17,9 @@
  *   waiting --credentials, pace--> may_act() --> signed, sent --> done()
  *
  * Calls are sent in order, no faster than requests_per_s. If a call is denied because the clock is
- * wrong, later calls are signed with the cloud's clock, taken from the Date of the reply; the
- * client repeats no call. Errors are those of errors.h; a call that changes something and gets no
- * reply ends with ERR_TIMEOUT, however the connection ended. Everything runs on the loop thread;
+ * wrong, later calls are signed with the cloud's clock, taken from the Date of the reply. The
+ * client repeats no call. Errors are those of errors.h. A call that changes something and gets no
+ * reply ends with ERR_TIMEOUT, whatever ended the connection. Everything runs on the loop thread;
  * done() is called exactly once, never inside the starting function.
  * Tests: tests/contract/test_ec2.c
  */
@@ -32,7 +32,7 @@ struct ec2_client_spec {
 	/* Borrowed; must outlive the client */
 	struct ec2_login *login;
 	const char *region, *endpoint, *ca_pem;
-	/* Pace of calls; 0: 5 */
+	/* Highest number of calls per second; 0: 5 */
 	double requests_per_s;
 	bool plain_ok;
 };
@@ -47,7 +47,7 @@ struct ec2_call {
 	const char *action;
 	/* Form from query_begin(); ownership passes to the client, which wipes it */
 	struct buf *body;
-	/* The call changes something if it is carried out */
+	/* True: the call changes something in the cloud, so a lost reply is ERR_TIMEOUT */
 	bool changes;
 	bool (*may_act)(void *arg);
 	void *may_act_arg;

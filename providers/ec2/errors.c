@@ -6,7 +6,8 @@
 
 #define MINUTES 60000u
 
-/* after_ms: retry time if the reply contains none. clock: a wrong clock can cause this error. */
+/* One error code and its meaning. after_ms: retry time if the reply contains none. clock: true if a
+ * wrong clock can cause this error. */
 struct row {
 	const char *code;
 	enum err_kind kind;
@@ -16,7 +17,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	/* no capacity there: another zone, type or market may have capacity */
+	/* no capacity in the zone: another zone, type or market may have capacity */
 	{"InsufficientInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientHostCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientReservedInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},

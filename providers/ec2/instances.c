@@ -24,8 +24,9 @@ static void add_groups(struct buf *b, const struct provider_cloud_zone *z, const
 		query_add(b, z->security_groups[i], "%sSecurityGroupId.%zu", prefix, i + 1);
 }
 
-/* EC2 accepts either a subnet or interfaces that name it, not both. The interface of the first
- * network card is device 0, that of each other card device 1. */
+/* Adds the subnet and the security groups. EC2 accepts either a subnet, or interfaces that name the
+ * subnet, not both. The first interface is device 0 of its network card; the interface of each
+ * further card is device 1 of that card. */
 static void add_network(struct buf *b, const struct ec2_place *at)
 {
 	char prefix[40];

@@ -19,12 +19,13 @@ struct ec2_place {
 	const struct provider_cloud *cloud;
 	const struct provider_cloud_zone *zone;
 	const struct provider_cloud_type *type;
-	/* The reservation is a capacity block */
+	/* True: the reservation is a capacity block (capacity reserved for a fixed period) */
 	bool block;
 };
 void ec2_launch_form(struct buf *b, const struct ec2_place *at, const struct elastic_launch *l);
 
-/* Decodes an instance; its strings are allocated in a. False: the item has no id. */
+/* Decodes an item of instancesSet into *out; its strings are allocated in a. False: the item has no
+ * id. */
 bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct arena *a,
 		       struct elastic_instance *out);
 struct elastic_instance ec2_instance_copy(const struct elastic_instance *i, struct arena *a);

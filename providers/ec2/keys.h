@@ -14,16 +14,17 @@ struct ec2_keys {
 	char *id;
 	/* token NULL: no session token */
 	struct secret *secret, *token;
-	/* Expiry, Unix ms; 0: never */
+	/* Expiry of the credentials, Unix ms; 0: they do not expire */
 	int64_t ends_at;
 };
 void ec2_keys_done(struct ec2_keys *k);
 
-/* All four replace *k on success, and leave it unchanged on error. */
+/* Reads AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Like the other three
+ * ec2_keys_from_...() functions, replaces *k on success, and leaves *k unchanged on error. */
 int ec2_keys_from_environment(struct ec2_keys *k, struct err *e);
-/* Reads an INI file: [PROFILE], aws_access_key_id, aws_secret_access_key, aws_session_token. NULL:
- * the defaults of AWS's tools, that is AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials,
- * AWS_PROFILE or "default". */
+/* Reads the section [PROFILE] of an INI file: aws_access_key_id, aws_secret_access_key,
+ * aws_session_token. path NULL: AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. profile NULL:
+ * AWS_PROFILE or "default". These are the defaults of AWS's tools. */
 int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e);
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e);
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e);

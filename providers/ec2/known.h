@@ -7,8 +7,8 @@
 
 /*
  * known: instances that this process launched or saw in a list. A cloud may not list an instance
- * right after its launch, which proves nothing: the instance is Unknown, and Gone once it has not
- * been listed for ELASTIC_UNLISTED_MS.
+ * right after its launch, so an instance missing in a list is not proved to be gone. Such an
+ * instance is reported as Unknown, and as Gone once it was not seen for ELASTIC_UNLISTED_MS.
  * Tests: tests/unit/providers/ec2/test_known.c
  */
 struct ec2_known;
@@ -16,11 +16,13 @@ struct ec2_known *ec2_known_new(void);
 void ec2_known_free(struct ec2_known *k);
 DEFINE_OWN(ec2_known)
 
-/* Records an instance seen at now (loop_now()); removes it if its state is Gone. */
+/* Records that instance *i was seen at now (loop_now()). Forgets the instance if its state is
+ * Gone. */
 void ec2_known_see(struct ec2_known *k, const struct elastic_instance *i, int64_t now);
 
-/* After a complete list of a cluster with the ids in listed: calls add() for each known instance of
- * the cluster that is not in listed, as Unknown or Gone. Removes those passed as Gone. */
+/* Call after a complete list of a cluster's instances, with the listed ids in `listed`. Calls add()
+ * for each known instance of the cluster that is not in `listed`, with the state Unknown or Gone.
+ * Forgets the instances that are Gone. */
 void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct map *listed,
 		       int64_t now, void (*add)(const struct elastic_instance *i, void *arg),
 		       void *arg);

@@ -1,5 +1,5 @@
-/* list: lists the instances of a cluster, including those that the cloud does not list yet, and
- * which of them it will end.
+/* list: lists the instances of a cluster, including new instances that the cloud does not list yet.
+ * Also finds which of the instances the cloud is about to end.
  * Tests: tests/contract/test_ec2.c */
 #include "providers/ec2/ops.h"
 
@@ -48,7 +48,8 @@ static bool any_runs(const struct ask *k, enum elastic_market market)
 	return false;
 }
 
-/* Only logged: the list is valid without this, and the account may not permit the call. */
+/* Logs that the end times of instances are unknown. This does not end the op: the list is valid
+ * without end times, and the account may not permit the call. */
 static void say_unseen(const struct ask *k, const struct err *e)
 {
 	log_warn("cannot read which instances the cloud will end",
@@ -186,7 +187,7 @@ void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_d
 	o->done = done;
 	o->cluster = arena_strdup(o->a, cluster);
 	if (str_empty(cluster)) {
-		/* without this check, the filter would match instances without the tag */
+		/* refuse it: with no cluster, the filter would match instances without the tag */
 		ec2_op_refuse(o, ERR_INVALID, "no cluster is named", NULL);
 		return;
 	}

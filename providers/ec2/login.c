@@ -14,25 +14,25 @@
 #define METADATA "http://169.254.169.254"
 #define METADATA_ROLE "/latest/meta-data/iam/security-credentials/"
 #define AGAIN_MS 60000
-/* remaining lifetime below which nothing is signed, because a call takes time */
+/* Remaining lifetime in ms below which credentials are not used, because a call takes time */
 #define LAST_MS 30000
 #define CALL_MS 10000
 #define TOKEN_MAX 65536
 
 struct ec2_login {
 	struct loop_group *group;
-	/* Metadata service or STS; NULL: the source is neither */
+	/* Metadata service or STS; NULL: the credentials come from neither */
 	struct http_peer *peer;
 	struct http_req *asked;
-	/* Calls the waiters */
+	/* Calls the waiters, one in each loop turn */
 	struct loop_defer tell;
 	struct list waiters;
 	struct ec2_keys keys;
-	/* Error of the last renewal; kind ERR_NONE: none */
+	/* Error of the last renewal, if it left no usable keys; kind ERR_NONE: no error */
 	struct err failed;
-	/* loop_now() before which no renewal is tried */
+	/* loop_now() before which a failed renewal is not repeated while the keys are usable */
 	int64_t not_before;
-	/* The cloud reported that the keys have expired */
+	/* True: the cloud reported that the keys have expired */
 	bool ended;
 	enum provider_cloud_login from;
 	char *file, *profile, *role_arn, *token_file;
@@ -75,11 +75,11 @@ static void tell(void *arg)
 	list_remove(&w->link);
 	if (!list_empty(&l->waiters))
 		loop_defer(&l->tell);
-	/* fn() may free the login */
+	/* last, because fn() may free the login */
 	w->fn(failed.kind == ERR_NONE ? NULL : &failed, w->arg);
 }
 
-/* Ends a renewal; e NULL: there are new keys. */
+/* Ends a renewal and calls the waiters. e NULL: `keys` contains new credentials. */
 static void end(struct ec2_login *l, const struct err *e)
 {
 	err_clear(&l->failed);
@@ -230,7 +230,8 @@ static int read_token(const char *path, struct secret **out, struct err *e)
 	return secret_len(*out) ? 0 : err_set(e, ERR_INVALID, 0, "%.150s: empty", path);
 }
 
-/* Sends a request without a signature: the token authenticates the caller. */
+/* Requests credentials from STS. The request has no signature: the token in it authenticates the
+ * caller. */
 static void ask_sts(struct ec2_login *l)
 {
 	const char *path = str_or(l->token_file, getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
@@ -282,7 +283,7 @@ static void get(struct ec2_login *l)
 	case PROVIDER_LOGIN_FILE:
 		end_after(l, ec2_keys_from_file(&l->keys, l->file, l->profile, &e), &e);
 		return;
-	case PROVIDER_LOGIN_FOUND: /* unreachable: source_of() replaces it */
+	case PROVIDER_LOGIN_FOUND: /* unreachable: source_of() replaces PROVIDER_LOGIN_FOUND */
 	case PROVIDER_LOGIN_INSTANCE:
 		ask_for_session(l);
 		return;

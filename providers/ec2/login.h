@@ -14,8 +14,8 @@
  * login: the credentials that sign calls, from one source (enum provider_cloud_login), and their
  * renewal.
  *
- * Credentials with an expiry are renewed LOGIN_EARLY_MS before it. If the renewal fails while the
- * present ones are valid, they stay in use and the renewal is tried again a minute later. A
+ * Credentials with an expiry are renewed LOGIN_EARLY_MS before it. If a renewal fails while the
+ * present credentials are valid, these stay in use and the renewal is tried again a minute later. A
  * credentials file is read again when the cloud reports that its keys have expired. Everything runs
  * on the loop thread; a waiter is called once, never inside the starting function.
  * Tests: tests/unit/providers/ec2/test_login.c
@@ -28,7 +28,7 @@ struct ec2_login_spec {
 	struct http *http;
 	/* Read only during ec2_login_new() */
 	const struct provider_cloud *cloud;
-	/* Region whose STS is used */
+	/* Region whose STS endpoint is called */
 	const char *region;
 	bool plain_ok;
 };
@@ -37,15 +37,16 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e);
 void ec2_login_free(struct ec2_login *l);
 DEFINE_OWN(ec2_login)
 
-/* Writes the valid credentials, borrowed until the next loop turn. False: none; call
- * ec2_login_wait(). */
+/* Writes the credentials to *out, borrowed until the next loop turn. False: there are none, or they
+ * must be renewed first; call ec2_login_wait(). */
 bool ec2_login_ready(struct ec2_login *l, struct sigv4_credentials *out);
-/* Call when the cloud reports that the credentials have expired. */
+/* Marks the credentials as expired, so that they are renewed before the next use. Call when the
+ * cloud reports that they have expired. */
 void ec2_login_ended(struct ec2_login *l);
 
 struct ec2_login_waiter {
 	struct list link;
-	/* Called once; e NULL: credentials are ready */
+	/* Called once, when credentials are ready (e NULL) or could not be obtained */
 	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };

@@ -11,10 +11,11 @@
  * notices: finds the spot instances that EC2 is about to reclaim, by DescribeSpotInstanceRequests.
  * Pure functions.
  *
- * For two minutes such an instance is still reported as running, while its request has a status
- * marked-for-..., or already instance-terminated-no-capacity and the like (Amazon EC2 User Guide,
- * "Spot request status codes"). An instance that a user ended is no notice. Rebalance
- * recommendations are not seen: only instance metadata and EventBridge report them.
+ * EC2 gives notice two minutes before it reclaims an instance. During these two minutes the
+ * instance is still reported as running, but the status of its spot request is marked-for-..., or
+ * already instance-terminated-no-capacity and the like (Amazon EC2 User Guide, "Spot request status
+ * codes"). An instance that a user ended is not a notice. Rebalance recommendations are not seen:
+ * only instance metadata and EventBridge report them.
  * Tests: tests/unit/providers/ec2/test_notices.c
  */
 #define EC2_NOTICE_MS INT64_C(120000)
@@ -28,8 +29,8 @@ struct ec2_notice {
 /* Writes the form that lists the spot requests of the account in a region. The caller must call
  * buf_done(). page: page size; next: token of the page, NULL for the first. */
 void ec2_notices_form(struct buf *b, const char *page, const char *next);
-/* Decodes an item of spotInstanceRequestSet. now: wall ms, used if the status has no time. False:
- * the item is not a notice. */
+/* Decodes an item of spotInstanceRequestSet into *out. now: wall ms, used as the time of the notice
+ * if the status has no valid time. False: the item is not a notice. */
 bool ec2_notice_read(struct ec2_reply_node item, int64_t now, struct arena *a,
 		     struct ec2_notice *out);
 

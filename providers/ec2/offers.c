@@ -1,11 +1,11 @@
-/* offers: the configured types with their prices, and the account's reservations.
+/* offers: lists the configured types with their prices, and the account's reservations.
  * Tests: tests/contract/test_ec2.c */
 #include "providers/ec2/ops.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* EC2 ends the instances of a capacity block this long before the block ends */
+/* EC2 ends the instances of a capacity block this many ms before the block ends */
 #define BLOCK_ENDS 1800000
 
 /* --- offers ----------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void add_given(struct op *o)
 		}
 }
 
-/* Returns the Unix ms at which EC2 ends the reservation's instances; 0: never. */
+/* Returns the time at which EC2 ends the reservation's instances, Unix ms; 0: never. */
 static int64_t reservation_end(struct ask *k, struct ec2_reply_node item, bool block)
 {
 	const char *end = ec2_reply_text(item, "endDate", k->op->a);

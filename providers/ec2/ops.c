@@ -31,7 +31,8 @@ void ec2_op_free(struct op *o)
 	op_drop(o);
 }
 
-/* Takes o out of its list, calls done(), frees o. done() may free the provider. */
+/* Removes the op from its list, calls its done(), and frees the op. done() may free the
+ * provider. */
 static void op_end(void *arg)
 {
 	struct op *o = arg;

@@ -11,8 +11,9 @@
 #include "providers/provider.h"
 
 /*
- * ops: structures shared by the files of this provider. A call of elastic.h is an op: it consists
- * of one ask per region, and done() is called when the last ask has ended. On the loop thread.
+ * ops: structures shared by the files of this provider. An op is one call of elastic.h. It has one
+ * ask for each region: the requests that the op sends there one after the other. done() is called
+ * when the last ask in progress has ended. Everything runs on the loop thread.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_PAGE "200"
@@ -20,7 +21,7 @@
 
 struct reserved {
 	bool block;
-	/* Time at which EC2 ends its instances, Unix ms; 0: never */
+	/* Time at which EC2 ends the instances of the reservation, Unix ms; 0: never */
 	int64_t ends_at;
 };
 struct ec2_provider {
@@ -31,7 +32,7 @@ struct ec2_provider {
 	struct ec2_client **regions;
 	size_t nregions;
 	struct ec2_known *known;
-	/* Id of each reservation seen -> struct reserved */
+	/* Reservations seen so far: id -> struct reserved */
 	struct map *reserved;
 	struct list ops;
 };
@@ -48,21 +49,21 @@ struct op {
 	struct list link;
 	struct ec2_provider *ep;
 	struct arena *a;
-	/* Ends an op that sends no request */
+	/* Ends the op in the next loop turn, if it sends no request */
 	struct loop_defer defer;
 	struct ask *asks;
 	size_t pending;
 	/* Ids of the listed instances */
 	struct map *listed;
-	/* cluster: of list_owned(); region, id: of terminate() */
+	/* cluster: argument of list_owned(). region, id: arguments of terminate(). */
 	const char *cluster, *region, *id;
-	/* Number of instances of a launch */
+	/* Number of instances that a launch requests */
 	int64_t count;
 	struct elastic_instance *instances;
 	size_t ninstances, instances_cap;
 	struct elastic_offer *offers;
 	size_t noffers, offers_cap;
-	/* The first error; kind ERR_NONE: none */
+	/* The first error of any ask; kind ERR_NONE: no error */
 	struct err err;
 	elastic_offers_done *offers_done;
 	elastic_instances_done *done;
@@ -76,26 +77,27 @@ int64_t ec2_now(const struct ec2_provider *ep);
 struct op *ec2_op_new(struct provider *p, void *arg);
 /* Frees the op without calling done(). */
 void ec2_op_free(struct op *o);
-/* Records e unless the op has an error already. */
+/* Records e as the error of the op, unless the op has an error already. */
 void ec2_op_keep_error(struct op *o, const struct err *e);
-/* Ends the op in the next loop turn with an error, "text: of"; no request is sent. */
+/* Ends the op in the next loop turn with the error "TEXT: OF", without a request. of NULL:
+ * "(none)". */
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of);
 void ec2_op_add(const struct elastic_instance *i, void *op);
 
-/* NULL: the region is not configured. */
+/* Returns the op's ask for the region; NULL: the region is not configured. */
 struct ask *ec2_ask_of(struct op *o, const char *region);
 void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
 	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg));
-/* Ends an ask; the last one of its op ends the op. */
+/* Ends ask k. If k was the op's last ask in progress, ends the op. */
 void ec2_ask_over(struct ask *k);
 
-/* In list.c. */
+/* Implements provider_elastic_ops.list_owned. In list.c. */
 void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 		    void *arg);
-/* In offers.c. */
+/* Implements provider_elastic_ops.offers. In offers.c. */
 void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
-/* Reads the account's reservations in the ask's region into the op's offers and ep->reserved.
- * done(): e if not all could be read. In offers.c. */
+/* Reads the account's reservations in the ask's region into the op's offers and into ep->reserved.
+ * done(): e is not NULL if some reservations could not be read. In offers.c. */
 void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
 
 #endif

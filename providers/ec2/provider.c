@@ -1,6 +1,5 @@
 /*
- * provider: Amazon EC2 and compatible clouds: instances for money, in several regions of one
- * account.
+ * provider: Amazon EC2 and compatible clouds: paid instances in several regions of one account.
  *
  *   offers		the configured zones, types and prices; the account's reservations
  *   		(DescribeCapacityReservations)
@@ -10,7 +9,8 @@
  *   		instances also DescribeCapacityReservations
  *   terminate	TerminateInstances
  *
- * This file contains launch and terminate; ops.h declares what all files share.
+ * This file contains launch and terminate. list.c contains list_owned, offers.c contains offers,
+ * and ops.h declares what these files share.
  * Tests: tests/contract/test_ec2.c
  */
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void on_launched(const struct ec2_reply *r, const struct err *e, void *ar
 	ec2_ask_over(k);
 }
 
-/* Returns why the launch cannot be sent; NULL: it can. */
+/* Returns the reason why the launch cannot be sent; NULL: it can be sent. */
 static const char *unfit(const struct ec2_provider *ep, const struct elastic_launch *l,
 			 const struct ec2_place *at)
 {

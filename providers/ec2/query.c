@@ -19,8 +19,8 @@ void query_begin(struct buf *b, const char *action, const char *version)
 	buf_printf(b, "Action=%s&Version=%s", action, version);
 }
 
-/* Encodes a space as plus, as in HTML forms: some servers decode the form and encode it again to
- * check the signature. */
+/* Appends the encoded value. A space becomes a plus, as in HTML forms, because some servers decode
+ * the form and encode it again to check the signature. */
 static void put(struct buf *b, const char *value)
 {
 	size_t from = b->len;
@@ -56,7 +56,8 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 
 /* --- the reply -------------------------------------------------------------------------------- */
 
-/* Returns the libxml2 document that struct ec2_reply stands for. */
+/* Returns the libxml2 document behind r: struct ec2_reply has no members, r is the document's
+ * pointer. */
 static xmlDoc *doc_of(const struct ec2_reply *r)
 {
 	return (xmlDoc *)(uintptr_t)r;

@@ -54,7 +54,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns a copy without surrounding spaces, with each inner run of spaces reduced to one. */
+/* Returns a copy without surrounding spaces, with each inner run of spaces reduced to one space. */
 static char *trimmed(const char *s)
 {
 	char *t = mem_strdup(s), *to = t;

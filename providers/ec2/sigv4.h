@@ -10,11 +10,11 @@
 /*
  * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256). Pure functions.
  *
- * Source: AWS, "Create a signed AWS API request". Own code, because AWS refuses several ordinary
- * requests signed by CURLOPT_AWS_SIGV4 in the libcurl versions of current distributions.
+ * Source: AWS, "Create a signed AWS API request". This is own code, because AWS refuses several
+ * ordinary requests signed by CURLOPT_AWS_SIGV4 in the libcurl versions of current distributions.
  *
  * Signs all headers of the request, plus X-Amz-Date and X-Amz-Security-Token, which the caller must
- * send with the values signed here. A path is encoded once and not normalized.
+ * send with the values signed here. A path is URL-encoded once and not normalized.
  * Tests: tests/unit/providers/ec2/test_sigv4.c
  */
 #define SIGV4_DATE 17 /* size of "20150830T123600Z" with its NUL */
@@ -22,14 +22,14 @@
 struct sigv4_credentials {
 	const char *access_key_id;
 	const struct secret *secret_key;
-	/* NULL: none */
+	/* Token of temporary credentials; NULL: none */
 	const struct secret *session_token;
 };
 
 struct sigv4_request {
 	/* path: not URL-encoded */
 	const char *method, *path;
-	/* Parameters, not URL-encoded, in any order */
+	/* Query parameters, not URL-encoded, in any order */
 	const struct http_header *query;
 	size_t nquery;
 	/* Headers in any order and case; must include Host */
@@ -38,16 +38,17 @@ struct sigv4_request {
 	const void *body;
 	size_t body_len;
 	const char *region, *service;
-	/* Unix ms, by the clock of the server that checks the signature */
+	/* Time of the signature in Unix ms, by the clock of the server that checks it */
 	int64_t at;
 };
 
-/* Returns the value of X-Amz-Date. */
+/* Writes the value of X-Amz-Date for unix_ms to out; returns out. */
 const char *sigv4_date(char out[static SIGV4_DATE], int64_t unix_ms);
-/* Writes the canonical request; it contains the session token. */
+/* Appends the canonical request to out. It contains the session token, so the caller must wipe
+ * it. */
 void sigv4_canonical(const struct sigv4_request *r, const struct sigv4_credentials *c,
 		     struct buf *out);
-/* Returns the value of Authorization; the caller frees. */
+/* Returns the value of the header Authorization; the caller frees. */
 char *sigv4_authorization(const struct sigv4_request *r, const struct sigv4_credentials *c);
 
 #endif
