@@ -121,7 +121,8 @@ xmlNode *domain_own(struct domain *d)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Returns the document if it has that root element and no DTD; NULL otherwise. The caller frees. */
+/* Parses xml. Returns the document if its root element is named `root` and it has no DTD; NULL
+ * otherwise. The caller frees. */
 static xmlDoc *document_of(const char *xml, size_t len, const char *root)
 {
 	xmlDoc *doc = xml_parse(xml, len, DOMAIN_XML_MAX);
@@ -193,7 +194,7 @@ static bool is_disk(const xmlNode *n)
 	       !attribute_is(n, "device", "floppy");
 }
 
-/* Returns the device with the lowest <boot order>; NULL: no device has one. */
+/* Returns the device with the lowest <boot order>; NULL: no device has a boot order. */
 static const xmlNode *first_of_order(const xmlNode *devices, struct arena *a)
 {
 	const xmlNode *first = NULL;
@@ -212,7 +213,8 @@ static const xmlNode *first_of_order(const xmlNode *devices, struct arena *a)
 	return first;
 }
 
-/* libvirt numbers from 1, so any other order is not from libvirt. */
+/* True if every <boot order> is a positive number. libvirt numbers from 1, so any other value was
+ * not written by libvirt. */
 static bool orders_are_numbers(const xmlNode *devices, struct arena *a)
 {
 	int64_t order;
@@ -349,7 +351,7 @@ void domain_eject(struct domain *d)
 
 		if (chain)
 			drop(chain);
-		domain_put(slot, "type", "file"); /* the type of an empty slot */
+		domain_put(slot, "type", "file"); /* libvirt's type of an empty slot */
 	}
 }
 
@@ -372,8 +374,9 @@ void domain_insert(struct domain *d, const char *pool, const char *volume, const
 	domain_put(domain_own(d), "media", url);
 }
 
-/* Renumbers <boot order> of all devices that have one: the slot first (media) or without order,
- * then disks, then others, each group in its present order. */
+/* Renumbers the <boot order> of the devices: the slot first (if media), then disks, then other
+ * devices, each group in its present order. A device without a boot order stays without one, except
+ * the slot. All other CD-ROM drives lose their boot order; if not media, the slot as well. */
 static void order_devices(struct domain *d, bool media, struct arena *a)
 {
 	xmlNode *devices = child_of(root_of(d), "devices");
@@ -419,8 +422,8 @@ static void order_devices(struct domain *d, bool media, struct arena *a)
 	}
 }
 
-/* Sorts <os><boot dev>: cdrom first (media) or removed, then hd, then the others in their present
- * order. */
+/* Sorts the <os><boot dev> elements: cdrom first (if media) or removed, then hd, then the others in
+ * their present order. */
 static void order_kinds(struct domain *d, bool media)
 {
 	xmlNode *os = child_of(root_of(d), "os"), *next, *hd = NULL, *first;
@@ -470,7 +473,8 @@ void domain_set_boot(struct domain *d, bool media)
 
 /* --- capabilities ----------------------------------------------------------------------------- */
 
-/* Parses a label such as "+64055:+64055". */
+/* Parses a DAC label "+UID:+GID", e.g. "+64055:+64055", into *out. False: label has another
+ * form. */
 static bool user_of(const char *label, struct arena *a, struct domain_user *out)
 {
 	const char *colon = label && label[0] == '+' ? strstr(label, ":+") : NULL;

@@ -1,5 +1,5 @@
 /*
- * domain_build: builds the XML of a domain from a template, and that of a volume.
+ * domain_build: builds the XML of a domain from a template, and the XML of a volume.
  * Tests: tests/unit/providers/libvirt/test_domain.c
  */
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "providers/libvirt/domain_impl.h"
 
 #define QEMU_NS "http://libvirt.org/schemas/domain/qemu/1.0"
-/* PCI slots of the root bus that libvirt leaves free on q35, and boot indices above those that
+/* NVME_SLOT: PCI slot of the first NVMe drive; libvirt leaves this slot and the next ones of the
+ * root bus free on q35. NVME_INDEX: boot index of the first NVMe drive, above the boot indices that
  * libvirt assigns. */
 #define NVME_SLOT 0x10
 #define NVME_INDEX 10
@@ -37,7 +38,8 @@ const char *domain_drive_volume(struct arena *a, const char *name, size_t drive)
 	return arena_printf(a, "%s-drive%zu.raw", name, drive);
 }
 
-/* Returns twelve digits of the UUID: constant, and different for each machine. */
+/* Returns the last twelve digits of the machine's UUID, for serial numbers and the MAC address:
+ * constant, and different for each machine. */
 static const char *digits(const struct domain_template *t, struct arena *a)
 {
 	return arena_strdup(a, strlen(t->uuid) == 36 ? t->uuid + 24 : "000000000000");
@@ -93,7 +95,7 @@ static void put_sata(xmlNode *devices, const struct domain_template *t, size_t i
 	domain_put(n, "volume", domain_drive_volume(a, t->name, i));
 	n = add_with(disk, "target", "dev", target);
 	domain_put(n, "bus", "sata");
-	domain_put(n, "rotation_rate", "1"); /* as solid-state drives report */
+	domain_put(n, "rotation_rate", "1"); /* the value that solid-state drives report */
 	domain_add_text(disk, "serial", arena_printf(a, "%s%zu", digits(t, a), i));
 }
 
@@ -104,7 +106,7 @@ static void put_argument(xmlNode *commandline, const char *text)
 	domain_put(n, "value", text);
 }
 
-/* Doubles each comma, as QEMU's options require (qemu(1)). */
+/* Returns path with each comma doubled, as QEMU's options require (qemu(1)). */
 static const char *quoted(struct arena *a, const char *path)
 {
 	char *out = arena_alloc(a, 2 * strlen(path) + 1), *to = out;
@@ -147,7 +149,7 @@ static void put_card(xmlNode *devices, const struct domain_template *t, struct a
 		add_with(card, "source", "bridge", t->bridge);
 	add_with(card, "model", "type", "virtio");
 	add_with(card, "rom", "enabled",
-		 "no"); /* no network boot: without the ROM, firmware starts faster */
+		 "no"); /* no network boot, so the firmware starts faster without the ROM */
 }
 
 static void put_console(xmlNode *devices)

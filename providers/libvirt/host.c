@@ -4,8 +4,9 @@
  *   observe  reads the state (virDomainIsActive) and the definition for the next start
  *   change   reads the definition, compares its fence, changes the tree, and defines it again
  *
- * A higher fence is written together with the change. Two helpers may run at the same time: that of
- * a replaced leader has the lower fence, and is refused after the first change by its successor.
+ * A higher fence is written together with the change. When the leader changes, the helper processes
+ * of the old and the new leader may run at the same time. The old leader's helper has the lower
+ * fence, so it is refused after the first change by the new leader's helper.
  * Tests: tests/unit/providers/libvirt/test_host.c, tests/real/libvirt.py
  */
 #include "providers/libvirt/host.h"
@@ -23,13 +24,14 @@
 #define KEEPALIVE_S 5
 #define KEEPALIVE_COUNT 3
 #define UPLOAD_PIECE (256u << 10)
-#define RESET_NVRAM_FROM 8001000 /* libvirt 8.1.0 */
+/* libvirt 8.1.0, the first version with VIR_DOMAIN_START_RESET_NVRAM */
+#define RESET_NVRAM_FROM 8001000
 
 struct host {
 	char *uri, *pool, *media_url;
 	/* Protects conn */
 	pthread_mutex_t lock;
-	/* NULL: not connected */
+	/* Connection that all calls share; NULL: not connected */
 	virConnectPtr conn;
 };
 
@@ -65,7 +67,7 @@ static enum err_kind kind_of(int code)
 	}
 }
 
-/* Sets e to libvirt's last error on this thread, after `what`. Returns -1. */
+/* Sets *e to libvirt's last error on this thread, with `what` before its text. Returns -1. */
 static int failed(struct err *e, const char *what)
 {
 	virErrorPtr last = virGetLastError();
@@ -77,13 +79,13 @@ static int failed(struct err *e, const char *what)
 static void on_libvirt_error(void *arg, virErrorPtr error)
 {
 	(void)arg;
-	(void)error; /* each caller reports its error itself */
+	(void)error; /* ignore it: each caller reports its error itself */
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-/* Runs the event loop that keep-alive needs: a connection without any reply is closed after
- * KEEPALIVE_S * KEEPALIVE_COUNT. */
+/* Runs libvirt's event loop, which keep-alive needs. Keep-alive closes a connection on which
+ * nothing was received for KEEPALIVE_S * KEEPALIVE_COUNT seconds. */
 static void *run_events(void *arg)
 {
 	(void)arg;
@@ -132,7 +134,8 @@ void host_free(struct host *h)
 	free(h);
 }
 
-/* Returns a new reference to the connection, which the caller must close. NULL with *e. */
+/* Returns a new reference to the shared connection, which the caller must close; opens the
+ * connection if necessary. NULL: not connected, with *e. */
 static virConnectPtr connected(struct host *h, struct err *e)
 {
 	virConnectPtr c;
@@ -188,7 +191,8 @@ static void seat_done(struct seat *s)
 
 static int read_tree(struct seat *s, struct err *e)
 {
-	/* Include the passwords, because the domain will be defined again from this text. */
+	/* SECURE: the text must include the passwords, because the domain will be defined again
+	 * from it. */
 	char *xml = virDomainGetXMLDesc(s->dom, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
 	int rc = 0;
 
@@ -318,7 +322,7 @@ int host_observe(struct host *h, const char *domain, struct arena *a, struct hos
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* Refuses a domain with snapshots, because a wipe does not reach their contents. */
+/* Refuses a domain that has snapshots, because a wipe does not erase their contents. */
 static int without_snapshots(struct seat *s, struct err *e)
 {
 	int n = virDomainSnapshotNum(s->dom, 0);
@@ -505,7 +509,7 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		name = mem_strdup(domain_media_volume(s.a, s.facts.uuid));
 		if (rc == 0)
 			rc = store(h, &s, name, &b, e);
-		if (rc == 0) { /* the upload took time: check the fence again */
+		if (rc == 0) { /* the upload took time, so check the fence again */
 			seat_done(&s);
 			rc = seat_for(&s, h, c, e);
 		}
@@ -537,7 +541,9 @@ static int eject(struct host *h, const struct host_call *c, struct err *e)
 	if (rc == 0 && s.active && slot &&
 	    virDomainUpdateDeviceFlags(s.dom, slot, VIR_DOMAIN_AFFECT_LIVE) < 0)
 		rc = failed(e, "cannot eject the medium while the domain is on");
-	if (rc == 0) { /* without pool or volume, nothing is left to delete */
+	if (rc == 0) {
+		/* delete the volume, which is in no slot any more; if the pool cannot be opened,
+		 * leave it */
 		pool = pool_of(h, s.conn, &ignored);
 		if (pool) {
 			rc = delete_volume(pool, domain_media_volume(s.a, s.facts.uuid), e);
@@ -576,7 +582,8 @@ static bool qemu_user(virConnectPtr c, struct domain_user *out)
 	return known;
 }
 
-/* Creates the volume unless it exists with the wanted size. *path: path of its file, in a. */
+/* Creates the volume unless it exists with the wanted size. *path: path of its file, allocated in
+ * a. */
 static int ensure_drive(virStoragePoolPtr pool, const char *name, int64_t bytes,
 			const struct domain_user *owner, struct arena *a, const char **path,
 			struct err *e)
@@ -630,8 +637,9 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	if (!pool)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < m->ndrives; i++) {
-		/* libvirt gives a disk's file to QEMU's user itself, but does not know files named
-		 * in QEMU arguments. */
+		/* For a disk in the definition, libvirt changes the owner of its file to QEMU's
+		 * user. It does not do so for a file that only a QEMU argument names, so create
+		 * that file with this owner. */
 		bool own = known && m->drives[i].bus == DOMAIN_BUS_NVME;
 
 		t.drives[i].bus = m->drives[i].bus;
@@ -705,7 +713,8 @@ int host_undefine(struct host *h, const char *domain, const char *uuid, const ch
 	if (rc == 0 && s.dom && s.active)
 		rc = err_set(e, ERR_UNAVAILABLE, 0, "domain %.100s is on: it is not undefined",
 			     domain);
-	/* Volumes first: after the domain is undefined, nothing shows whose they are. */
+	/* Delete the volumes first: after the domain is undefined, nothing shows which Machine they
+	 * belong to. */
 	if (rc == 0)
 		rc = delete_volumes(h, s.conn, domain, uuid, e);
 	if (rc == 0 && s.dom &&

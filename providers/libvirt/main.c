@@ -1,7 +1,7 @@
 /*
- * drover-libvirt: helper process that calls libvirt for drover. Separate because libvirt blocks and
- * loads a second libcurl. Started only by drover; ends when its standard input ends, at most END_S
- * later.
+ * drover-libvirt: helper process that calls libvirt for drover. It is a separate process because
+ * libvirt blocks and loads a second libcurl. Only drover starts it. It ends when its standard input
+ * ends, at most END_S seconds later.
  * Tests: tests/unit/providers/libvirt/test_serve.c, tests/real/libvirt.py
  */
 #include <stdio.h>
@@ -54,8 +54,8 @@ int main(int argc, char **argv)
 			_exit(1);
 		}
 	}
-	/* drover has ended. Calls in progress may finish before another drover acts (15 s:
-	 * controller/life/takeover.c); a call that hangs is aborted. */
+	/* drover has ended. Calls in progress may finish, because another drover acts only later
+	 * (after 15 s: controller/life/takeover.c). alarm() ends the process if a call hangs. */
 	alarm(END_S);
 	serve_free(s);
 	free(line);

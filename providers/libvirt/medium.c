@@ -66,7 +66,7 @@ struct tls {
 	const char *host;
 };
 
-/* Callback of OSSL_HTTP_open(): adds TLS to the connection (connect), or removes it. */
+/* Callback of OSSL_HTTP_open(): adds TLS to the connection (`connect` true), or removes it. */
 static BIO *on_connection(BIO *bio, void *arg, int connect, int detail)
 {
 	struct tls *t = arg;
@@ -145,7 +145,7 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s", why());
 	OPENSSL_free(elsewhere);
 	OPENSSL_free(path);
-	BIO_free(body); /* the exchange returned a new reference */
+	BIO_free(body); /* release our own reference, which OSSL_HTTP_exchange() returned */
 	OSSL_HTTP_close(q, rc == 0);
 	ERR_clear_error();
 	return rc;

@@ -15,26 +15,26 @@
 #include "providers/libvirt/host.h"
 
 #define QUEUE_MAX 1024
-/* Part of the caller's time limit that is left for the reply to arrive. */
+/* Part of the caller's time limit, in ms, that is left for the reply to arrive */
 #define MARGIN_MS 2000
 
 struct request {
 	struct list link;
 	json_t *j;
 	int64_t id, asked_ms;
-	/* Borrowed from j; NULL: none */
+	/* Name of the domain, borrowed from j; NULL: the request names none */
 	const char *domain;
 };
 
 struct serve {
 	void (*answer)(const char *line, size_t len, void *arg);
 	void *arg;
-	/* NULL before the request hello */
+	/* Set by the request "hello"; NULL before */
 	struct host *host;
 	pthread_t threads[SERVE_THREADS];
 	pthread_mutex_t lock, out;
 	pthread_cond_t wake;
-	/* Lists of request.link */
+	/* Lists of request.link. queue: not started. running: a thread runs it. */
 	struct list queue, running;
 	unsigned queued;
 	bool ending;
@@ -48,7 +48,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Writes j as one line. Takes ownership of j. */
+/* Passes j as one line to answer(). Takes ownership of j. */
 static void say(struct serve *s, json_t *j)
 {
 	char *text = json_text(j);
@@ -221,7 +221,8 @@ static void *run(void *arg)
 		pthread_mutex_unlock(&s->lock);
 		reply = reply_to(s, q);
 		pthread_mutex_lock(&s->lock);
-		/* before the reply: its reader may send a request about the same domain at once */
+		/* Free the request before the reply is sent: the reader of the reply may send
+		 * another request about the same domain at once, which would be refused as busy. */
 		request_free(q);
 		pthread_mutex_unlock(&s->lock);
 		say(s, reply);
