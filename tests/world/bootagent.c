@@ -12,15 +12,15 @@
 #include "wipe/proto.h"
 
 #define AGAIN_MS 3000
-#define THIEF_MS 100 /* duration of any order for a thief, which does nothing */
+#define THIEF_MS 100 /* duration of any order in ms for a thief, which does nothing */
 #define POLL_MS 45000
-#define ORDER_MS 2000 /* duration of any order */
+#define ORDER_MS 2000 /* duration of any other order in ms */
 #define POWEROFF_MS 1500
 #define REFUSED_MS (10 * 60 * 1000)
 
 struct bootagent {
 	struct server *server;
-	/* HTTP client of a thief; NULL: the agent runs on the machine. */
+	/* HTTP client of a thief; NULL: the agent is no thief and runs on the machine. */
 	struct http *elsewhere;
 	char boot_id[40];
 	struct arena *arena;
@@ -31,7 +31,7 @@ struct bootagent {
 	struct http_peer *peer, *image_peer;
 	struct http_req *req, *image_req;
 	struct loop_timer timer;
-	/* Called by the timer. */
+	/* Next function to call when `timer` expires. */
 	void (*next)(struct bootagent *a);
 	bool welcome;
 	int64_t after, fence, refused_since;
@@ -40,17 +40,18 @@ struct bootagent {
 	struct arena *order_arena;
 	/* The order in progress; NULL: none. */
 	struct proto_order *order;
-	/* order id -> report text */
+	/* Reports of finished orders: order id -> report text. */
 	struct map *results;
-	/* Report to be sent. */
+	/* Report to be sent next, as JSON text. */
 	char *out;
 	struct evidence_device devices[SERVER_DRIVES];
 	struct statement memory;
-	/* notCovered of the evidence, without system memory. */
+	/* Parts that the evidence of the wipe names as not covered (notCovered), without system
+	 * memory. */
 	const char *left[64];
 	/* Nonce of the wipe in this boot. */
 	char wiped_with[160];
-	/* Number of drives that stayed below the required level. */
+	/* Number of drives whose wipe stayed below the required level. */
 	int below;
 	int64_t wipe_since;
 };
@@ -120,8 +121,8 @@ static void off(struct bootagent *a)
 		server_power(a->server, false);
 }
 
-/* True if drover refused the session: says hello again, or switches off after ten minutes of
- * refusals. */
+/* True if drover refused the session. Then sends the hello again, or switches the machine off after
+ * ten minutes of refusals. */
 static bool turned_away(struct bootagent *a, const struct http_reply *r)
 {
 	int64_t now = loop_now(loop_here(a));
@@ -227,8 +228,8 @@ static int drives_there(const struct server *b)
 	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
-/* Reads the drive's data except for the stamp in pieces of 512 bytes, from the start again until
- * the requested number of reads is done. */
+/* Reads the drive's data in pieces of 512 bytes, without the stamp at the start. Begins again at
+ * the first piece until the requested number of reads is done. */
 static void read_again(const char *data, struct proto_drive *d)
 {
 	static const char zeros[512];
@@ -333,8 +334,8 @@ static void on_progress(const struct http_reply *r, const struct err *e, void *a
 		after_ms(a, 1000, go_on_wiping);
 }
 
-/* Reports progress of the wipe. No rate in the first half of the time, like a phase that has just
- * begun. */
+/* Reports the progress of the wipe. Reports no rate in the first half of the time, as in a phase
+ * that has just begun. */
 static void go_on_wiping(struct bootagent *a)
 {
 	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->server->wipe_ms;
@@ -388,7 +389,7 @@ static void swear(const struct server *b, struct evidence *ev)
 		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
 }
 
-/* Adds statements on the other parts that the order names, besides the drives. */
+/* Adds statements to the evidence on the parts that the order names besides the drives. */
 static void cover(struct bootagent *a, struct evidence *ev)
 {
 	const struct strings all = ev->not_covered;
@@ -430,7 +431,8 @@ static void verify(struct bootagent *a)
 		int reads =
 			i < drives_there(a->server) ? EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES : 0;
 
-		/* Drives have fewer bytes than their size: read the same places again and again. */
+		/* Simulated drives have fewer bytes than they report, so the reads repeat the same
+		 * positions. */
 		for (int k = 0; k < reads; k++)
 			if (a->server->drives[i].data[k * 512 % SERVER_DRIVE_BYTES])
 				a->devices[i].reads.dirty++;

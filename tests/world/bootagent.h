@@ -11,19 +11,21 @@
 struct server;
 struct bootagent;
 
-/* block: the boot block read from the medium. Returns NULL if the block cannot be parsed. */
+/* Starts an agent on machine b. block: the boot block read from the medium. Returns NULL if the
+ * block cannot be parsed. */
 struct bootagent *bootagent_new(struct server *b, const char *block, size_t len);
-/* Returns an agent that a thief of the boot block runs elsewhere: it calls from address as boot
- * boot_id (NULL: the machine's), wipes and writes nothing, and reports success for every order. It
- * knows the machine's identity and the contents of its drives. */
+/* Returns an agent that a thief of the boot block runs on another machine. It calls drover from
+ * `address`, as boot boot_id (NULL: the present boot of b). It wipes and writes nothing, but
+ * reports success for every order. It knows the identity of b and the contents of its drives. */
 struct bootagent *bootagent_thief(struct server *b, const char *block, size_t len,
 				  const char *address, const char *boot_id);
 void bootagent_free(struct bootagent *a);
-/* fence: highest fence obeyed. stale: number of orders refused because their fence was lower. */
+/* fence: highest fence of an order that the agent obeyed. stale: number of orders refused because
+ * their fence was lower. */
 struct bootagent_seen {
 	long long fence;
 	unsigned stale;
-	/* orders: number of orders received. tokens: how many of them contained a bootstrap
+	/* orders: number of orders received. tokens: number of orders that contained a bootstrap
 	 * token. */
 	unsigned orders, tokens;
 };

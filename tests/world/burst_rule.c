@@ -10,9 +10,9 @@
 struct look {
 	struct sky *s;
 	struct burst_rule *r;
-	/* Sum of committed and settled amounts. */
+	/* Sum of the amounts in claims and in ledger rows. */
 	int64_t committed;
-	/* Object that the iteration searches. */
+	/* UID for which the iteration searches; found: an object has it. */
 	const char *uid;
 	bool found;
 };

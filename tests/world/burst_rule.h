@@ -6,33 +6,33 @@
 #include <stdint.h>
 
 /*
- * burst_rule: invariant S6 in the simulated world. What burst policies may cost never exceeds their
- * budget, and neither does what the cloud bills for them. Nothing is launched for a pod that is
- * already deleted. A gang is launched in one zone.
+ * burst_rule: invariant S6 in the simulated world. The possible cost of the burst policies never
+ * exceeds their budget, and neither does the amount that the cloud bills for them. No instance is
+ * launched for a pod that is already deleted. All instances of a gang are in one zone.
  *
- * The possible cost is the amount committed in existing NodeClaims, plus the amounts in the
- * policies' ledgers of deleted claims.
+ * The possible cost is the sum of the amounts committed in existing NodeClaims and of the amounts
+ * in the policies' ledgers for deleted claims.
  */
 #define BURST_RULE_CLAIMS 64
-#define BURST_RULE_GONE_MS 10000 /* time from a pod's deletion until drover must know of it */
+#define BURST_RULE_GONE_MS 10000 /* longest time in ms from a pod's deletion to a launch for it */
 
 struct burst_rule {
-	/* Budget of all policies together, in millionths; 0 means not checked. */
+	/* Budget of all policies together, in millionths; 0: cost is not checked. */
 	int64_t budget;
 	struct burst_seen {
-		/* uid of the NodeClaim; gang: UID of its gang, "": no gang. */
+		/* uid: UID of the NodeClaim. gang: UID of its gang; "": no gang. */
 		char uid[64], gang[40];
 		/* loop_now() when one of the claim's pods last existed. */
 		int64_t wanted_at;
 		bool launched;
 	} v[BURST_RULE_CLAIMS];
 	unsigned n;
-	/* loop_now() of the last check of claims and ledgers. */
+	/* loop_now() of the last check of claims and ledgers; both are checked every 5 s. */
 	int64_t looked_at;
 };
 struct sky;
-/* True if S6 is violated; why says how. Checks launches on every call, claims and costs every 5
- * s. */
+/* True if S6 is violated; why: the violation. Each call checks the launches; claims and costs are
+ * checked every 5 s. */
 bool burst_rule_wrong(struct sky *s, char *why, size_t size);
 
 #endif

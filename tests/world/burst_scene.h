@@ -5,9 +5,10 @@
 #include "tests/world/world.h"
 
 /*
- * burst_scene: a world without own machines, and BurstPolicy "research" in mode Enforce for team-a:
- * queue wait of one minute, OnDemand, 20 USD an hour, ten minutes of boot and one hour of minimum
- * work, thus 23.333334 USD for each instance. The pool has no node limit.
+ * burst_scene: a world without own machines, and BurstPolicy "research" in mode Enforce for team-a.
+ * The policy has a queue wait of one minute, market OnDemand, a limit of 20 USD an hour, ten
+ * minutes of boot and one hour of minimum work. So each instance commits 23.333334 USD. The pool
+ * has no node limit.
  */
 struct burst_scene {
 	struct sim_world w;
@@ -15,7 +16,8 @@ struct burst_scene {
 };
 
 void burst_policy(struct sim_world *w, const char *zones, const char *amount);
-/* amount: the policy's budget for a day, in USD; S6 (burst_rule.h) checks it. */
+/* Starts the scene. amount: the policy's budget for a day in USD, also for the check of S6
+ * (burst_rule.h). */
 struct burst_scene *burst_start(uint64_t seed, const char *amount);
 struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char *amount);
 void burst_stop(struct burst_scene *s);
@@ -32,7 +34,7 @@ void burst_another_leads(struct burst_scene *s);
 const struct fake_instance *burst_newest(const struct burst_scene *s);
 /* Returns what the policy's ledger records as the cost of ended launches, in millionths. */
 int64_t burst_settled(struct sim_world *w);
-/* Conditions for world_wait(). */
+/* True if a NodeClaim exists (arg: the scene). For world_wait(). */
 bool burst_is_claimed(void *arg);
 bool burst_was_launched(void *arg);
 

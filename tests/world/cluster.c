@@ -95,10 +95,11 @@ struct fit {
 	struct cluster *p;
 	const json_t *pod;
 	char node[256];
-	/* True if a picky scheduler refused the Node in this pass for the first time. */
+	/* True: this pass is the one in which a picky scheduler refused its Node for the first
+	 * time. */
 	bool refused;
 	int64_t used, published;
-	/* Name of the node being tried. */
+	/* Name of the Node being tried. */
 	const char *name;
 };
 
@@ -109,8 +110,8 @@ static int64_t gpus_at(const json_t *list)
 	return text ? atoll(text) : json_int_at(list, GPU);
 }
 
-/* Returns the device count of a ResourceClaimTemplate in the pod's namespace that has one
- * request. */
+/* Returns the number of devices that a ResourceClaimTemplate with one request asks for. The
+ * template is in the pod's namespace. */
 static int64_t template_gpus(const struct cluster *p, const json_t *pod, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -174,7 +175,7 @@ static bool is_ready(const json_t *node)
 	return false;
 }
 
-/* A picky scheduler refuses the first node tried, forever. */
+/* True if a picky scheduler refuses the Node. It refuses the first suitable Node, for ever. */
 static bool is_refused(struct fit *f)
 {
 	struct cluster *p = f->p;
@@ -250,7 +251,8 @@ static bool try_pod(const json_t *pod, void *arg)
 				      "Binding", "metadata", "name", name, "target", "kind", "Node",
 				      "name", f.node),
 			    on_bound, p);
-		return false; /* count free capacity again once this pod is bound */
+		/* end the pass: free capacity is counted again once this pod is bound */
+		return false;
 	}
 	if (is_marked(pod) && !f.refused)
 		return true;

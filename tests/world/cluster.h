@@ -10,10 +10,10 @@
 
 /*
  * cluster: one cluster's control plane in the simulated world: an API server on a store in memory,
- * a client for everything that is not drover, and a scheduler that knows GPUs and taints.
+ * a client for all programs that are not drover, and a scheduler that knows GPUs and taints.
  *
- * Reads go directly to the store, without HTTP, so that the invariants can be checked after every
- * event. Writes go through the API server, as for any client.
+ * cluster_get() and cluster_each() read the store directly, without HTTP, so that the invariants
+ * can be checked after every event. Writes go through the API server.
  */
 /* suffix of the address at which the cluster's own scheduler, kubelets and operators reach the API
  * server; faults never apply to it */
@@ -21,7 +21,7 @@
 
 struct cluster {
 	const char *name;
-	/* For example https://team-a:6443 and team-a:6443. */
+	/* URL and HOST:PORT of the API server, e.g. https://team-a:6443 and team-a:6443. */
 	char origin[80], endpoint[80];
 	/* The only bearer token that the API server accepts. */
 	char token[64];
@@ -36,14 +36,15 @@ struct cluster {
 	struct secret *bearer;
 	struct list asks;
 	bool away;
-	/* True: Nodes that drover could not delete may still exist in this cluster. */
+	/* True: drover could not delete its Nodes in this cluster, so they may still exist. */
 	bool owed;
 
-	/* GET /node/join, as a vCluster with private nodes serves it. */
+	/* The join script, which a vCluster with private nodes serves at /node/join. */
 	struct {
-		/* Size of the join script; 0 means that the cluster serves none. */
+		/* Size of the join script; 0: the cluster serves no join script. */
 		size_t bytes;
-		/* CA that signed the certificate shown to nodes; NULL: the CA of the kubeconfig. */
+		/* CA that signed the certificate of the server of the script; NULL: the CA of the
+		 * kubeconfig. */
 		const char *ca_pem;
 		unsigned served;
 	} script;
@@ -52,7 +53,8 @@ struct cluster {
 	/* Store revision at the last scheduler pass. */
 	uint64_t scheduled;
 	bool binding;
-	/* True: the scheduler never binds a pod to the first Node that it finds suitable. */
+	/* True: the scheduler never binds a pod to the first Node that it tries and finds
+	 * suitable. */
 	bool picky;
 	/* Name of the Node that a picky scheduler refuses; "": not chosen yet. */
 	char refused[256];
@@ -61,16 +63,17 @@ struct cluster {
 void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, const char *name);
 void cluster_done(struct cluster *p);
 
-/* Returns a kubeconfig for server with the token and this CA inline; the caller frees it. */
+/* Returns a kubeconfig for the URL `server`, with the cluster's token and ca_pem inline; the caller
+ * frees it. */
 char *cluster_kubeconfig(const struct cluster *p, const char *server, const char *ca_pem);
-/* True: the API server is unreachable for everybody from now on. False: reachable again. */
+/* Makes the API server unreachable for every client (away true), or reachable again. */
 void cluster_away(struct cluster *p, bool away);
-/* Starts a scheduler that binds pods to nodes with free capacity and marks the others
- * unschedulable. */
+/* Starts a scheduler. It binds pods to nodes with free capacity, and marks pods that fit on no node
+ * as unschedulable. */
 void cluster_start_scheduler(struct cluster *p);
 
-/* Sends a request as a client of the cluster. Takes ownership of body. done may be NULL; its o is
- * NULL if there was no reply. */
+/* Sends a request as a client of the cluster. Takes ownership of body. done may be NULL; its
+ * argument o is NULL if there was no reply. */
 typedef void cluster_done_fn(int status, json_t *o, void *arg);
 void cluster_ask(struct cluster *p, const char *method, const char *path, json_t *body,
 		 cluster_done_fn *done, void *arg);

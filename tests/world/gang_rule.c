@@ -19,9 +19,9 @@ struct look {
 	struct sim_world *w;
 	const struct cluster *cluster;
 	struct arena *a;
-	/* UIDs of pods named by claims; NULL: not read yet. */
+	/* UIDs of the pods that claims name; NULL: the claims were not read yet. */
 	struct map *claimed;
-	/* name -> struct tally */
+	/* CLUSTER/GANG -> struct tally. */
 	struct map *gangs;
 };
 

@@ -38,21 +38,21 @@ static const char *const used[] = {"imaging", "attaching", "booting",  "joining"
 				   "gating",  "serving",   "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
-/* States in which the agent is expected to run. If its medium cannot be fetched, the firmware boots
- * the disk, and the system of an earlier tenant comes up: in quarantine, reaching nobody, and safe
- * to cut. */
+/* Machine states in which the agent is expected to run. If the agent's medium cannot be fetched,
+ * the firmware boots the disk instead. The system of an earlier tenant then runs in quarantine,
+ * reaches nobody, and may lose power. */
 static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
 					  "wiping",  "verifying", NULL};
 
-/* In at least one fabric. */
+/* True if a port of the server is in a tenant's segment, in any fabric. */
 static bool in_tenant_segment(const struct server *b)
 {
 	return str_starts(b->segment, "tenant/") || str_starts(b->infiniband, "tenant/") ||
 	       str_starts(b->nvlink, "tenant/");
 }
 
-/* True if power may be cut under the running system. A leftover system that booted instead of the
- * agent may be cut while the BMC shows the medium and the port is in no tenant's segment. */
+/* True if the power of a running system may be cut. The leftover system that booted instead of the
+ * agent may lose power while the BMC shows the medium and the port is in no tenant's segment. */
 static bool may_be_cut(const struct server *b)
 {
 	return b->button || one_of(b->state, may_cut) ||
@@ -115,8 +115,9 @@ static void offered(struct sim_world *w, const struct server *b)
 
 	if (!evidence_holds(w, b, b->tenancy, &e))
 		complain(w, "S1: %s is free: %s", b->name, e.text);
-	/* A wipe forgotten at power-off is undetectable before the next power-on. tenancy_begins()
-	 * makes no such exception. */
+	/* A free machine may still hold data if its drives forgot a wipe at power-off, because
+	 * drover cannot detect this before the next power-on. tenancy_begins() allows no such
+	 * exception. */
 	if (!b->forgot && !server_is_blank(b))
 		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
 	if (b->doing != SERVER_OFF || in_tenant_segment(b))
@@ -134,8 +135,8 @@ static void claim_ended(struct sim_world *w, const struct server *b, const char 
 		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
 }
 
-/* True if the claim was withdrawn before anything was written, from a warm machine: nothing can be
- * left running on it. */
+/* True if the claim was withdrawn from a warm machine before anything was written to it, so that
+ * nothing of the tenant can run on it. */
 static bool never_given(const struct server *b, const char *was)
 {
 	return str_eq(was, "claimed") && str_eq(b->state, "free") &&
@@ -155,7 +156,7 @@ static void look_at_machine(struct sim_world *w, struct server *b)
 	if (!store_get(w->host.store, key, &en)) {
 		json_decref(b->object);
 		b->object = NULL;
-		b->seen_fence = 0; /* a new object with that name starts with a new fence */
+		b->seen_fence = 0; /* a new object with the same name starts with a new fence */
 		return;
 	}
 	if (en.rev == b->rev)
@@ -216,7 +217,7 @@ static bool shares_host(const struct sim_world *w, const char *tenant)
 	return str_eq(json_str_at(vc, "spec", "nodes"), "Host");
 }
 
-/* S2: the machine is in at most one tenant's network, over all fabrics. */
+/* Checks S2: over all fabrics, the machine is in at most one tenant's network. */
 static void look_at_fabrics(struct sim_world *w, const struct server *b)
 {
 	const char *const in[] = {b->segment, b->infiniband, b->nvlink};
@@ -278,8 +279,8 @@ static void look_at_nodes(struct sim_world *w)
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct membership m = {&w->servers[i], 0};
 
-		/* A tenant that cannot be reached still has the Node until its pending cleanup is
-		 * done. */
+		/* A Node in a tenant's cluster counts only if no cleanup is pending there: a
+		 * cluster that cannot be reached still has its old Nodes. */
 		for (int k = 0; k < 2; k++)
 			if (!w->tenants[k].owed)
 				cluster_each(&w->tenants[k], "nodes/", is_member, &m);
@@ -301,7 +302,7 @@ static void look_at_leaders(struct sim_world *w)
 
 /* --- S9 --------------------------------------------------------------------------------------- */
 
-/* longest time between two attempts to leave quarantine */
+/* Longest time in ms between two attempts to leave quarantine. */
 #define QUARANTINE_MAX_MS (6 * 3600 * 1000)
 
 int64_t invariants_settle_ms(void)
@@ -313,7 +314,7 @@ int64_t invariants_settle_ms(void)
 	return ms;
 }
 
-/* True if only an operator can let the machine continue. */
+/* True if the machine waits for an operator. */
 static bool is_a_persons(const struct server *b)
 {
 	const char *policy = world_at(b, "spec.managementPolicy");
@@ -326,7 +327,7 @@ static bool is_a_persons(const struct server *b)
 
 struct unrest {
 	struct sim_world *w;
-	/* "": everything is at rest. */
+	/* Description of an object that is not at rest; "": everything is at rest. */
 	char text[300];
 };
 
@@ -459,7 +460,7 @@ bool invariants_secrets_kept(struct sim_world *w)
 struct leak {
 	struct sim_world *w;
 	const struct cluster *tenant;
-	/* The VirtualCluster; NULL: deleted, so that nothing is checked. */
+	/* Object of the VirtualCluster; NULL: it is deleted, so nothing is checked. */
 	json_t *cluster;
 };
 

@@ -206,7 +206,7 @@ void leaving_alive(struct sim_world *w, uint64_t seed)
 	world_pod(w, &w->tenants[0], "train");
 	world_wait_running(w, &w->tenants[0], "train", 900);
 	world_wait_state(&w->servers[0], "serving", 60);
-	world_run(w, 15000); /* until the claim's status is up to date */
+	world_run(w, 15000); /* time for the claim's status to become up to date */
 }
 
 void leaving_begin(struct sim_world *w)

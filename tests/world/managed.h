@@ -5,10 +5,10 @@
 #include "tests/world/world.h"
 
 /*
- * managed: a world in which all machines are nodes of a BCM head node: node n1 is gpu-1. Their
- * Machines name the Provider bcm-1, and the pool names its category. The head node is reachable
- * only from the provisioning segment. Call managed_start() after world_start() and before the first
- * replica.
+ * managed: a world in which all machines are nodes of a BCM head node; node n1 is gpu-1. Their
+ * Machines name the Provider bcm-1, and the pool names their BCM category, "kubernetes". The head
+ * node is reachable only from the provisioning segment. Call managed_start() after world_start()
+ * and before the first replica.
  */
 #define MANAGED_HEAD "https://head:8081"
 
@@ -17,14 +17,14 @@ struct managed {
 	struct sim_head *head;
 	struct httpd *httpd;
 	struct secret *password;
-	/* The devices as BCM reported them at the start. */
+	/* JSON of each device as BCM reported it at the start. */
 	char *before[WORLD_BOXES];
 };
 void managed_start(struct managed *m, struct sim_world *w);
-/* Call before world_stop(). */
+/* Frees the head node. Call before world_stop(). */
 void managed_end(struct managed *m);
 void managed_fault(struct managed *m, const char *json);
-/* True if BCM reports the node as at the start, and the node is not reserved. */
+/* True if BCM reports the node of b as it was at the start, and the node is not reserved. */
 bool managed_is_back(const struct managed *m, const struct server *b);
 
 #endif

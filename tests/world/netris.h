@@ -6,8 +6,8 @@
 
 /*
  * netris: a world whose Provider moves ports with a Netris controller (sim/netris.h). A server's
- * ports follow the controller: b->segment is the segment of eth1; b->infiniband and b->nvlink are
- * set by the managers of those fabrics.
+ * ports follow the controller: b->segment is the segment of its Ethernet port eth1; b->infiniband
+ * and b->nvlink are set by the managers of those fabrics.
  */
 #define WORLD_NETRIS "https://netris"
 
@@ -18,12 +18,13 @@ struct world_netris {
 	struct sim_netris *sim;
 };
 
-/* Gives the tenants' clusters InfiniBand and NVLink networks too. Call before the first replica. */
+/* Adds InfiniBand and NVLink networks to the tenants' clusters. Call before the first replica. */
 void world_netris_fabrics(struct sim_world *w);
-/* Call after world_start() and before the first replica. */
+/* Starts the controller. latency_ms: time until its answers. loose: the form of its answers varies
+ * (sim/netris.h). Call after world_start() and before the first replica. */
 void world_netris_start(struct world_netris *n, struct sim_world *w, int64_t latency_ms,
 			bool loose);
-/* Also stops the world. */
+/* Stops the controller and the world. */
 void world_netris_stop(struct world_netris *n);
 
 #endif

@@ -12,8 +12,8 @@ struct look {
 	size_t size;
 };
 
-/* Also finds "REASON: " further inside a message: "place 1 in the queue: NoCapacity: ..." with the
- * reason NoCapacity. */
+/* True if text contains "REASON: ", at its start or further inside: "place 1 in the queue:
+ * NoCapacity: ..." repeats the reason NoCapacity. */
 static bool repeats(const char *text, const char *reason)
 {
 	OWN(arena) a = arena_new();

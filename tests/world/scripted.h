@@ -4,16 +4,16 @@
 #include <stdbool.h>
 
 /*
- * scripted: what a server's image does if its config drive contains JOIN_METHOD=Script
- * (docs/image-contract.md). It fetches /node/join with its token, from a server whose certificate
- * is signed by the CA on the drive, and at most 1 MiB.
+ * scripted: the join script of a server's image, which the image runs if its config drive contains
+ * JOIN_METHOD=Script (docs/image-contract.md). It fetches /node/join with its token, at most 1 MiB,
+ * from a server whose certificate is signed by the CA on the drive.
  */
 struct server;
 
 /* True if the server may register its Node: no script is required, or the script has run. False:
- * calls done() later. */
+ * fetches the script, and calls done() later. */
 bool scripted_ready(struct server *b, void (*done)(struct server *b));
-/* Cancels the fetch at power-off. */
+/* Cancels the fetch of the script. Call at power-off. */
 void scripted_stop(struct server *b);
 
 #endif

@@ -165,8 +165,8 @@ static void busy(struct server *b)
 	b->asked_in = b->boots;
 }
 
-/* Returns the probe label that drover-join computes from the addresses on its config drive before
- * it joins. NULL: the drive has no addresses. */
+/* Returns the label that drover-join sets on the Node after it probed the addresses on its config
+ * drive. NULL: the drive has no addresses. */
 static const char *probe_label(struct server *b)
 {
 	const char *key = setting(b, "PROBE_KEY"), *verdict = "proved";
@@ -248,14 +248,15 @@ static void start_pods(struct server *b)
 		kubelet_later(b, KUBELET_MS);
 		return;
 	}
-	for (int i = 0; i < SERVER_DRIVES; i++) /* a workload writes to the drives */
+	for (int i = 0; i < SERVER_DRIVES; i++) /* the workload of a pod writes to the drives */
 		str_copy(b->drives[i].data + SERVER_DRIVE_BYTES - 64, 64, SERVER_SECRET);
 	busy(b);
 	cluster_ask(b->tenant, "PATCH", n.path,
 		    json_pack("{s:{s:s}}", "status", "phase", "Running"), on_told, b);
 }
 
-/* Creates the Lease if the first renewal finds none (404). */
+/* Handles the reply to a renewal of the kubelet's Lease: creates the Lease if there was none
+ * (404). */
 static void on_beat(int status, json_t *o, void *arg)
 {
 	struct server *b = arg;
@@ -397,7 +398,8 @@ static void on_firmware(struct server *b)
 	if (from && !b->boots_disk)
 		fetch_medium(b, from, by_bmc);
 	else if (b->node && sim_head_boots(b->node))
-		b->doing = SERVER_NOTHING; /* the node installer, then the system started by it */
+		/* runs the node installer, and later the system that it installed */
+		b->doing = SERVER_NOTHING;
 	else
 		boot_disk(b);
 	if (from && b->bmc.http_forgotten)

@@ -24,7 +24,8 @@ static unsigned every(const struct sweep *s)
 	return (unsigned)n;
 }
 
-/* Runs one trip. False: the trip was over before request or effect number `at`. */
+/* Runs one trip with the fault `k` at request or effect number `at`. False: the trip ended before
+ * that number. */
 static bool met(const struct sweep *s, unsigned k, uint64_t at)
 {
 	struct sim_world w;

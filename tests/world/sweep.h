@@ -4,8 +4,8 @@
 #include "tests/world/world.h"
 
 /*
- * sweep: repeats one scenario (the trip); in each run a different request or effect, by number,
- * meets a fault:
+ * sweep: repeats one scenario (the trip). In each run another request or effect, selected by its
+ * number, meets a fault:
  *
  *   fails          the receiver never gets it
  *   times out      it happens, but its answer never arrives
@@ -19,17 +19,19 @@
 struct sweep {
 	uint64_t seed;
 	unsigned servers;
-	/* True: faults meet effects only (world.h); false: all requests. */
+	/* True: faults meet only effects (requests that change something, see world.h). False: all
+	 * requests. */
 	bool by_effect;
-	/* Distance between the numbers tried; WORLD_EVERY in the environment overrides it. */
+	/* Step from one number to the next that is tried; WORLD_EVERY in the environment overrides
+	 * it. */
 	unsigned every;
 	/* Called once the world has started; NULL: nothing to prepare. */
 	void (*prepare)(struct sim_world *w, uint64_t at);
 	void (*trip)(struct sim_world *w);
 };
 
-/* Returns the number of trips in which the fault occurred. The test fails at the first trip that
- * does not end well. */
+/* Runs all trips. Returns the number of trips in which the fault occurred. The test fails at the
+ * first trip that does not end well. */
 unsigned sweep_run(const struct sweep *s);
 
 #endif

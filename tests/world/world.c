@@ -81,14 +81,14 @@ static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
 			    str_or(json_str_at(q, "segment"), "?"));
 }
 
-/* An answer of the fabric. Moves take effect at once, unless late is set: a late move takes effect
- * when the timer fires, even if the program that sent it has ended. */
+/* An answer of the fabric, and possibly a late port move. A port moves at once, unless late is set.
+ * A late move happens when the timer fires, even if the program that asked for it has ended. */
 struct fabric_answer {
 	struct list link;
-	/* NULL: the program has ended. */
+	/* The program that gets the answer; NULL: it has ended. */
 	struct loop_child *to;
 	char *text;
-	/* Server whose port moves late; NULL: none. */
+	/* Server whose port moves late; NULL: no late move. */
 	struct server *late;
 	char segment[128];
 	struct loop_timer timer;
@@ -113,7 +113,7 @@ static void on_fabric_answer(void *arg)
 	answer_free(a);
 }
 
-/* Ends the program; its undelivered answers are dropped. */
+/* Ends the program. Drops its answers that were not delivered; late moves still happen. */
 static void end_fabric(struct sim_world *w, struct loop_child *c, int status)
 {
 	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
@@ -238,7 +238,7 @@ struct waiting {
 	void *arg;
 };
 
-/* Routes agents to the leading replica, as a Service in front of drover would. */
+/* Routes agents to the leading replica, as a Service in front of drover does. */
 static void face_leader(struct sim_world *w)
 {
 	struct replica *r = world_leader(w);
@@ -421,7 +421,8 @@ static void on_image_get(struct httpd_req *q, void *arg)
 	}
 }
 
-/* Creates a file with one boot block in it: the part of an ISO that the media server reads. */
+/* Creates the file w->iso with one boot block in it, the only part of an ISO that the media server
+ * reads. */
 static void make_iso(struct sim_world *w)
 {
 	static const char head[] = "an ISO, as far as anybody here looks: ";
@@ -456,13 +457,15 @@ static void on_log(const char *line, size_t len, void *arg)
 		fwrite(line, 1, len, stderr);
 }
 
-/* GET fetches orders, and renewals of leases are no step of a machine: neither counts. */
+/* True if the request counts as an effect. GET changes nothing, and the renewal of a lease is no
+ * step of a machine. */
 static bool is_effect(const char *method, const char *target)
 {
 	return !str_eq(method, "GET") && !strstr(target, "/leases/");
 }
 
-/* Of the writes to a BMC, only sessions and tasks are no act on the machine. */
+/* S4: checks that a write to a BMC is in the Machine's journal. Only writes to sessions and tasks
+ * are no act on the machine. */
 static void look_at_order(struct sim_world *w, const char *origin, const char *method,
 			  const char *target)
 {
@@ -485,7 +488,7 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method,
 			origin, target);
 	if (!w->facing ||
-	    /* faults concern drover only, and begin once it leads */
+	    /* faults meet only requests of drover, and only while a replica leads */
 	    str_ends(origin, CLUSTER_INSIDE))
 		return HTTP_MEM_WELL;
 	if (w->refused && strstr(target, w->refused))
@@ -674,7 +677,7 @@ void world_wait_reason(struct server *b, const char *reason, int64_t limit_s)
 struct pod_wait {
 	struct cluster *p;
 	const char *name;
-	/* Store revision of the last check. */
+	/* Store revision at the last check. */
 	uint64_t rev;
 };
 

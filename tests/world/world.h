@@ -18,8 +18,9 @@
  *   the fabric              a child process of drover that moves ports
  *   replicas                controller_new() as it ships, killed and started at will
  *
- * Everything below drover is simulated; drover is the real one. After each event the invariants
- * (invariants.h) are checked; a test that waits fails with the first violation.
+ * The replicas of drover are the real code; everything that they talk to is simulated. The
+ * invariants (invariants.h) are checked after each event; a test that waits fails with the first
+ * violation.
  *
  * The type is struct sim_world because planner/world.h has a struct world.
  */
@@ -34,9 +35,10 @@
 
 struct replica {
 	struct sim_world *world;
-	/* origin: address of the host cluster's API server for this replica. */
+	/* origin: URL of the host cluster's API server that only this replica uses, so that
+	 * world_cut() can make it hang. */
 	char name[24], origin[40];
-	/* NULL: not running. */
+	/* NULL: the replica does not run. */
 	struct loop_group *group;
 	struct http *http;
 	struct controller *controller;
@@ -51,13 +53,13 @@ struct sim_world {
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
-	/* A libvirt host whose domains are the servers, by name. */
+	/* A libvirt host whose domains are the servers, by the servers' names. */
 	struct fake_libvirt libvirt;
-	/* See sky.h; NULL: no cloud. */
+	/* The cloud (sky.h); NULL: no cloud. */
 	struct sky *sky;
 	struct httpd *images;
-	/* image_gets: number of image downloads. bad_images: number of downloads to answer with
-	 * other data. */
+	/* image_gets: number of image downloads so far. bad_images: number of further downloads
+	 * that are answered with wrong data. */
 	unsigned image_gets, bad_images;
 	char image_digest[80], iso[64];
 	char *ca_pem;
@@ -66,69 +68,70 @@ struct sim_world {
 	/* The replica that agents reach; NULL: none. */
 	struct replica *facing;
 	bool media_gone;
-	/* Delay of the fabric's answers, in ms; 0: none. */
+	/* Delay of the fabric's answers, in ms; 0: no delay. */
 	int64_t fabric_ms;
-	/* Delay until a port move takes effect, in ms, even if the caller has died by then; 0:
-	 * none. */
+	/* Delay in ms until a port move takes effect, also if the caller has died by then; 0: no
+	 * delay. */
 	int64_t port_lands_ms;
-	/* struct fabric_answer in world.c: answers not delivered yet. */
+	/* Answers of the fabric that are not delivered yet: struct fabric_answer in world.c. */
 	struct list fabric_answers;
 
 	/* Number of HTTP requests from and to drover while a replica leads. */
 	uint64_t requests;
-	/* Number of requests that change something elsewhere, and of port moves; renewals of leases
-	 * do not count. */
+	/* Number of effects: port moves, and requests that change something outside drover.
+	 * Renewals of leases do not count. */
 	uint64_t effects;
 	/* True: fault_at and kill_at count effects instead of requests. */
 	bool by_effect;
-	/* Number of the request or effect that meets the fault; 0: none. */
+	/* Number of the request or effect that meets the fault; 0: no fault. */
 	uint64_t fault_at;
 	enum http_mem_fate fault;
-	/* Requests of drover whose target contains this text fail to connect; NULL: none. */
+	/* Text; requests of drover whose target contains it fail to connect. NULL: none. */
 	const char *refused;
-	/* Requests of drover whose target contains this text are executed, but not answered; NULL:
+	/* Text; requests of drover whose target contains it are executed, but not answered. NULL:
 	 * none. */
 	const char *unanswered;
-	/* True: no lease can be renewed; everything else works. */
+	/* True: no lease can be renewed; all other requests work. */
 	bool lease_fails;
 	/* Description of the request or effect that met the fault. */
 	char fault_on[200];
 	/* Number of the request or effect at which the leader dies and another replica starts; 0:
-	 * none, or done. */
+	 * none, or already happened. */
 	uint64_t kill_at;
 
-	/* True: status was restored from an old backup, so that checks against earlier tenants and
-	 * claims are off. */
+	/* True: status was restored from an old backup. Checks against earlier tenants and claims
+	 * are then off. */
 	bool restored;
-	/* Evidence directory of replicas that start from now on; NULL: none. */
+	/* Evidence directory for replicas that start from now on; NULL: none. */
 	const char *evidence_dir;
-	/* Gang hold time of replicas that start from now on, in ms; 0: the default. */
+	/* Gang hold time (--gang-hold) for replicas that start from now on, in ms; 0: the
+	 * default. */
 	int64_t gang_hold_ms;
-	/* loop_now() since when no fault occurs any more (S9); 0: faults may occur. */
+	/* loop_now() at which faults stopped (for S9); 0: faults may occur. */
 	int64_t calm_at;
 	/* First violated invariant; "": none so far. */
 	char complaint[512];
 	uint64_t host_rev, tenant_rev[2];
-	/* State of S5. */
+	/* State of the check of S5 (gang_rule.h). */
 	struct gang_rule gangs;
-	/* Everything that was logged. */
+	/* All log lines so far. */
 	char *log;
 	size_t log_len, log_cap;
 };
 
-/* Starts a world: machines off and empty, objects applied, no replica. */
+/* Starts a world: machines off and empty, objects created, no replica running. */
 void world_start(struct sim_world *w, uint64_t seed, unsigned servers);
 void world_stop(struct sim_world *w);
-/* Returns the number of effects or requests so far, whichever faults count. */
+/* Returns the number of effects (by_effect) or requests so far. */
 uint64_t world_counted(const struct sim_world *w);
 
 /* Starts one more replica. */
 struct replica *world_replica(struct sim_world *w);
 /* Stops the replica without cleanup, like a crash. */
 void world_kill(struct replica *r);
-/* True: the host cluster's API server does not answer this replica. */
+/* Makes the host cluster's API server stop answering this replica (cut true), or answer again. */
 void world_cut(struct replica *r, bool cut);
-/* there: boot media can be fetched. */
+/* Makes boot media available (there true) or not. */
 void world_media(struct sim_world *w, bool there);
 /* Returns the leading replica; NULL: none. */
 struct replica *world_leader(struct sim_world *w);
@@ -143,9 +146,9 @@ void world_do(struct sim_world *w, struct cluster *p, const char *method, const 
 void world_apply(struct sim_world *w, const char *yaml);
 /* Creates the server's Machine object. */
 void world_machine(struct sim_world *w, const struct server *b);
-/* world_lab() applies Provider "lab" of a helper program, whose YAML ends in WORLD_LAB_REST, and
- * sets it in the pool in place of the rack. world_lab_machine() creates a Machine of that Provider
- * with address TYPE://lab/NAME. */
+/* world_lab() creates Provider "lab" from `provider`, a YAML text that ends in WORLD_LAB_REST, and
+ * sets it in the pool in place of the rack. It is a Provider with a helper program, e.g. libvirt.
+ * world_lab_machine() creates a Machine of that Provider with address TYPE://lab/NAME. */
 #define WORLD_LAB_REST                                                                             \
 	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
 	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
@@ -157,20 +160,21 @@ void world_machine(struct sim_world *w, const struct server *b);
 void world_lab(struct sim_world *w, const char *provider);
 void world_lab_machine(struct sim_world *w, const struct server *b, const char *type);
 void world_pod(struct sim_world *w, struct cluster *p, const char *name);
-/* Creates a pod of a gang of `size` pods. */
+/* Creates a pod that belongs to a gang of `size` pods. */
 void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
 		    const char *size);
 void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name);
 /* Deletes the claim of the machine. */
 void world_release(struct server *b);
-/* Takes ownership of spec. */
+/* Patches the spec of the machine's Machine object. Takes ownership of spec. */
 void world_patch_machine(struct server *b, json_t *spec);
 void world_secret(struct sim_world *w, const char *ns, const char *name, const char *key,
 		  const char *value, const char *key2, const char *value2);
 
-/* Lets time pass; checks the invariants after each event and fails the test at a violation. */
+/* Lets ms of simulated time pass. Checks the invariants after each event, and fails the test at a
+ * violation. */
 void world_run(struct sim_world *w, int64_t ms);
-/* Runs the world until cond holds; after limit_s fails the test and prints the state of every
+/* Runs the world until cond() is true. After limit_s, fails the test and prints the state of every
  * machine. */
 void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what);
@@ -181,18 +185,19 @@ void world_wait_all(struct sim_world *w, const char *state, int64_t limit_s);
 void world_wait_reason(struct server *b, const char *reason, int64_t limit_s);
 void world_wait_running(struct sim_world *w, struct cluster *p, const char *pod, int64_t limit_s);
 
-/* Returns a member of the Machine such as "status.operation.step"; "" if it does not exist. */
+/* Returns the value of a member of the Machine such as "status.operation.step"; "" if it does not
+ * exist. */
 const char *world_at(const struct server *b, const char *dotted);
-/* Returns the machine that runs the pod; NULL: none. */
+/* Returns the server whose claim is the Node that runs the pod; NULL: none. */
 struct server *world_box_of(struct sim_world *w, struct cluster *p, const char *pod);
 bool world_has_failure(const struct server *b, const char *reason);
 
-/* Ends all faults and waits until everything is at rest. Limit: the sum of the deadlines of all
+/* Ends all faults and waits until everything is at rest, at most the sum of the deadlines of all
  * states (S9). */
 void world_settle(struct sim_world *w);
 
-/* Checks all that must hold for a machine with a running pod (as check() in
- * tests/real/serving.py). */
+/* Checks all that must hold for a machine with a running pod, like check() in
+ * tests/real/serving.py. */
 void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod);
 
 #endif

@@ -10,7 +10,7 @@
 #include "tests/unit/testing.h"
 #include "tests/world/world.h"
 
-#define WAIT_MS 60000 /* limit for one answer */
+#define WAIT_MS 60000 /* longest time in ms until a request is answered */
 
 struct answer {
 	bool in;

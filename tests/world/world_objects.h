@@ -4,8 +4,8 @@
 struct sim_world;
 
 /*
- * world_objects: the objects of the world, and requests to its API servers (world_do() and its
- * neighbours in world.h).
+ * world_objects: the objects with which a world begins, and requests to its API servers (world_do()
+ * and the functions after it in world.h).
  */
 
 /* Creates the objects with which each world begins: definitions, Provider, NodePool, two tenants, a
