@@ -1,5 +1,5 @@
-/* BMCs that turn out to belong to another machine when an act is sent, or that do not report whose
- * they are. */
+/* BMCs that turn out to belong to another machine when an act is sent, or that do not report which
+ * machine they belong to. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ struct at {
 	const char *step;
 };
 
-/* True once the step is in the journal and the act is being sent; its preconditions were observed
- * before. */
+/* True once the journal names the step: its preconditions were observed, and its act is being
+ * sent. */
 static bool at_step(void *arg)
 {
 	const struct at *a = arg;
@@ -38,8 +38,8 @@ static bool at_step(void *arg)
 	return str_eq(world_at(a->b, "status.operation.step"), a->step);
 }
 
-/* Gives the address the BMC of another machine as soon as this act is decided; nothing must be
- * changed there. */
+/* Lets the BMC of another machine answer at the address of b as soon as the journal names `step`.
+ * Nothing may be changed at that BMC. */
 static void exchange_at(struct sim_world *w, struct server *b, const char *step)
 {
 	struct at a = {b, step};
@@ -70,7 +70,7 @@ static void no_act_reaches_another_machine(void **state)
 	}
 }
 
-/* The other machine may serve another tenant, which would lose power. */
+/* The machine that answers at the address may serve another tenant, which would lose power. */
 static void a_neighbour_is_not_switched_off(void **state)
 {
 	struct sim_world w;
@@ -86,8 +86,8 @@ static void a_neighbour_is_not_switched_off(void **state)
 	world_stop(&w);
 }
 
-/* At the end of a wipe the agent powers off. That another machine is off must not make this one
- * free. */
+/* At the end of a wipe the agent powers its machine off. The BMC of another machine then reports
+ * Off; that must not make this machine free. */
 static void the_off_of_another_machine_makes_nobody_free(void **state)
 {
 	struct sim_world w;
@@ -99,7 +99,7 @@ static void the_off_of_another_machine_makes_nobody_free(void **state)
 	world_replica(&w);
 	world_wait(&w, at_step, &a, 1800, "the agent's end");
 	set_text(&b->bmc.uuid, ANOTHER);
-	set_text(&b->bmc.image, NULL); /* nothing is left to eject */
+	set_text(&b->bmc.image, NULL); /* so that no medium has to be ejected */
 	world_run(&w, 600 * 1000);
 	assert_false(b->bmc.on);
 	assert_string_equal(b->state, "verifying");
@@ -109,7 +109,8 @@ static void the_off_of_another_machine_makes_nobody_free(void **state)
 	world_stop(&w);
 }
 
-/* GB200 and GH200 report no UUID while POST runs, nor anything else that identifies the machine. */
+/* BMCs of GB200 and GH200 report no UUID while POST (the firmware's self-test) runs, nor anything
+ * else that identifies the machine. */
 struct post {
 	struct server *b;
 	int64_t since;

@@ -53,19 +53,20 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	assert_true(server_is_blank(b));
 	assert_true(managed_is_back(&m, b));
 	assert_string_equal(world_at(b, "status.install.phase"), "");
-	/* Then a pod of the other tenant: nothing known from the first install counts for the
+	/* A pod of the other tenant follows: nothing known from the first install counts for the
 	 * second. */
 	managed_fault(&m, "{\"what\":\"Slow\",\"value\":3000}");
 	world_pod(&w, &w.tenants[1], "again");
 	world_wait_running(&w, &w.tenants[1], "again", 2400);
-	/* Node reserved, returned, reserved again; no claim failed in between. */
+	/* Three writes: the node was reserved, returned and reserved again. No claim failed in
+	 * between. */
 	assert_int_equal(sim_head_count(m.head, "cmdevice.updateDevice"), 3);
 	stop(&w, &m);
 }
 
 struct fault_case {
 	const char *fault, *reason, *says;
-	/* True: the claim fails, and a later one serves. */
+	/* True: the claim fails, and a later claim serves the pod. */
 	bool fails;
 };
 
@@ -104,7 +105,7 @@ static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
 		if (!rows[i].fails)
 			assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 					       rows[i].says));
-		/* The machine waits in its state; no claim is given up. */
+		/* If the claim does not fail, the machine waits in its state. */
 		if (!rows[i].fails)
 			assert_true(str_eq(b->state, "claimed") || str_eq(b->state, "imaging"));
 		sim_head_well(m.head);
@@ -210,8 +211,8 @@ static void a_boot_that_met_no_head_node_is_repeated_once(void **state)
 		}
 		world_wait_running(&w, &w.tenants[0], "train", 2400);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
-		/* Off and on for the restart; then off after the install, on for the agent, on for
-		 * the tenant. */
+		/* Power operations: off and on for the restart; off after the install, on for the
+		 * agent, on for the tenant. */
 		assert_int_equal(sim_head_count(m.head, "cmdevice.powerOperation"), before + 2 + 3);
 		stop(&w, &m);
 	}
@@ -241,7 +242,7 @@ static void a_second_boot_in_vain_is_no_third_one(void **state)
 	stop(&w, &m);
 }
 
-/* A self-test of many minutes does not count as a failed boot while the head node was reachable. */
+/* A self-test of many minutes does not count as a failed boot, if the head node was reachable. */
 static void a_slow_boot_is_left_alone(void **state)
 {
 	struct sim_world w;
@@ -253,7 +254,7 @@ static void a_slow_boot_is_left_alone(void **state)
 	b = &w.servers[0];
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait(&w, is_booting_to_install, b, 1800, "a boot");
-	sim_head_powered(b->node, false); /* the head node hears nothing of this boot */
+	sim_head_powered(b->node, false); /* the head node does not notice this boot */
 	world_run(&w, 570000);
 	assert_string_equal(world_at(b, "status.install.phase"), "Installing");
 	assert_string_equal(world_at(b, "status.install.restartTime"), "");
@@ -309,8 +310,8 @@ static void an_operators_hold_in_bcm_is_a_hold(void **state)
 	stop(&w, &m);
 }
 
-/* A leader that dies anywhere in between: the next one continues, and BCM gets its node back in the
- * end. */
+/* The leader dies after different numbers of effects. The next leader continues, and BCM gets its
+ * node back in the end. */
 static void a_new_leader_goes_on_where_the_last_one_died(void **state)
 {
 	(void)state;
@@ -378,7 +379,8 @@ static void a_node_that_bcm_does_not_take_back_is_not_free(void **state)
 	stop(&w, &m);
 }
 
-/* A Machine names another machine's node by mistake: drover switches and installs nothing there. */
+/* A Machine names another machine's node by mistake: drover switches and installs nothing on that
+ * node. */
 static void a_mistyped_node_reaches_no_other_machine(void **state)
 {
 	struct sim_world w;

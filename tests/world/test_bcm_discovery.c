@@ -1,5 +1,5 @@
-/* Discovery: nodes of a head node become Machines, and nodes that do not get an event that says
- * why. */
+/* Discovery: the nodes of a head node become Machines. For each node that does not, an event gives
+ * the reason. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static bool few_machines(void *arg)
 	return store_count(((struct sim_world *)arg)->host.store, "machines.drover.dev/") == 2;
 }
 
-/* Whoever controls the head node can invent nodes; an admin limits the number of Machines. */
+/* Whoever controls the head node can invent nodes. Therefore an admin limits the number of
+ * Machines. */
 static void no_more_machines_are_made_than_the_provider_says(void **state)
 {
 	struct sim_world w;
@@ -152,7 +153,8 @@ static void a_tenant_that_reaches_the_head_node_is_told(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 2400);
 	world_run(&w, 900000);
 	cluster_each(&w.host, "events/", find_event, &e);
-	assert_false(e.seen); /* DOWN is the expected state */
+	/* no event, because DOWN is the expected state of a node that serves */
+	assert_false(e.seen);
 	w.servers[0].reaches_head = true;
 	assert_true(sim_head_boots(w.servers[0].node));
 	world_run(&w, 180000);

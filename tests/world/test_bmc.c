@@ -39,7 +39,7 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	assert_int_equal(b->bmc.logins, 1);
 	assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
 	assert_untouched(b);
-	world_kill(&w.replicas[0]); /* the next leader does not try either */
+	world_kill(&w.replicas[0]); /* the next leader does not try the password either */
 	world_replica(&w);
 	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
@@ -392,7 +392,7 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 
 /* A BMC that refuses a medium and quotes the medium's URL in its own spelling. */
 struct quoting {
-	/* Token in the URL, once it was seen. */
+	/* Start of the token in the medium's URL; NULL: the URL was not seen yet. */
 	char *token;
 	unsigned n;
 };
@@ -443,7 +443,7 @@ static void what_a_bmc_quotes_opens_nothing(void **state)
 		world_run(&w, 10 * 1000);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"), "cannot mount"));
 	text = json_text(b->object);
-	k.token[40] = '\0'; /* nor a large part of it */
+	k.token[40] = '\0'; /* not even a large part of the token may appear */
 	assert_null(strcasestr(text, k.token));
 	assert_non_null(strstr(w.log, "cannot mount"));
 	assert_null(strcasestr(w.log, k.token));
@@ -469,7 +469,8 @@ static bool is_healthy(const struct server *b, const char *want)
 	return str_eq(want, "");
 }
 
-/* The fault appears in a condition and is cleared there; the machine's operation continues. */
+/* A critical fault that the BMC reports appears in a condition, which is cleared when the fault
+ * ends. The machine's operation continues. */
 static void what_its_bmc_calls_critical_is_named(void **state)
 {
 	struct sim_world w;
@@ -507,7 +508,7 @@ static void a_medium_that_is_taken_and_not_there_is_told(void **state)
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "the BMC accepted the request, but its slot is empty after 20 s"));
 	inserts = fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia");
-	world_run(&w, 600000); /* with growing back-off */
+	world_run(&w, 600000); /* the insert is retried with growing back-off */
 	assert_in_range(
 		fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia") - inserts, 2, 9);
 	b->bmc.write_lie = false;

@@ -48,8 +48,8 @@ static void a_machine_says_what_its_bmc_is(void **state)
 	world_stop(&w);
 }
 
-/* The firmware is read only together with the drives: a leader that has not read it yet leaves the
- * recorded value. */
+/* The BMC's firmware is read only together with the drives. A leader that has not read it yet keeps
+ * the recorded value. */
 static void the_next_leader_keeps_what_it_has_not_read_yet(void **state)
 {
 	struct sim_world w;
@@ -97,7 +97,8 @@ static void a_latency_is_written_again_when_it_is_another_by_a_quarter(void **st
 	world_stop(&w);
 }
 
-/* A host cluster with an older definition of Machine drops the new fields. */
+/* A host cluster with an older definition of Machine drops the new fields. drover must not write
+ * them again and again. */
 static void what_is_not_kept_is_not_written_without_end(void **state)
 {
 	struct sim_world w;
@@ -138,7 +139,8 @@ static void to_free(struct server *b)
 	world_wait_state(b, "free", 1800);
 }
 
-/* Includes requests sent before the Secret changed, after which the BMC was attached anew. */
+/* The count includes requests sent before the Secret changed, although the BMC was attached anew
+ * after the change. */
 static void the_requests_of_a_trip_are_counted(void **state)
 {
 	struct sim_world w;
@@ -181,7 +183,8 @@ static void a_trip_that_no_leader_saw_whole_has_no_count(void **state)
 	world_stop(&w);
 }
 
-/* With the new login the service root is read again; it reports no vendor. */
+/* An operator approves another BMC at the address. With the new login the service root is read
+ * again; it reports no vendor. */
 static void another_bmc_that_is_trusted_has_facts_of_its_own(void **state)
 {
 	struct sim_world w;

@@ -34,7 +34,7 @@ static void stop(struct stranger *s)
 	fake_bmc_done(&s->bmc);
 }
 
-/* pin NULL: the certificate is pinned at first use. */
+/* Returns spec.bmc.tls with this fingerprint. pin NULL: the certificate is pinned at first use. */
 static json_t *tls(const char *pin)
 {
 	return pin ? json_pack("{s:s, s:n}", "fingerprint", pin, "trustOnFirstUse")
@@ -116,7 +116,8 @@ static void what_a_certificate_is_known_by_is_part_of_it(void **state)
 	stop(&s);
 }
 
-/* The BMC moved to a new address: used as soon as an operator approves it, and not before. */
+/* The BMC moved to a new address. drover uses the address as soon as an operator approves it, and
+ * not before. */
 static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **state)
 {
 	struct stranger s;
@@ -148,7 +149,7 @@ static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **s
 	assert_string_equal(world_at(b, "status.approvalID"), "01");
 	assert_string_not_equal(world_at(b, "status.bmc.fingerprint"), pin);
 	assert_int_equal(s.bmc.requests, 0);
-	/* An approval counts once. */
+	/* An approval counts only once. */
 	resets = fake_bmc_count(&b->bmc, RESET);
 	point(b, STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
 	approve(b, "01", STRANGER SYSTEM, "sha256:" STRANGERS_PIN);

@@ -28,7 +28,7 @@ static void a_medium_that_nobody_can_fetch_ends_at_the_deadline(void **state)
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "in 3 boots"));
 	assert_int_equal(b->boots, 3);
 	world_media(&w, true);
-	world_wait_state(b, "free", 3600); /* without an operator */
+	world_wait_state(b, "free", 3600); /* becomes free without an operator */
 	world_settle(&w);
 	world_stop(&w);
 }
@@ -68,7 +68,8 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 	world_stop(&w);
 }
 
-/* Longer than the time limit of the first boot, shorter than that of the second. */
+/* Twelve minutes are longer than the time limit of the first boot, and shorter than that of the
+ * second. */
 static void firmware_that_needs_twelve_minutes_is_waited_for(void **state)
 {
 	struct sim_world w;
@@ -151,7 +152,8 @@ static void an_agent_that_reboots_begins_again(void **state)
 	}
 }
 
-/* The override was for one boot: after the reboot either the agent or the disk comes up. */
+/* True if the machine lost its agent. The boot override was for one boot, so after the reboot
+ * either the agent or the disk comes up. */
 static bool lost_its_agent(void *arg)
 {
 	return world_has_failure(arg, "AgentRebooted") || world_has_failure(arg, "AgentSilent");
@@ -341,8 +343,8 @@ static bool notes_foreign_boots(struct httpd_req *q, unsigned n, void *arg)
 	return false;
 }
 
-/* The override is set between the observation and the power-on. Drover does not power on with it,
- * and the next observation finds it. */
+/* The other tool sets its override between drover's observation and the power-on. drover does not
+ * power on with that override, and the next observation finds it. */
 static void what_another_sets_before_power_on_is_not_booted(void **state)
 {
 	static const char *const states[] = {"dirty", "booting"};

@@ -1,5 +1,5 @@
-/* BurstPolicies in the controller, mode Shadow: decisions are reported and costs are counted, and
- * nothing is launched. */
+/* BurstPolicies in mode Shadow: decisions are reported and costs are counted, but nothing is
+ * launched. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -252,10 +252,11 @@ static void what_runs_and_what_has_ended_counts(void **state)
 
 /* --- what no Pod contains --------------------------------------------------------------------- */
 
-/* Each row of docs/burst.md, "What the controller does not know yet", that names a reason. */
+/* One entry for each row of docs/burst.md, "What the controller does not know yet", that names a
+ * reason. */
 static const struct unknown {
 	const char *field, *reason;
-	/* Text of the field in a policy. */
+	/* YAML text of the policy: its trigger, its offer, and further members of its spec. */
 	const char *trigger, *offer, *spec;
 } unknowns[] = {
 	{"trigger.deadlineSlackUnder", "NotTriggered", "deadlineSlackUnder: 8760h", "",

@@ -15,7 +15,7 @@ static const char *path_of(struct burst_scene *s, const char *plural, struct are
 	return arena_printf(a, "/apis/drover.dev/v1alpha1/%s/%s", plural, sky_name(&s->sky));
 }
 
-/* The Node is cordoned, as anybody in the tenant could do. */
+/* Cordons the Node, as anybody in the tenant could do. */
 static void cordoned(struct burst_scene *s, struct arena *a)
 {
 	patch(s, &s->w.tenants[0], arena_printf(a, "/api/v1/nodes/%s", sky_name(&s->sky)),
@@ -97,7 +97,8 @@ static bool has_ended(void *arg)
 	return burst_newest(arg)->gone;
 }
 
-/* 20 USD an hour, 10 minutes of boot and 15 of work: 8.34 USD. S6 checks the bill. */
+/* The budget: 20 USD an hour for 10 minutes of boot and 15 of work is 8.34 USD. S6 checks the
+ * bill. */
 static void nobody_keeps_it_beyond_its_time(void **state)
 {
 	static void (*const keep[])(struct burst_scene * s, struct arena * a) = {
@@ -125,8 +126,8 @@ static bool one_is_launched(void *arg)
 	return ((struct burst_scene *)arg)->sky.cloud.launched == 1;
 }
 
-/* The tenant is deleted before the Node has joined. The deadlines of states are longer than the
- * policy's maximum runtime, and do not count here. */
+/* The tenant's API server fails before the Node has joined. The deadlines of the machine's states
+ * are longer than the policy's maximum runtime, so the runtime must end the instance. */
 static void what_never_served_ends_too(void **state)
 {
 	struct burst_scene *s = burst_start(7330, "8.5");

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* The pool has no node limit: the decision is the only reason for the instance. The offer of the
- * decision is launched although another zone is cheaper. */
+/* The pool has no node limit, so the decision is the only reason for the instance. The offer that
+ * was decided on is launched, although another zone is cheaper. */
 static void what_is_decided_is_launched_and_comes_home(void **state)
 {
 	struct burst_scene *s = burst_start_in(7301, "[b]", "30");
@@ -77,8 +77,8 @@ static void a_lost_reply_launches_nothing_twice(void **state)
 	burst_stop(s);
 }
 
-/* The cloud answers so slowly that the pod is deleted before the launch. The launch would come
- * before the claim is withdrawn. */
+/* The cloud answers so slowly that the pod is deleted before the launch, and the launch is due
+ * before drover withdraws the claim. */
 static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 {
 	struct burst_scene *s = burst_start(7306, "1000");
@@ -95,8 +95,8 @@ static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 	burst_stop(s);
 }
 
-/* Zone a refuses: that offer is avoided, its claim is deleted, and the next decision chooses zone
- * b. */
+/* Zone a refuses: drover avoids that offer and deletes its claim, and the next decision chooses
+ * zone b. */
 static void what_is_refused_is_decided_anew(void **state)
 {
 	struct burst_scene *s = burst_start(7307, "30");
@@ -111,8 +111,8 @@ static void what_is_refused_is_decided_anew(void **state)
 	burst_stop(s);
 }
 
-/* A pod that waits longer but has no policy gets nothing of it: its pool alone allows no
- * instance. */
+/* The instance is launched for the work that the policy decided on. Another pod has waited longer,
+ * but has no policy, and its pool alone allows no instance: it gets nothing of this instance. */
 static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 {
 	struct burst_scene *s = burst_start(7310, "1000");
@@ -193,7 +193,7 @@ static void a_shadow_becomes_the_policy(void **state)
 	burst_stop(s);
 }
 
-/* The decision does not judge labels; the plan does. */
+/* The burst decision does not check the labels that a pod requires. The plan checks them. */
 static void what_fits_no_instance_has_none(void **state)
 {
 	struct burst_scene *s = burst_start(7319, "30");

@@ -25,7 +25,8 @@ static void gang(struct burst_scene *s, unsigned size)
 	}
 }
 
-/* Zone a has two of three instances: none is kept, and all three are launched in zone b. */
+/* Zone a has capacity for two of the three instances: none stays there, and all three are launched
+ * in zone b. */
 static void a_gang_comes_whole_from_one_zone(void **state)
 {
 	struct burst_scene *s = burst_start(7311, "150");

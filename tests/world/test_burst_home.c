@@ -31,7 +31,7 @@ static void what_has_ended_counts_by_what_it_cost(void **state)
 	burst_stop(s);
 }
 
-/* The pod would run forever, and its pool is paused. */
+/* The pod would run for ever, and the pool of its machine is paused. */
 static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
 {
 	struct burst_scene *s = burst_start(7313, "8.5");

@@ -1,5 +1,5 @@
-/* Spending is not forgotten: if the policy is created anew, if a clock is wrong, if an instance
- * runs too long, or if the work has another name. */
+/* Spending is not forgotten when the policy is created anew, a clock is wrong, an instance runs too
+ * long, or the work has another name. */
 #include "tests/unit/testing.h"
 
 #include "base/data/json.h"
@@ -58,7 +58,7 @@ static void a_policy_that_is_made_anew_has_spent_what_it_has(void **state)
 	burst_stop(s);
 }
 
-/* The policy was deleted while its instance ran: the cost is recorded anyway. */
+/* The policy was deleted while its instance ran. The cost is recorded nevertheless. */
 static void what_ends_after_its_policy_is_charged_to_its_name(void **state)
 {
 	struct burst_scene *s = burst_start(7341, "26");
@@ -87,7 +87,8 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	const json_t *r;
 
 	(void)state;
-	s->sky.bursts.budget = 0; /* S6 would count all that was ever billed */
+	/* no check of S6, because it would also count the cost before the reset */
+	s->sky.bursts.budget = 0;
 	one_has_ended(s);
 	burst_pod(s, "two");
 	world_run(&s->w, 300 * 1000);

@@ -1,6 +1,7 @@
 /*
  * The scenario of a burst: decided, launched, served, released and settled. Each effect of drover
- * fails once in each way. `make test` tries some effects, `make test-long` each (WORLD_EVERY=1).
+ * fails once in each way. `make test` tries some of the effects, `make test-long` all
+ * (WORLD_EVERY=1).
  */
 #include "tests/unit/testing.h"
 
@@ -36,7 +37,7 @@ static bool nothing_alive(void *arg)
 	       !store_count(w->host.store, "nodeclaims.drover.dev/");
 }
 
-/* The instance is launched once, whatever failed, and paid for. */
+/* Runs the scenario. The instance is launched once, whatever failed, and paid for. */
 static void trip(struct sim_world *w)
 {
 	const struct fake_instance *i;

@@ -21,7 +21,7 @@ struct chaos {
 	struct sim_world w;
 	uint64_t random;
 	unsigned npods, ndrains;
-	/* "": none. */
+	/* Names of the pods and, below, of the Drains; "": none. */
 	char pods[PODS][16];
 	unsigned owner[PODS];
 	char drains[DRAINS][16];
@@ -265,7 +265,7 @@ static void chaos_run(uint64_t seed)
 	}
 	chaos_stop(&c);
 	world_run(w, 600 * 1000);
-	chaos_stop(&c); /* again: a lost request may have left a fault in place */
+	chaos_stop(&c); /* again, because a lost request may have left a fault in place */
 	for (unsigned i = 0; i < PODS; i++) {
 		str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", c.pods[i]);
 		if (c.pods[i][0])

@@ -10,7 +10,8 @@
 
 struct saver {
 	struct httpd *d;
-	/* Number of the POST that is answered with done; 0: never. */
+	/* posts: number of POSTs so far. done_at: number of the POST that is answered with done; 0:
+	 * never. */
 	unsigned posts, done_at;
 	char body[2048];
 };

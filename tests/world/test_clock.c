@@ -108,8 +108,8 @@ static void no_machine_is_empty_expired_or_dead_by_a_jump(void **state)
 	world_stop(&w);
 }
 
-/* Not tested from imaging on: there a bootstrap token exists, which expires by the tenant's clock,
- * so that the claim is replaced. */
+/* Not tested from state imaging on: a bootstrap token exists then, which expires by the tenant's
+ * clock, so that the claim is replaced. */
 static void no_state_runs_out_of_time_by_a_jump(void **state)
 {
 	static const char *const at[] = {"dirty", "wiping", "verifying", "claimed"};
@@ -178,7 +178,7 @@ static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 		struct sim_world w;
 		struct server *b = leaving_serving(&w, 510 + i);
 
-		b->tenant = NULL; /* the kubelet does not report Ready again */
+		b->tenant = NULL; /* so that the kubelet does not report Ready again */
 		world_run(&w, 120 * 1000);
 		set_ready(b, "Unknown", loop_wall(w.loop) + wrong_ms[i]);
 		world_run(&w, 1700 * 1000);

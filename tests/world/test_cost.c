@@ -91,7 +91,8 @@ static void leader_dies(struct sim_world *w, bool really)
 	world_replica(w);
 }
 
-/* A machine's whole cycle. Each pass of the ledger notices a change at most 3 s late. */
+/* Runs a machine's whole cycle and checks the bill. The ledger notices each change at most 3 s
+ * late. */
 static void trip(uint64_t seed, bool crashes)
 {
 	const int64_t late = 6;

@@ -10,7 +10,7 @@
 
 #define RUNS 3
 #define KILLS 3
-#define FRESH_MS 5050  /* lease age limit, plus a moment for a request in flight */
+#define FRESH_MS 5050 /* longest age of a lease for an act, plus a moment for a request in flight */
 #define SPAN_MS 150000 /* time from an empty world to Running, without faults */
 
 static void both_pods_run(struct sim_world *w, int64_t limit_s)
@@ -75,7 +75,7 @@ struct watch_bmc {
 	unsigned changes;
 };
 
-/* The caller is identified by the address of its transport. */
+/* Counts a request to the BMC. The address of its transport identifies the caller. */
 static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct watch_bmc *watch = arg;
@@ -170,8 +170,8 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 		world_run(&w, 12000);
 		w.lease_fails = false;
 	}
-	/* long limit: a medium may have been fetched while no replica led, and claimed has 2400
-	 * s */
+	/* long limit: a medium may have been fetched while no replica led, and state claimed may
+	 * then last 2400 s */
 	both_pods_run(&w, 3600);
 	assert_int_equal(watch.late, 0);
 	assert_int_equal(watch.foreign, 0);
@@ -179,8 +179,8 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	world_stop(&w);
 }
 
-/* Lets the API server refuse lease renewals from the time when the machine is in that state, for
- * the time after which the leader gives up. */
+/* Waits until the machine is in `state`, and late_ms longer. Then lets the API server refuse lease
+ * renewals until the leader gives up. */
 static void let_the_lease_grow_old(struct server *b, const char *state, int64_t late_ms)
 {
 	world_wait_state(b, state, 1800);
@@ -226,12 +226,12 @@ static int64_t lease_age(struct sim_world *w)
 {
 	struct replica *leader = world_leader(w);
 
-	assert_non_null(leader); /* the replica believes all the time that it leads */
+	assert_non_null(leader); /* the replica believes that it leads, all the time */
 	return kube_lease_renewed_age(controller_context(leader->controller)->lease);
 }
 
-/* The API server refuses lease renewals for some seconds, fewer than until the leader gives up; a
- * power-off becomes due then. */
+/* The API server refuses lease renewals for some seconds, not long enough for the leader to give
+ * up. A power-off becomes due during these seconds. */
 static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state)
 {
 	static const char told[] =
@@ -276,7 +276,7 @@ static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state
 	world_stop(&w);
 }
 
-/* A read that belongs to an act; the BMC delays the answer until the test releases it. */
+/* A read that belongs to an act. The BMC delays its answer until the test releases it. */
 struct kept {
 	struct sim_world *w;
 	struct httpd_req *q;
@@ -370,7 +370,7 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 	}
 }
 
-/* The agent has finished and is powering off: the next leader must not wait for it. */
+/* The agent has finished and is powering off. The next leader must not wait for this agent. */
 static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 {
 	struct sim_world w;
@@ -392,7 +392,8 @@ static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 		if (!way)
 			world_pod(&w, &w.tenants[0], "train");
 	}
-	assert_int_equal(b->boots, 3); /* agent, agent, its own disk */
+	/* boots of the agent, of the agent again, and of the tenant's disk */
+	assert_int_equal(b->boots, 3);
 	world_settle(&w);
 	world_stop(&w);
 }
@@ -414,10 +415,10 @@ static void full_circle(struct sim_world *w)
 	assert_string_equal(b->state, "free");
 }
 
-/* Each new pair of state and step in the journal. */
+/* Pairs of state and step that were seen in the journal, each once. */
 struct moments {
 	struct sim_world *w;
-	/* The part of the cycle ends with this state. */
+	/* State that ends this part of the cycle. */
 	const char *until;
 	char met[64][80];
 	unsigned nmet, skip, kills;
@@ -445,7 +446,8 @@ static bool is_there_or_new(void *arg)
 	return str_eq(m->w->servers[0].state, m->until) || is_new_moment(m);
 }
 
-/* True if leaders were killed at as many entries as one world has replicas for. */
+/* Kills the leader at each new entry of the journal until the machine is in `state` (false), or
+ * until the world has no more replicas to start (true). */
 static bool killed_until(struct moments *m, const char *state)
 {
 	m->until = state;
@@ -492,7 +494,7 @@ static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **s
 		world_wait_state(b, "free", 600);
 		world_run(&w, 10000);
 		assert_string_equal(b->state, "free");
-		assert_int_equal(b->boots, 4); /* wipe; claim, its own disk, wipe */
+		assert_int_equal(b->boots, 4); /* boots: wipe; claim, the tenant's disk, wipe */
 		assert_int_equal(b->tenancy, 2);
 		assert_true(server_is_blank(b));
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);

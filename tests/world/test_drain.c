@@ -100,7 +100,8 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	leaving_wait_event(&w, &w.host, "Draining",
 			   " of Drain fans, then pods are deleted; "
 			   "afterwards: Quarantine, for Drain fans");
-	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* the acting Drain's deadline */
+	/* 660 s: until the deadline of the Drain that acts */
+	leaving_wait_at(b, "status.leave.drain", "fans", 660);
 	assert_string_equal(world_at(b, "status.leave.thenBy"), "");
 	world_wait_state(b, "quarantined", 1800);
 	leaving_wait_target(&w, "Done");
@@ -108,7 +109,8 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	world_stop(&w);
 }
 
-/* No pod blocks it, so the Drain without a deadline acts to the end. */
+/* The Drain without a deadline acts to the end, because no pod blocks it. What the other Drain
+ * wants afterwards still happens. */
 static void what_another_drain_wants_afterwards_outlives_the_one_that_acts(void **state)
 {
 	struct sim_world w;
@@ -200,8 +202,8 @@ static void many_pods_are_asked_side_by_side(void **state)
 	world_stop(&w);
 }
 
-/* An API server in front of the tenant's. It counts evictions and deletions of pods, and lets no
- * pod terminate. */
+/* An API server in front of the tenant's API server. It counts evictions and deletions of pods, and
+ * lets no pod terminate. */
 struct drain_front {
 	unsigned evictions, forced;
 	/* True: an eviction specified a grace period. */
@@ -244,8 +246,8 @@ static bool both_were_forced(void *arg)
 	return f->train && f->web;
 }
 
-/* An eviction uses the pod's own grace period; a forced deletion at the deadline uses min(own, 30
- * s). */
+/* An eviction uses the pod's own grace period. A forced deletion at the deadline uses the smaller
+ * of the pod's own period and 30 s. */
 static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadline(void **state)
 {
 	struct sim_world w;
@@ -385,7 +387,7 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 	assert_true(loop_wall(w.loop) - began < 910 * 1000);
 	world_wait_state(b, "free", 1200);
 	cluster_away(&w.tenants[0], false);
-	world_settle(&w); /* its Node is deleted */
+	world_settle(&w); /* the Node in its cluster is deleted */
 	w.tenants[0].owed = false;
 	world_stop(&w);
 }

@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "tests/world/leaving.h"
 
-/* Three machines that serve: first and second have the pods of a gang, other has a single pod. */
+/* Three machines that serve: `first` and `second` run the pods of a gang, `other` runs a single
+ * pod. */
 struct trio {
 	struct sim_world w;
 	struct server *first, *second, *other;
@@ -158,7 +159,8 @@ static void of_a_drain_that_splits_gangs_one_machine_leaves_after_the_other(void
 	world_stop(&t.w);
 }
 
-/* One of the two serves a pod outside the gang by now, which its claim does not record. */
+/* One of the gang's two machines now also serves a pod outside the gang, which its claim does not
+ * record. */
 static void a_machine_that_serves_others_by_now_waits_for_its_turn(void **state)
 {
 	struct trio t;

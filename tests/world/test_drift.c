@@ -1,7 +1,7 @@
 /*
  * test_drift: a Node that differs from its pool's template is replaced, if the pool requests that.
- * The first replacement must serve before more Nodes leave; none leaves after it failed; and none
- * leaves whose pods must not be evicted.
+ * The first replacement must serve before more Nodes leave. No more Nodes leave after the first
+ * replacement failed. A Node whose pods must not be evicted does not leave.
  */
 #include "tests/unit/testing.h"
 
@@ -172,7 +172,7 @@ static void the_first_failure_by_the_new_template_stops_the_rest(void **state)
 	world_wait_reason(first, "ImageMismatch", 900);
 	world_delete_pod(&w, &w.tenants[0], "again");
 	world_wait_state(first, "free", 1800);
-	/* No claim is in progress now, and the circuit breaker alone would allow one after 10
+	/* No claim is in progress now. The circuit breaker alone would allow a new claim after 10
 	 * min. */
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(other->state, "serving");
@@ -268,7 +268,7 @@ static void where_a_machine_is_free_it_is_ready_before_the_node_drains(void **st
 	world_wait_state(old, "free", 900);
 	world_check_serving(&w, &w.tenants[0], "web-again");
 	assert_string_equal(drifted(&w, a, new_), "False NotDrifted");
-	/* No further claim is created for it. */
+	/* No further claim is created for the Node that was replaced. */
 	world_run(&w, 600 * 1000);
 	assert_string_equal(old->state, "free");
 	world_stop(&w);

@@ -94,7 +94,8 @@ static void stop(struct scene *s)
 	free(s);
 }
 
-/* Creates a policy that permits only the cheapest offer of that market; the price is the bid. */
+/* Creates a policy that launches only in this market, and sets the price `field` of the instance
+ * type to 9 USD. */
 static void only_by(struct scene *s, const char *market, const char *field)
 {
 	OWN(arena) a = arena_new();
@@ -259,7 +260,8 @@ static void a_pod_is_served_by_an_instance_of_ec2(void **state)
 	micros = sim_ec2_micros(s->sim);
 	assert_true(micros > 0);
 	world_run(&s->w, 600000);
-	assert_int_equal(sim_ec2_micros(s->sim), micros); /* nothing is billed any more */
+	/* nothing is billed after the end of the instance */
+	assert_int_equal(sim_ec2_micros(s->sim), micros);
 	stop(s);
 }
 
@@ -323,8 +325,8 @@ static bool is_ready(void *arg)
 	return str_starts(ready(arg), "True ");
 }
 
-/* The Provider reports the cloud's error; the changed Secret is read, and the refused call is
- * repeated at once. */
+/* The Provider reports the cloud's error. When the Secret changes, drover reads it and repeats the
+ * refused call at once. */
 static void keys_that_are_wrong_are_told_and_new_ones_used_at_once(void **state)
 {
 	struct scene *s = mem_new(struct scene);

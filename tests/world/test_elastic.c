@@ -143,7 +143,7 @@ static bool told_no_offer(const json_t *o, void *arg)
 	return true;
 }
 
-/* No other offer exists: the cause is reported on pod, claim and Provider. */
+/* The cloud has no other offer, so the cause is reported on pod, claim and Provider. */
 static void what_a_cloud_refuses_reaches_pod_claim_and_provider(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -312,8 +312,8 @@ static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
 	free(s);
 }
 
-/* Leaders die in each state, when the state is entered and later_ms after that, with a call in
- * flight. */
+/* Leaders die in each state: once when the machine enters the state, and once later_ms after that,
+ * with a call in flight. */
 static void kills(uint64_t seed, int64_t later_ms)
 {
 	static const char *const coming[] = {"claimed", "booting", "joining", "gating", "serving"};
@@ -358,8 +358,8 @@ static bool was_ended(void *arg)
 	return ((struct scene *)arg)->sky.cloud.terminations > 0;
 }
 
-/* The leader dies between the effect and its reply: at the launch, which no list shows yet, and at
- * the termination. */
+/* The leader dies between the effect and its reply: once at the launch, whose instance no list
+ * shows yet, and once at the termination. */
 static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **state)
 {
 	struct scene *s = mem_new(struct scene);

@@ -101,7 +101,8 @@ static void a_restart_forgets_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Expected time range in a pod's event, in minutes of the day; to is 0 if no event has one. */
+/* Expected time range in an event of the pod, in minutes of the day; to == 0: no event has a
+ * range. */
 struct range {
 	const char *pod;
 	int from, to;

@@ -335,7 +335,7 @@ static json_t *status_of(const struct server *b)
 	return json_deep_copy(json_at(b->object, "status"));
 }
 
-/* Restored: free, clean, tenancy 1. Since that backup a tenant got the machine. */
+/* The restored status is free, clean, tenancy 1. After that backup a tenant got the machine. */
 static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 {
 	(void)state;
@@ -370,8 +370,8 @@ static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 	}
 }
 
-/* Restored: free, clean, tenancy 1. Since that backup a tenant's data was written, or was wiped and
- * recorded. */
+/* The restored status is free, clean, tenancy 1. After that backup a tenant's data was written, or
+ * was wiped and recorded. */
 static void a_restored_status_does_not_make_a_machine_clean(void **state)
 {
 	static const char *const until[] = {"leaving", "dirty", "wiping", "free"};
@@ -442,8 +442,9 @@ static bool was_told(struct cluster *p, const char *reason)
 	return t.found;
 }
 
-/* If countersigned, the evidence would count for that machine, hide whose data was wiped, or pass a
- * minimum that nothing checks. */
+/* Each row makes one value of the evidence false. If drover countersigned it, the evidence would
+ * count for another machine, hide whose data was wiped, or pass a minimum level that nothing
+ * checked. */
 static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **state)
 {
 	static const struct {
@@ -455,7 +456,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 		    {.trust = "SecureBoot"},
 		    {.later = 25 * INT64_C(3600000)},
 		    {.later = -25 * INT64_C(3600000)},
-		    /* By drover's clock the wipe took seconds. */
+		    /* by drover's clock the wipe took seconds */
 		    {.took = 2 * INT64_C(3600000)}};
 
 	(void)state;
@@ -480,7 +481,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 	}
 }
 
-/* The agent read zeros and signed; the drive had not stored them. */
+/* The agent read zeros and signed the evidence, but the drive had not stored the zeros. */
 static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state)
 {
 	struct sim_world w;
@@ -495,14 +496,14 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	memset(b->drives[0].data + SERVER_DRIVE_BYTES - 64, 'x', 64);
 	world_replica(&w);
 	world_wait_state(b, "free", 1800);
-	assert_false(server_is_blank(b)); /* not detectable yet */
+	assert_false(server_is_blank(b)); /* drover cannot detect the data yet */
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-1");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "WipeRevoked", 1800);
 	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 no longer holds");
 	world_wait_state(b, "wiping", 1800);
-	/* The record fails, by drover's signature alone, and replaces the first record as the
-	 * newest of that tenancy. */
+	/* The second record has the verdict Fail and only drover's signature. It replaces the first
+	 * record as the newest of that tenancy. */
 	record = record_of(&w, "gpu-1-1-2");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
@@ -570,7 +571,7 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = record_of(&w, "gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
-	/* The agent is not left running. */
+	/* The agent does not keep running. */
 	world_run(&w, 300 * 1000);
 	assert_false(b->bmc.on);
 	assert_null(b->bmc.image);
@@ -640,7 +641,8 @@ static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 	world_run(&w, 1200 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_true(was_told(&w.tenants[0], "EraseBelowPolicy"));
-	assert_int_equal(records(&w), 1); /* nor is the machine wiped again and again */
+	/* nor is the machine wiped again and again in the meantime */
+	assert_int_equal(records(&w), 1);
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Clear", "hdd", "Clear"));
 	world_wait_running(&w, &w.tenants[0], "train", 1200);

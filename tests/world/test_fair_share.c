@@ -43,7 +43,8 @@ static void what_a_tenant_has_used_counts_and_no_restart_forgets_it(void **state
 	used = usage_of(&w, "team-a", &then);
 	assert_in_range(then - began, 900 * 1000, 3600 * 1000);
 	assert_in_range(used, (then - began) / 1000 * 8 * 99 / 100,
-			(then - began) / 1000 * 8 + 8); /* times are in seconds */
+			/* rounding, because times are stored in seconds */
+			(then - began) / 1000 * 8 + 8);
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_wait_all(&w, "free", 900);
@@ -97,7 +98,7 @@ static void what_was_borrowed_goes_to_who_waits_within_its_quota(void **state)
 	(void)state;
 	lend(&w, 842);
 	world_run(&w, 2400 * 1000);
-	assert_false(somebody_is_reclaimed(&w)); /* the pool does not enable it */
+	assert_false(somebody_is_reclaimed(&w)); /* reclaim is not enabled in the pool */
 	leaving_set_pool(&w, json_pack("{s:{s:s}}", "disruption", "reclaim", "Borrowed"));
 	world_wait(&w, somebody_is_reclaimed, &w, 1800, "a machine that is taken back");
 	leaving_wait_event(&w, &w.host, "Reclaimed", "a tenant of the cohort");
@@ -108,7 +109,8 @@ static void what_was_borrowed_goes_to_who_waits_within_its_quota(void **state)
 	world_pod(&w, &w.tenants[0], "a-3");
 	world_wait_running(&w, &w.tenants[1], "b-1", 3600);
 	assert_null(world_box_of(&w, &w.tenants[0], "a-3"));
-	/* One machine was enough, and the other is not borrowed. */
+	/* One reclaimed machine was enough: the other machine, which is not borrowed, still
+	 * serves. */
 	world_run(&w, 600 * 1000);
 	for (unsigned i = 0; i < 2; i++)
 		left += str_eq(world_at(&w.servers[i], "status.state"), "serving");

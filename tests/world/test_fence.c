@@ -10,8 +10,8 @@
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
 #define CALL_MS 15000 /* time limit of a request to a BMC */
 
-/* Requests of one caller to a BMC until its first act; the caller is identified by its transport's
- * address. */
+/* The requests of one caller to a BMC until its first act. The address of the caller's transport
+ * identifies the caller. */
 struct followed {
 	struct sim_world *w;
 	const char *name;
@@ -77,7 +77,7 @@ static void a_follower_ends_the_session_and_looks_twice_before_it_acts(void **st
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* one by the login, and two more */
+	assert_true(f.looks >= 3); /* one read by the login, and two more */
 	assert_int_equal(f.deleted, 1);
 	/* no wait for the call's limit: with its session ended, the call cannot take effect */
 	assert_true(f.acted_at - began < CALL_MS);
@@ -94,7 +94,7 @@ static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void *
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* one by the login, and two more */
+	assert_true(f.looks >= 3); /* one read by the login, and two more */
 	assert_true(f.acted_at - began >= CALL_MS);
 	assert_true(f.acted_at - began < CALL_MS + 5000);
 	world_wait_state(&w.servers[0], "free", 300);
@@ -107,8 +107,8 @@ static bool orders_inspection(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "order inspect");
 }
 
-/* In this state the first request to the BMC lists the drives. The next leader ends the session
- * recorded in the journal. */
+/* In state inspecting, the first request of a new leader to the BMC lists the drives. Its login is
+ * recorded in the journal before, so that the next leader can end that session. */
 static void a_login_is_in_the_journal_before_drives_are_listed(void **state)
 {
 	struct sim_world w;
@@ -146,7 +146,8 @@ static bool it_leads(void *arg)
 	return world_leader(l->w) == l->who;
 }
 
-/* The first leader's own login is older: it has to look up whose session is the last one. */
+/* The first leader leads again, and its own login is older than that of the second leader. So it
+ * has to look up whose session is the last one. */
 static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(void **state)
 {
 	struct sim_world w;
@@ -211,7 +212,8 @@ static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **s
 	struct server *b;
 
 	(void)state;
-	for (int early = 0; early < 2; early++) { /* 1: the first leader left the state, too */
+	for (int early = 0; early < 2; early++) {
+		/* 1: the first leader has also left the state before it is replaced */
 		b = moving(&w, 43 + (unsigned)early);
 		world_delete_pod(&w, &w.tenants[0], "train");
 		if (early) {
@@ -296,8 +298,8 @@ static bool asks_its_fabric(void *arg)
 	return !list_empty(&w->fabric_answers);
 }
 
-/* The old Provider's fabric answers only about its own move; its answer is awaited, and its caller
- * must stay valid until then. */
+/* The old Provider's fabric knows only about its own move. The new Provider waits for its answer,
+ * and the caller must stay valid until then. */
 static void another_provider_waits_for_the_answer_of_the_old_fabric(void **state)
 {
 	struct sim_world w;

@@ -100,7 +100,7 @@ static void a_gang_gets_all_its_machines_or_none(void **state)
 	assert_true(is_told(&w, "large-3", "gang default/gangs/large: room for 3 of 4 pods"));
 	for (unsigned i = 0; i < 4; i++) {
 		str_format(name, sizeof(name), "large-%u", i);
-		/* the tenant's scheduler does not know gangs */
+		/* delete them, because the tenant's scheduler does not know gangs */
 		world_delete_pod(&w, &w.tenants[0], name);
 	}
 	for (unsigned i = 0; i < 2; i++)
@@ -171,7 +171,7 @@ static void a_gang_whose_size_is_not_known_brings_no_machine(void **state)
 	(void)state;
 	begin(&w, 824, 2);
 	add_pod(&w, "train", 0, NULL);
-	world_pod(&w, &w.tenants[0], "plain"); /* other pods do not wait for that */
+	world_pod(&w, &w.tenants[0], "plain"); /* pods outside the gang do not wait for its size */
 	world_wait_running(&w, &w.tenants[0], "plain", 1800);
 	assert_int_equal(claims(&w).n, 1);
 	assert_true(is_told(&w, "train-0", "does not serve podgroups.scheduling.x-k8s.io"));

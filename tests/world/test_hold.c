@@ -18,7 +18,7 @@ static void a_cordon_holds_and_an_uncordon_ends_it(void **state)
 	leaving_cordon(b, true);
 	world_run(&w, 30000);
 	assert_string_not_equal(world_at(b, "status.hold.since"), "");
-	world_run(&w, 3600 * 1000); /* empty, and not released */
+	world_run(&w, 3600 * 1000); /* the Node is empty, and still not released */
 	assert_string_equal(b->state, "serving");
 	assert_true(leaving_is_cordoned(b) && !leaving_is_marked(b));
 	leaving_cordon(b, false);
@@ -291,7 +291,7 @@ static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 	/* Any change of a Node makes all machines check at once. */
 	leaving_patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
 	world_wait(&w, both_are_free, &both, 3600, "both are free");
-	assert_int_equal(both.most, 1); /* 10 % of two, rounded up */
+	assert_int_equal(both.most, 1); /* 10 % of two machines, rounded up */
 	world_stop(&w);
 }
 

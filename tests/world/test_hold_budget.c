@@ -1,6 +1,6 @@
 /*
- * Longest time for which other tenants' gangs and ProvisioningRequests can make a pod wait beside
- * free machines: docs/pods.md gives it in multiples of --gang-hold.
+ * Longest time that a pod has to wait beside free machines because of other tenants' gangs and
+ * ProvisioningRequests. docs/pods.md gives the limit in multiples of --gang-hold.
  */
 #include "tests/unit/testing.h"
 
@@ -10,10 +10,10 @@
 #include "tests/world/world.h"
 
 #define HOLD_S 120
-#define BOOT_S 120 /* time from the claim until the pod runs */
+#define BOOT_S 120 /* time in s from the claim until the pod runs */
 
-/* Starts three servers. A pod of team-b occupies one permanently, so that no gang of three is ever
- * whole. */
+/* Starts three servers. A pod of team-b occupies one server for good, so that no gang of three is
+ * ever whole. */
 static void begin(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 3);
@@ -52,8 +52,8 @@ static int64_t used_gpu_seconds(struct sim_world *w)
 	return json_int_at(o, "status", "usage", "gpuSeconds");
 }
 
-/* Checks that the pod runs after two holds and their pauses, and at the latest after the longest
- * hold that has begun. */
+/* Checks that a new pod runs after two holds and the pauses after them, and at the latest after the
+ * longest hold that has begun. */
 static void is_bounded(struct sim_world *w)
 {
 	int64_t waited;

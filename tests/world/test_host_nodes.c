@@ -151,8 +151,8 @@ static void a_node_without_its_label_goes_with_its_machine(void **state)
 	world_stop(&w);
 }
 
-/* Only an administrator may send machines to the host cluster; a virtual cluster whose own join
- * config is missing must not cause it. */
+/* Only an administrator may send machines to the host cluster. A virtual cluster without join
+ * config of its own must not get its machines into the host cluster. */
 static void a_virtual_cluster_that_cannot_be_joined_is_not_led_into_the_host_cluster(void **state)
 {
 	struct sim_world w;

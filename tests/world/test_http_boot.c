@@ -355,7 +355,8 @@ static void put_back(struct sim_world *w, json_t *claim)
 	free(text);
 }
 
-/* Status from a backup of a time when the agent was booted; by now a tenant's system runs there. */
+/* Status is restored from a backup of a time when the agent was booted. Since then a tenant's
+ * system was started on the machine, and it still runs. */
 static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void **state)
 {
 	static const struct {
@@ -399,7 +400,8 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 		json_object_set_new(old, "bootID", json_null());
 		json_object_set_new(old, "tenant", json_null());
 		set_status(b, json_incref(old));
-		/* its Node cannot be read: the port shows that a tenant uses the machine */
+		/* the tenant's Node cannot be read, but the port shows that a tenant uses the
+		 * machine */
 		if (cases[i].away)
 			cluster_away(&w.tenants[0], true);
 		if (cases[i].cut) /* the port does not show the tenant, but the Node exists */
@@ -415,7 +417,7 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 	}
 }
 
-/* The agent stops sending: the next leader switches it off and boots it again. */
+/* The agent stops sending. The next leader switches the machine off and boots the agent again. */
 static void a_new_leader_switches_a_silent_agent_off(void **state)
 {
 	(void)state;
@@ -431,7 +433,7 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 		world_wait_state(b, "inspecting", 1800);
 		assert_string_not_equal(world_at(b, "status.power.httpBoot"), "");
 		world_kill(&w.replicas[0]);
-		if (i == 3) /* the URL alone remains; the boot is not recorded */
+		if (i == 3) /* status has only the URL; the boot itself is not recorded */
 			set_status(b, json_pack("{s:{s:n}}", "power", "httpBoot"));
 		world_replica(&w);
 		world_wait_reason(b, "AgentSilent", 1800);
@@ -458,7 +460,7 @@ static void circle(struct sim_world *w)
 	world_release(b);
 	world_wait_state(b, "free", 7200);
 	assert_true(server_is_blank(b));
-	/* it was drover's own boot each time */
+	/* each boot was drover's own */
 	assert_null(strstr(w->log, "PowerStateUnexpected"));
 	assert_string_equal(world_at(b, "status.power.httpBoot"), "");
 }

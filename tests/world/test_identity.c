@@ -283,7 +283,8 @@ struct looks {
 	unsigned n;
 };
 
-/* In state stopping, the first read of the System returns a different serial. */
+/* Tampers with a reply: in state stopping, the first read of the System returns a different
+ * serial. */
 static bool change_plates(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct looks *k = arg;
@@ -311,7 +312,7 @@ static void two_looks_that_disagree_prove_no_off_where_there_is_no_uuid(void **s
 	b->bmc.tamper_arg = &k;
 	world_replica(&w);
 	world_wait_state(b, "isolating", 600);
-	assert_true(k.n >= 3); /* the one that differs, and then two that agree */
+	assert_true(k.n >= 3); /* the read that differs, and then two reads that agree */
 	world_wait_state(b, "free", 1800);
 	world_stop(&w);
 }

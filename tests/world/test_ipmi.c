@@ -131,7 +131,8 @@ static void wait_healthy(struct old *o, const char *want)
 	assert_true(is_healthy(o, want));
 }
 
-/* The fault appears in a condition and is cleared there; the machine's operation continues. */
+/* A critical fault that the sensors report appears in a condition, which is cleared when the fault
+ * ends. The machine's operation continues. */
 static void what_its_sensors_call_critical_is_named(void **state)
 {
 	struct old o;

@@ -49,8 +49,8 @@ static void a_normal_trip_warns_of_nothing(void **state)
 
 #define KUBEADM_CONFIG "/api/v1/namespaces/kube-system/configmaps"
 
-/* A virtual cluster without private nodes; then they are enabled, and its own config map contains
- * the join endpoint. */
+/* The tenant is a virtual cluster without private nodes. Later they are enabled, and the cluster's
+ * own config map contains the join endpoint. */
 static void a_cluster_that_takes_no_nodes_costs_no_machine(void **state)
 {
 	struct sim_world w;
@@ -145,7 +145,8 @@ static bool has_no_claim(void *arg)
 	return !*b->claim && str_eq(b->state, "free");
 }
 
-/* The pod is deleted: nothing is written for it, so nothing has to be wiped. */
+/* The pod is deleted while its machine is claimed. Nothing is written to the machine for it, so
+ * nothing has to be wiped. */
 static void a_claim_whose_pod_has_gone_is_not_imaged(void **state)
 {
 	(void)state;
@@ -188,7 +189,7 @@ static bool has_agent(void *arg)
 	return *world_at(arg, "status.agent.bootID") != '\0';
 }
 
-/* A Job creates its pod again: the claim serves the new pod. */
+/* The pod is deleted, and a Job creates a new pod in time. The claim then serves the new pod. */
 static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -214,7 +215,8 @@ static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
 	world_stop(&w);
 }
 
-/* Drover cannot know that the tenant's pods are deleted. */
+/* While the tenant's API server is unreachable, drover cannot know that the tenant's pods are
+ * deleted. */
 static void a_claim_of_a_tenant_that_is_away_stays(void **state)
 {
 	struct sim_world w;
@@ -243,8 +245,8 @@ static bool is_token(const json_t *o, void *arg)
 	return true;
 }
 
-/* The request for the token is queued behind others that the tenant does not answer; meanwhile the
- * claim is withdrawn. */
+/* The request for the bootstrap token is queued behind other requests that the tenant's API server
+ * does not answer. Meanwhile the claim is withdrawn. */
 static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **state)
 {
 	struct sim_world w;
@@ -259,7 +261,8 @@ static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **s
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "imaging", 600);
 	w.unanswered = "/events";
-	for (int i = 0; i < 20; i++) { /* each pod gets an event that there is no machine */
+	for (int i = 0; i < 20; i++) {
+		/* each of these pods gets an event that there is no machine */
 		str_format(name, sizeof(name), "waiting-%d", i);
 		world_pod(&w, &w.tenants[0], name);
 	}
@@ -344,8 +347,8 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The claim ends while the tenant's API server is unreachable: the machine is released all the
- * same, and the Node becomes a pending cleanup. */
+/* The claim ends while the tenant's API server is unreachable: the machine is released
+ * nevertheless, and the deletion of the Node becomes a pending cleanup. */
 static void a_tenant_that_is_away_is_owed_its_node(void **state)
 {
 	struct sim_world w;

@@ -11,7 +11,8 @@
 #define CONFIG "/api/v1/namespaces/kube-system/configmaps/kubeadm-config"
 #define SCRIPT_BYTES 30000
 
-/* join: spec.join of the VirtualCluster; NULL: not set. */
+/* Starts a world in which team-a serves a join script of this size. join: spec.join of the
+ * VirtualCluster; NULL: not set. */
 static void start(struct sim_world *w, uint64_t seed, const char *join, size_t bytes)
 {
 	world_start(w, seed, 1);

@@ -58,7 +58,8 @@ static void await(struct sim_world *w, const char *key, const char *want)
 	fail_msg("%s is %s, not %s", key, of(w, key), want);
 }
 
-/* Edits a field of spec that changes no condition; the status must follow anyway. */
+/* Edits a field of spec that changes no condition, and checks that status.observedGeneration
+ * follows. */
 static void edit(struct sim_world *w, const char *plural, const char *name, json_t *spec)
 {
 	char path[256], key[256];

@@ -83,7 +83,7 @@ static void nobody_confirms_off_what_answers_on(void **state)
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.power.confirmedBy"), "");
 	assert_true(leaving_events(&w, "OffNotConfirmed") > 0);
-	/* the BMC dies now: a confirmation given while the machine was on is void */
+	/* the BMC fails now: the confirmation was given while the machine was on, so it is void */
 	bmc_lives(b, false);
 	world_wait_state(b, "leaving", 600);
 	world_run(&w, 300000);
@@ -108,7 +108,7 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	b->bmc.power_lie = true;
 	leaving_begin(&w);
 	world_wait_state(b, "stopping", 300);
-	b->bmc.on = false; /* only the BMC reports it */
+	b->bmc.on = false; /* only the BMC's report changes; the machine runs on */
 	world_run(&w, 60000);
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "PowerNotConfirmed");
@@ -153,8 +153,8 @@ static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **sta
 	world_stop(&w);
 }
 
-/* The board was replaced, and its password is unknown: an operator confirms that the machine is
- * off. */
+/* The board was replaced, and its BMC refuses the password. An operator confirms that the machine
+ * is off. */
 static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 {
 	struct sim_world w;
@@ -186,7 +186,8 @@ static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 	world_stop(&w);
 }
 
-/* The kubelet's last heartbeat may arrive late; this costs a few seconds only. */
+/* The kubelet's last heartbeat may arrive after the power-off; this delays the machine by a few
+ * seconds only. */
 static void a_machine_that_went_off_is_believed(void **state)
 {
 	struct sim_world w;
@@ -206,7 +207,7 @@ static void a_machine_that_went_off_is_believed(void **state)
 	world_stop(&w);
 }
 
-#define OFF_MS 9000 /* time until off is proved: power-off and two reads */
+#define OFF_MS 9000 /* time in ms until off is proved: power-off and two reads */
 
 /* Returns the time in state stopping, for a kubelet that renewed its Lease until power-off. */
 static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
@@ -293,7 +294,7 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	world_wait_state(b, "quarantined", 1200);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
-	world_run(&w, 1800 * 1000); /* tried again without success */
+	world_run(&w, 1800 * 1000); /* the move is tried again without success */
 	assert_string_equal(b->claim, claim);
 	assert_string_equal(b->segment, "tenant/team-a");
 	assert_true(leaving_has(&w.tenants[0], "nodes", claim));
@@ -405,7 +406,7 @@ static bool all_have_gone(void *arg)
 	return done == g->w->nboxes;
 }
 
-/* The disruption limit holds for them, however many tenants they belong to. */
+/* The pool's disruption limit holds for these claims, however many tenants they belong to. */
 static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 {
 	struct sim_world w;
@@ -449,15 +450,16 @@ static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
 	leaving_cordon(b, true);
-	world_wait_state(b, "quarantined", 3600 + 900); /* terminationGracePeriod */
+	/* after the pool's terminationGracePeriod of an hour */
+	world_wait_state(b, "quarantined", 3600 + 900);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
 	world_wait_state(b == &w.servers[0] ? &w.servers[1] : &w.servers[0], "free", 1800);
 	world_settle(&w);
 	world_stop(&w);
 }
 
-/* Each reason to leave at once, though the tenant is unreachable: off, isolated, wiped, nothing
- * left over. */
+/* Tries each reason for which a machine leaves at once, while the tenant's API server is
+ * unreachable. The machine must be off, isolated and wiped, with nothing left over. */
 static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 {
 	(void)state;

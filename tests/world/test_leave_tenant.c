@@ -243,7 +243,7 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 				    "False Attached");
 		assert_string_equal(leaving_condition(&w, a, claim, "Isolated"), "True Proved");
 		if (never) {
-			/* volumes delay it no longer than this */
+			/* attached volumes delay the leaving machine no longer than this */
 			world_wait_state(b, "dirty", 120);
 		} else {
 			world_do(&w, team, "DELETE",

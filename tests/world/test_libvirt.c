@@ -76,7 +76,7 @@ static void a_host_that_restarts_harms_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The pod waits for the host, and no claim is given up. */
+/* The host stays away: the pod waits for it, and no claim is given up. */
 static void a_host_that_stays_away_is_named(void **state)
 {
 	struct sim_world w;
@@ -97,7 +97,7 @@ static void a_host_that_stays_away_is_named(void **state)
 	world_stop(&w);
 }
 
-/* The helper process dies at any moment. */
+/* The helper process is killed at different moments. */
 static void a_helper_that_dies_is_started_again(void **state)
 {
 	struct sim_world w;
@@ -241,7 +241,7 @@ static void a_provider_goes_with_its_machines(void **state)
 	world_stop(&w);
 }
 
-/* A Provider's host that drover's flags do not allow is reported. */
+/* A Provider names a host that drover's flags do not allow. The Provider reports that. */
 static void a_host_that_is_not_allowed_is_not_opened(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* Calls to BMCs wait in their Provider's queue; drover must not count that wait as the BMC's. */
+/* Calls to BMCs wait in their Provider's queue. drover must not count the time in the queue as the
+ * BMC's. */
 #include "api/reasons.h"
 #include "tests/unit/testing.h"
 
@@ -19,7 +20,7 @@ struct watch {
 	bool paced;
 };
 
-/* No BMC that answers at once may be reported as silent, slow or busy. */
+/* Checks that no BMC that answers at once is reported as silent, slow or busy. */
 static bool look(void *arg)
 {
 	struct watch *s = arg;
@@ -37,8 +38,8 @@ static bool look(void *arg)
 	return there == s->w->nboxes - s->silent;
 }
 
-/* One concurrency slot, occupied by BMCs that do not answer: the others wait longer than a BMC may
- * be silent, and longer than a state's deadline. */
+/* There is one concurrency slot, and BMCs that do not answer occupy it. The other BMCs' calls wait
+ * longer than a BMC may be silent, and longer than a state's deadline. */
 static void a_line_that_is_longer_than_a_deadline_makes_it_slow_and_nothing_else(void **state)
 {
 	struct sim_world w;

@@ -141,8 +141,8 @@ static void a_list_of_before_the_power_came_is_read_again(void **state)
 
 #define STORAGE "/redfish/v1/Systems/1/Storage"
 
-/* fake_bmc.tamper: counts requests for the list; status: HTTP status to answer with, 0: answers
- * normally. */
+/* Callback for fake_bmc.tamper. asked: number of requests for the list. status: HTTP status of the
+ * answer; 0: answers normally. */
 struct storage {
 	unsigned asked;
 	int status;
@@ -250,9 +250,9 @@ static int64_t way_back_of(bool fails, int status)
 	return took;
 }
 
-/* The two worlds are equal until the list is requested; then the simulated network draws other
- * delays, of 2 ms at most for each delivery: over 20 seeds the two differ by -30 to 18 ms. A pause
- * before a retry is 2 s. */
+/* Two worlds are compared that are equal until the list is requested. From then on the simulated
+ * network draws different delays, of 2 ms at most for each delivery: over 20 seeds the two worlds
+ * differ by -30 to 18 ms. A pause before a retry would be 2 s. */
 #define DRAWN_MS 200
 
 static void a_list_that_is_not_served_holds_no_machine_up(void **state)
@@ -261,7 +261,8 @@ static void a_list_that_is_not_served_holds_no_machine_up(void **state)
 
 	(void)state;
 	assert_true(way_back_of(true, 0) <= with + DRAWN_MS);
-	/* Not served at the moment: only a few retries, however long a pause the BMC requests. */
+	/* The list is not served at the moment: drover makes only a few retries, however long a
+	 * pause the BMC requests. */
 	assert_true(way_back_of(false, 503) <= with + 15000);
 }
 
@@ -281,7 +282,8 @@ static void a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a
 	world_wait_state(b, "free", 1800);
 	assert_int_equal(s.asked, 2);
 	assert_int_equal(asked_on_a_trip(b, &s), 0);
-	b->bmc.simple_too = true; /* read as well, but not a replacement for the list */
+	/* drover reads the simple list as well, but not in place of the full list */
+	b->bmc.simple_too = true;
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	assert_int_equal(asked_on_a_trip(b, &s), 0);

@@ -38,7 +38,7 @@ static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 	world_run(&w, 30 * 60 * 1000);
 	assert_int_equal(wrong_passwords(&w), 1);
 	assert_int_equal(saying(&w, "BmcAuthFailed"), 4);
-	/* The next leader knows the result, too. */
+	/* The next leader knows the result of the first one's try. */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 30 * 60 * 1000);
@@ -95,7 +95,8 @@ static bool is_logged_in(void *arg)
 	return fake_bmc_sessions(&((struct server *)arg)->bmc) > 0;
 }
 
-/* Nor do the others wait long: a second BMC is tried in parallel. */
+/* The other BMCs do not wait long for the BMC that is tried first: a second BMC is tried in
+ * parallel. */
 static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 {
 	struct sim_world w;
@@ -109,7 +110,7 @@ static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 	world_stop(&w);
 }
 
-/* Each answers so slowly that further BMCs are tried before the first one refuses. */
+/* Each BMC answers so slowly that further BMCs are tried before the first one refuses. */
 static void slow_bmcs_that_refuse_are_three_at_most(void **state)
 {
 	struct slow_bmc slow[8];
@@ -160,7 +161,8 @@ static void without_its_login_a_machine_leaves_its_tenant(void **state)
 	world_stop(&w);
 }
 
-/* A machine beside it is drained, although it shares the Secret. */
+/* One BMC refuses the login. Another machine is drained nevertheless, although its BMC uses the
+ * same Secret. */
 static void a_refused_login_holds_no_other_machines_drain_up(void **state)
 {
 	struct sim_world w;

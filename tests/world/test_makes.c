@@ -13,8 +13,9 @@
 #include "tests/world/world.h"
 
 /*
- * The world's server is switched by, and gets its medium from, the BMC of a simulated machine of
- * that dialect. That machine has the same identity and drives and boots nothing itself.
+ * The world's server uses the BMC of a second, simulated machine that speaks this dialect: that BMC
+ * switches the server and gives it its medium. The second machine has the same identity and drives,
+ * and boots nothing itself.
  */
 #define ORIGIN "https://127.10.0.2:8443"
 
@@ -144,7 +145,8 @@ static void stop(struct rig *f)
 {
 	struct fake_bmc *b = &f->w.servers[0].bmc;
 
-	fake_bmc_put_image(b, f->m->image); /* for the invariants */
+	/* the invariants read the medium and target of the fake BMC */
+	fake_bmc_put_image(b, f->m->image);
 	fake_bmc_put_target(b, target_of(f));
 	world_kill(&f->w.replicas[0]);
 	http_mem_serve(f->w.net, ORIGIN, NULL);

@@ -117,7 +117,7 @@ static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert) - plain;
 	assert_in_range(plain, 2,
-			4); /* one InsertMedia and one EjectMedia of the machine that serves */
+			4); /* the machine that serves needs one InsertMedia and one EjectMedia */
 	world_stop(&w);
 }
 

@@ -123,7 +123,7 @@ static void infiniband_and_nvlink_go_with_the_front_end(void **state)
 	assert_string_equal(b->infiniband, "");
 	assert_string_equal(b->nvlink, "");
 	world_wait_state(b, "free", 1800);
-	/* Then a pod of the next tenant. */
+	/* A pod of the next tenant follows. */
 	world_pod(&w, &w.tenants[1], "infer");
 	world_wait_running(&w, &w.tenants[1], "infer", 1800);
 	assert_string_equal(b->infiniband, "tenant/team-b");
@@ -208,7 +208,8 @@ static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void *
 	world_netris_stop(&n);
 }
 
-/* Leaders die between the two halves of a move, again and again; the next one continues. */
+/* Leaders die between the two halves of a move, again and again; each time the next leader
+ * continues. */
 static void leaders_that_die_in_the_middle_lose_nobody(void **state)
 {
 	struct sim_world w;

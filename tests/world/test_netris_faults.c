@@ -74,7 +74,7 @@ static void what_goes_wrong_is_named_and_ends(void **state)
 	world_netris_stop(&n);
 }
 
-/* The other machines continue. */
+/* One machine is missing in Netris' inventory. Only this machine waits; the others continue. */
 static void a_machine_that_the_inventory_does_not_have_waits_alone(void **state)
 {
 	struct sim_world w;
@@ -82,7 +82,7 @@ static void a_machine_that_the_inventory_does_not_have_waits_alone(void **state)
 
 	(void)state;
 	world_start(&w, 240, 2);
-	w.nboxes = 1; /* Netris knows only this one */
+	w.nboxes = 1; /* only the first server is in Netris' inventory */
 	world_netris_start(&n, &w, 20, false);
 	w.nboxes = 2;
 	world_replica(&w);
@@ -252,9 +252,10 @@ static void second_stop(struct second *s)
 	secret_free(s->password);
 }
 
-/* Lists are written as a whole. At this latency, what one installation has read is outdated when
- * the other one writes; still no move may be reported as done that is not. A move by the other
- * installation does not count as a lost server, or each would wait for the other forever. */
+/* A controller writes the server list of a cluster as a whole. At this latency, a list that one
+ * installation has read is outdated when the other one writes. Still no move may be reported as
+ * done that is not. A server that the other installation moved does not count as lost, or each
+ * installation would wait for the other for ever. */
 static void two_controllers_at_once_lose_nobody(void **state)
 {
 	struct sim_world w;
@@ -264,7 +265,7 @@ static void two_controllers_at_once_lose_nobody(void **state)
 
 	(void)state;
 	world_start(&w, 245, 2);
-	w.nboxes = 4; /* Netris knows all four */
+	w.nboxes = 4; /* all four servers are in Netris' inventory */
 	world_netris_start(&n, &w, 400, false);
 	w.nboxes = 2;
 	second_start(&s, &w, &n);

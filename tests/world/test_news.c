@@ -1,4 +1,5 @@
-/* A change of one machine, tenant or Secret makes only the machines run that it concerns. */
+/* A change of one machine, tenant or Secret makes drover evaluate only the machines that it
+ * concerns. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static unsigned turns(struct sim_world *w)
 	return n;
 }
 
-/* Returns the number of machine turns in a period in which one thing happens. */
+/* Returns the number of machine evaluations in a period in which only this request is sent. */
 static unsigned turns_after(struct sim_world *w, struct cluster *p, const char *method,
 			    const char *path, json_t *body)
 {
@@ -89,7 +90,7 @@ static void a_secret_or_a_node_of_somebody_else_is_looked_at_by_none(void **stat
 	world_stop(&w);
 }
 
-/* When drover starts, a thousand machines wait for their Secret. */
+/* When drover starts, a thousand machines may wait for their Secret. */
 static void who_waits_for_its_secret_is_not_looked_at_until_it_is_there(void **state)
 {
 	struct sim_world w;

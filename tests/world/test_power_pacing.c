@@ -56,7 +56,7 @@ static void machines_are_switched_on_one_after_the_other(void **state)
 		world_pod(&w, &w.tenants[0], pods[i]);
 	world_replica(&w);
 	world_wait(&w, look, &s, 3600, "four serve");
-	assert_true(s.n >= 12); /* wiped, imaged, booted */
+	assert_true(s.n >= 12); /* each of the four is switched on to be wiped, imaged and booted */
 	for (unsigned i = 1; i < s.n; i++)
 		assert_true(s.at[i] - s.at[i - 1] >= 29000);
 	assert_true(s.told);
@@ -81,7 +81,7 @@ static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 		world_pod(&w, &w.tenants[0], pods[i]);
 	world_wait(&w, look, &s, 3600, "four serve");
 	assert_true(s.told);
-	assert_int_equal(s.n, 8); /* no claim failed */
+	assert_int_equal(s.n, 8); /* two power-ons each: no claim failed */
 	world_stop(&w);
 }
 
@@ -121,8 +121,8 @@ static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **
 	world_stop(&w);
 }
 
-/* A whole hall of machines appears at once: reading every BMC takes longer than a place in the
- * queue was once reserved. */
+/* All machines of a hall appear at once. Reading every BMC takes longer than an earlier release
+ * reserved a place in the power-on queue. */
 static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
 {
 	struct sim_world w;

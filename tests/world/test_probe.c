@@ -349,7 +349,7 @@ static void no_claim_is_opened_where_too_little_can_ever_be_proved(void **state)
 	world_netris_stop(&n);
 }
 
-/* The Node reports no proof: it never gets pods. */
+/* The Node reports no proof of its segment, so it never gets pods. */
 static void a_node_proved_less_than_demanded_never_serves(void **state)
 {
 	struct sim_world w;

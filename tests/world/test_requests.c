@@ -59,8 +59,8 @@ struct look {
 	char text[400];
 };
 
-/* True if the request has the condition, for example "True Accepted: ..."; "": no such
- * condition. */
+/* Writes the request's condition to l->text, for example "True Accepted: ..."; "": no such
+ * condition. True if l->text contains l->has; has NULL: if the condition exists. */
 static bool has(void *arg)
 {
 	struct look *l = arg;
@@ -134,7 +134,8 @@ static void an_atomic_request_brings_all_its_machines_and_its_pods_take_them(voi
 	world_stop(&w);
 }
 
-/* Empty Nodes are released after a minute, and these have no pods yet. */
+/* The pool releases empty Nodes after a minute. The Nodes of a request stay although they have no
+ * pods yet. */
 static void its_nodes_stay_until_the_booking_ends(void **state)
 {
 	struct sim_world w;
@@ -152,7 +153,7 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
 	world_run(&w, 40000);
 	for (unsigned i = 0; i < 2; i++)
-		/* an empty Node stays as long as after a pod */
+		/* an empty Node stays for the same time as after its last pod */
 		assert_string_equal(w.servers[i].state, "serving");
 	world_wait_all(&w, "free", 7200);
 	world_stop(&w);

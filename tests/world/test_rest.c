@@ -13,8 +13,8 @@
 #define PROVIDER "/apis/" OBJECT_API_VERSION "/providers/rack"
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-/* The machine serves team-a, is switched off from outside, and its Machine object is created anew
- * while no drover runs. */
+/* Returns a machine that serves team-a. While no replica runs, it is switched off from outside, and
+ * its Machine object is created anew. */
 static struct server *forgotten(struct sim_world *w, uint64_t seed, char node[static 128])
 {
 	struct server *b = leaving_serving(w, seed);

@@ -1,5 +1,5 @@
-/* A restored backup gives every object a new UID: serving machines keep serving. Also records that
- * are outdated. */
+/* A restored backup gives every object a new UID, but serving machines keep serving. Also tests
+ * records that are outdated. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -217,7 +217,8 @@ static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
 	world_stop(&w);
 }
 
-/* Applied from files or by Velero without status: only the Machine shows which claim it serves. */
+/* A claim is restored without its status, from files or by Velero. Only the Machine shows that it
+ * serves this claim. */
 static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took(void **state)
 {
 	struct sim_world w;
@@ -236,7 +237,7 @@ static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_too
 	world_stop(&w);
 }
 
-/* Without status, as Velero restores by default. */
+/* All objects are restored without status, as Velero does by default. */
 static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 {
 	struct sim_world w;
@@ -252,7 +253,7 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	assert_string_equal(b->state, "known");
 	still_serves(&w, b);
 	n = claim_of(&w, claim);
-	assert_non_null(n); /* the claim shows whom the machine serves */
+	assert_non_null(n); /* the claim shows which tenant the machine serves */
 	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 "after-the-backup", "claim", claim));
 	world_wait_state(b, "serving", 300);
@@ -260,8 +261,8 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	world_stop(&w);
 }
 
-/* The Machine object was deleted by force and created anew: the claim that names the old one ends
- * anyway. */
+/* The Machine object was deleted by force and created anew. The claim that names the old object
+ * ends nevertheless. */
 static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 {
 	struct sim_world w;

@@ -69,7 +69,8 @@ static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
-	/* the user who does this is responsible for the power; the rest is drover's task */
+	/* the user who removes finalizers is responsible for the power; drover has to do the
+	 * rest */
 	w.restored = true;
 	world_delete_pod(&w, &w.tenants[0], "train");
 	review_claim(&w, "DELETE", claim, NULL);

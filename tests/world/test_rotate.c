@@ -14,7 +14,7 @@
 static void replace_key(struct sim_world *w, const char *value)
 {
 	world_secret(w, "drover-system", "drover-boot-key", "key", value, NULL, NULL);
-	world_run(w, 31000); /* drover reads it every 30 s */
+	world_run(w, 31000); /* drover reads the key every 30 s */
 }
 
 static bool is_starting(void *arg)
@@ -63,7 +63,7 @@ static void who_has_the_old_key_opens_nothing(void **state)
 	key = crypto_base64_decode(json_str_at(old, "data", "key"),
 				   strlen(json_str_at(old, "data", "key")), &len, &e);
 	replace_key(&w, NEW_KEY);
-	/* its nonce was made with the old key, so it is wiped again */
+	/* the nonce of its wipe was made with the old key, so the machine is wiped again */
 	world_wait_state(b, "wiping", 300);
 	block = forged(b, key, 2);
 	thief = bootagent_thief(b, block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");

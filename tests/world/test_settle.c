@@ -1,5 +1,5 @@
-/* Tests S9 itself: what counts as at rest, what does not, and that a world which does not come to
- * rest without a fault violates S9. */
+/* Tests S9 itself: which states count as at rest, and that a world which does not come to rest
+ * without a fault violates S9. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -159,7 +159,7 @@ static bool asleep_left(void *arg)
 	return !str_eq(((struct server *)arg)->state, "serving");
 }
 
-/* Returns the ms since `from` at which the machine stopped serving. */
+/* Waits until the machine stops serving. Returns the ms from `from` until then. */
 static int64_t asleep_leaves(struct sim_world *w, struct server *b, int64_t from, int64_t limit_s)
 {
 	world_wait(w, asleep_left, b, limit_s, "it leaves");
@@ -596,7 +596,7 @@ static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
 	world_run(&w, 5 * MINUTE_MS);
-	world_release(b); /* its pods would normally have an hour */
+	world_release(b); /* without sleep, its pods would have an hour to terminate */
 	world_wait_state(b, "stopping", 3600);
 	assert_in_range(loop_now(w.loop) - from, GRACE_MS - 2000, GRACE_MS + 15000);
 	world_stop(&w);
@@ -682,8 +682,8 @@ static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(vo
 	world_stop(&w);
 }
 
-/* The tenant falls asleep while a machine is being prepared for it: the machine does not wait, and
- * nothing is lost. */
+/* The tenant falls asleep while a machine is prepared for it. The machine does not wait for the
+ * tenant, and nothing is lost. */
 static void what_was_on_its_way_to_a_sleeper_comes_back(void **state)
 {
 	static const char *const at[] = {"claimed", "imaging", "joining", "gating"};

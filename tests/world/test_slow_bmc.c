@@ -15,7 +15,8 @@ static void start(struct sim_world *w, struct slow_bmc *slow, uint64_t seed, int
 	slow_bmc_init(slow, &b->bmc, w->hardware, ms);
 }
 
-/* A pod waits -> serving -> released -> drained -> wiped -> free. */
+/* Runs the whole cycle: a pod waits, is served, is released; the machine is drained, wiped and
+ * free. */
 static void go_the_whole_way(uint64_t seed, int64_t ms)
 {
 	struct sim_world w;
@@ -53,7 +54,8 @@ static void the_whole_way_at_six_seconds_a_request(void **state)
 	go_the_whole_way(73, 6000);
 }
 
-/* Reported while the first observation takes half a minute, and cleared once it is complete. */
+/* The BMC is reported as slow while the first observation takes half a minute. The report is
+ * cleared once the observation is complete. */
 static void a_machine_says_that_its_bmc_is_slow(void **state)
 {
 	struct sim_world w;

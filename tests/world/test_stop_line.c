@@ -1,4 +1,4 @@
-/* The circuit breaker: an equal failure on several machines is not the machines' fault. */
+/* The circuit breaker: a failure that is equal on several machines is not the machines' fault. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void kubelets(struct sim_world *w, bool come)
 		w->servers[i].no_kubelet = !come;
 }
 
-/* Three of four machines fail with one image, all for one tenant. */
+/* Lets three of four machines fail with one image, all for one tenant. */
 static void stop_for_one(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 4);
@@ -113,7 +113,7 @@ static void stop_for_one(struct sim_world *w, uint64_t seed)
 	world_patch_machine(&w->servers[3], json_pack("{s:s}", "managementPolicy", "Manage"));
 }
 
-/* Then a pod of another tenant is created. */
+/* Lets three machines fail for one tenant; then creates a pod of another tenant. */
 static void stop_the_line(struct sim_world *w, uint64_t seed)
 {
 	stop_for_one(w, seed);
@@ -222,7 +222,7 @@ static void a_changed_pool_is_tried_at_once(void **state)
 	world_stop(&w);
 }
 
-/* The next leader comes to the same result. */
+/* The next leader comes to the same result as the first. */
 static void a_stopped_line_stays_stopped_under_another_leader(void **state)
 {
 	struct sim_world w;

@@ -2,7 +2,7 @@
  * The whole cycle, in which each external effect fails once in each way: to the first tenant, back
  * by deletion of its claim, to the other tenant, back by a Drain.
  *
- * `make test` tries one effect in ten, `make test-long` each (WORLD_EVERY=1). Moves of ports are
+ * `make test` tries one effect in ten, `make test-long` all (WORLD_EVERY=1). Moves of ports are
  * effects too.
  */
 #include "tests/unit/testing.h"

@@ -183,8 +183,8 @@ static void a_caller_before_power_wipes_nothing(void **state)
 	world_stop(&w);
 }
 
-/* The thief calls while the machine boots its agent for a tenant's image, and requests the order
- * with the config drive. */
+/* The thief calls while the machine boots its agent for a tenant's image, and asks for the order
+ * that contains the config drive. */
 static void a_caller_at_the_claim_gets_no_bootstrap_token(void **state)
 {
 	struct sim_world w;
@@ -256,8 +256,8 @@ static bool is_dismissed(void *arg)
 		json_at(((struct server *)arg)->object, "status", "agent", "dismissed"));
 }
 
-/* Everything is wiped and verified, and the agent was sent its last order: a second caller now
- * invalidates the wipe anyway. */
+/* Everything is wiped and verified, and the agent was sent its last order. A second caller still
+ * invalidates the wipe. */
 static void a_caller_after_the_agents_last_order_counts_too(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
  * test_underused: a Node whose pods fit on another Node of their tenant is released, if the pool
- * requests that; also when it is not released, and what prevents it.
+ * requests that. Also tests the cases in which the Node is not released.
  */
 #include "tests/unit/testing.h"
 
@@ -113,8 +113,8 @@ static void a_pod_that_may_not_be_disrupted_keeps_its_node_for_as_long_as_it_say
 	world_stop(&w);
 }
 
-/* While a pod waits, a released machine would be claimed again at once. Then a disruption budget
- * stops the eviction: the drain is undone, and not begun again soon. */
+/* While a pod waits, no Node is released, because it would be claimed again at once. Then a
+ * disruption budget stops the eviction: the drain is undone, and not begun again soon. */
 static void what_its_tenant_needs_or_keeps_serves_on(void **state)
 {
 	static const char *const large[] = {"large-1", "large-2"};

@@ -38,7 +38,8 @@ static void verbs_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 	world_wait(w, verbs_all_serve, w, 300, "all of them serve");
 }
 
-/* names: list of machine names in YAML; more: further members of spec, each after a comma. */
+/* Creates a Drain. names: list of machine names in YAML. more: further members of spec, each after
+ * a comma. */
 static void verbs_drain(struct sim_world *w, const char *name, const char *names, const char *more)
 {
 	char text[600];
@@ -406,7 +407,7 @@ static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_mac
 	}
 }
 
-/* A tenant's workload runs on the machine, but its Machine object was lost, and with it all
+/* Lets a tenant's workload run on the machine while its Machine object is lost, and with it all
  * records. */
 static void verbs_lost(struct sim_world *w, uint64_t seed, char claim[static 128])
 {
@@ -428,8 +429,8 @@ static void verbs_adopt(struct server *b, const char *id, const char *claim)
 					 id, "claim", claim));
 }
 
-/* The claim names the lost Machine; an operator creates a claim for the new object, named like the
- * Node. */
+/* Creates the claim again for the new Machine object, named like the Node, as an operator would.
+ * The present claim names the lost Machine object. */
 static void verbs_claim_again(struct sim_world *w, const char *name)
 {
 	struct server *b = &w->servers[0];

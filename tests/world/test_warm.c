@@ -48,7 +48,8 @@ static void as_many_as_the_pool_wants_are_on_with_their_agents(void **state)
 	world_stop(&w);
 }
 
-/* Percentage of the pool's machines, rounded up; the absolute count applies if it is higher. */
+/* The percentage of the pool's machines is rounded up. The absolute count applies if it is
+ * higher. */
 static void a_pool_that_grows_keeps_its_part_warm(void **state)
 {
 	struct sim_world w;
@@ -266,7 +267,7 @@ static void nothing_is_switched_while_the_provider_is_paused(void **state)
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 3600000);
-	assert_true(warming_is_warm(b)); /* the next leader answers its agent, too */
+	assert_true(warming_is_warm(b)); /* the next leader answers the machine's agent, too */
 	pause_provider(&w, false);
 	warming_wait_off(&w, 1, 300);
 	assert_int_equal(b->boots, 2);
@@ -499,7 +500,7 @@ static void the_pool_says_how_many_are_warm_and_why_not_more(void **state)
 	world_stop(&w);
 }
 
-/* One machine is in another rack: it must be among the two. */
+/* One machine is in another rack: it must be one of the two warm machines. */
 static void warm_machines_are_spread_over_racks(void **state)
 {
 	struct sim_world w;

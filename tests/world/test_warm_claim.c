@@ -24,7 +24,7 @@ static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void 
 	world_start(&w, 802, 3);
 	world_replica(&w);
 	world_wait_all(&w, "free", 900);
-	/* Not the first by name, which would be claimed in any case. */
+	/* The warm machine is not the first by name, which would be claimed in any case. */
 	world_patch_machine(&w.servers[0], json_pack("{s:s}", "managementPolicy", "Observe"));
 	warming_want(&w, "gpus", 1);
 	warming_wait(&w, 1, 900);
@@ -49,7 +49,7 @@ static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void 
 	world_stop(&w);
 }
 
-/* The agent dies just before the claim. */
+/* The agent of the warm machine dies just before the claim. */
 static void a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual(void **state)
 {
 	struct sim_world w;

@@ -31,7 +31,8 @@ static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 	world_stop(&w);
 }
 
-/* Each new combination in the journal: state, step, and the pool for which the machine is warm. */
+/* Combinations that were seen in the journal, each once: state, step, and the pool for which the
+ * machine is warm. */
 struct way {
 	struct sim_world *w;
 	char met[48][160];
@@ -57,7 +58,8 @@ static bool is_new_or_there(void *arg)
 	return true;
 }
 
-/* True if leaders were killed at as many entries as one world has replicas for. */
+/* Kills the leader at each new entry of the journal until there() is true (returns false), or until
+ * the world has no more replicas to start (returns true). */
 static bool killed_on_the_way(struct way *m, bool (*there)(const struct server *b))
 {
 	m->there = there;
@@ -114,7 +116,7 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 		if (!more)
 			more = killed_on_the_way(&m, is_imaging);
 		world_wait_running(&w, &w.tenants[0], "train", 600);
-		assert_int_equal(b->boots, 4); /* wipe, warm, warm, its own disk */
+		assert_int_equal(b->boots, 4); /* boots: wipe, warm, warm, the tenant's disk */
 		assert_int_equal(b->tenancy, 2);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 		skip += m.kills;

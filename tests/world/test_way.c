@@ -329,8 +329,8 @@ static void leaders_that_die_make_one(void **state)
 	world_netris_stop(&n);
 }
 
-/* The Provider's program moves ports only and knows no load balancers: a VIP is checked only by the
- * machine's own packets. */
+/* This Provider's program moves ports only and knows no load balancers. A VIP is then checked only
+ * by the machine's own packets. */
 static void another_network_makes_no_load_balancer(void **state)
 {
 	struct sim_world w;
@@ -363,7 +363,7 @@ static bool one_is_made(void *arg)
 }
 
 /* The leader that created the load balancer died before the reply, and the load balancer is no
- * longer wanted: the intent was recorded before. */
+ * longer wanted. The next leader removes it, because the intent was recorded before the request. */
 static void one_that_only_a_dead_leader_asked_for_is_removed(void **state)
 {
 	struct sim_world w;
@@ -448,8 +448,8 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 	world_netris_stop(&n);
 }
 
-/* The finalizer was removed by hand while a request to the network was in flight: the answer is
- * dropped, and the next tenant of that name waits for that request. */
+/* The finalizer was removed by hand while a request to the network was in flight. The answer to the
+ * request is dropped, and the next tenant of the same name waits for it. */
 static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
 {
 	struct sim_world w;
