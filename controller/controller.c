@@ -354,8 +354,8 @@ static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg
 {
 	struct controller *c = arg;
 
-	/* Ask for the load balancers of the path first: a load balancer must be removed before the
-	 * VPC that contains it. */
+	/* Call way_looks_hold() first: it removes the load balancer of the tenant's API server
+	 * path, which must be gone before segments_hold() removes the VPC that contains it. */
 	return way_looks_hold(c->way_looks, vc, gone) || segments_hold(c->segments, vc, gone);
 }
 

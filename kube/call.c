@@ -217,7 +217,9 @@ static const struct secret *token(struct kube_client *c)
 	return c->config->token;
 }
 
-/* Ends a call that was cancelled inside a callback below the transport. */
+/* Frees a call that its owner cancelled in a callback while the HTTP client was delivering the
+ * reply (call->feeding); kube_call_cancel() only marks such a call. Returns -1 for the HTTP
+ * client. */
 static int drop_cancelled(struct kube_call *call, struct err *e)
 {
 	http_cancel(call->http);

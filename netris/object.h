@@ -242,9 +242,10 @@ struct netris_objects {
 	struct arena *arena;
 };
 
-/* Reads the elements in data (a list, or one object) into n and the elements of *out. Returns -1
- * with ERR_PROTOCOL for too many elements, or for a list that must be complete and is not (see
- * above). */
+/* Decodes data (a list, or one object) into the elements of *out and their number out->n. Returns
+ * -1 with ERR_PROTOCOL for too many elements, for a single object that is invalid, or for an
+ * invalid element in a list of V-nets or server clusters, which must be complete (see the top of
+ * this file). */
 int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		  struct netris_objects *out, struct err *e) __attribute__((warn_unused_result));
 

@@ -73,8 +73,9 @@ static void measure(struct planning *p, const struct world_host *h)
 			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
-/* Returns the free amounts of the node by column. They are stored in the node's load and computed
- * again only if the columns, the node or its pods change. */
+/* Returns the node's free amounts, one for each column (a requested resource; column in struct
+ * planning). They are kept in the node's load and computed again only if the columns, the node or
+ * its pods change. */
 static const int64_t *node_row(const struct planning *p, const struct world_host *h)
 {
 	struct world_load *l = h->load;

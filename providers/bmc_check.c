@@ -19,7 +19,8 @@
 #define WAIT_MS 2000 /* Delay before a request is repeated, unless the BMC names a delay */
 /* Latency from which a note is added, because every operation then takes minutes longer */
 #define SLOW_MS 1500
-#define ROUNDS 120 /* Most reads of the list of drives */
+/* Maximum number of requests for the list of drives, which a BMC may report in several parts. */
+#define ROUNDS 120
 #define SYSTEMS 16
 
 enum step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };

@@ -353,8 +353,8 @@ static void looked(struct provider_machine *m)
 	struct job *j = m->job;
 	struct err e;
 
-	/* Use only the output: the exit status of the shell is not the status of any single
-	 * question. */
+	/* Judge by the output alone: ipmitool's shell ran several commands, and its exit status
+	 * does not tell whether each of them succeeded. */
 	if (!strstr(m->out.data, "Chassis Power is")) {
 		(void)why(m, &e);
 		fail(m, &e);

@@ -26,8 +26,9 @@ static const struct {
 	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5). */
 	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000}, /* iDRAC10, On after off (Q13). */
 	{"VRM0021", ERR_UNAVAILABLE, 10000},			  /* iDRAC: media are busy (Q14). */
-	{"SYS518", ERR_UNAVAILABLE, 20000}, /* iDRAC: data sources unavailable (Q5). */
-	{"RAC0218", ERR_CAPACITY, 30000},   /* iDRAC: no session slot left (Q4). */
+	/* iDRAC: its data sources are temporarily unavailable. */
+	{"SYS518", ERR_UNAVAILABLE, 20000},
+	{"RAC0218", ERR_CAPACITY, 30000}, /* iDRAC: no session slot left (Q4). */
 	{"SessionLimitExceeded", ERR_CAPACITY, 30000},
 	{"ActionNotSupported", ERR_UNSUPPORTED, 0},
 	{"PropertyNotWritable", ERR_UNSUPPORTED, 0},

@@ -90,7 +90,8 @@ static void start(struct redfish *r)
 	if (r->root_known)
 		rf_find_system(r);
 	else
-		/* The known session was closed before the login: read the root again. */
+		/* The BMC refused to show the service root without a login: read it now, logged
+		 * in. */
 		get_root(r, r->basic ? RF_BASIC : RF_SESSION);
 }
 

@@ -440,7 +440,8 @@ static const struct bmc_property new_account_members[] = {
 	{.name = "RoleId", .kind = BMC_TEXT, .allowed = role_names, .required = true},
 	{.name = "Enabled", .kind = BMC_FLAG},
 	{.name = NULL}};
-/* Members of its own account that every user may change. */
+/* Members that a user without the right to manage accounts may change, in the user's own account
+ * only. */
 static const struct bmc_property own_members[] = {
 	{.name = "Password", .kind = BMC_TEXT, .min = PASSWORD_MIN, .max = PASSWORD_MAX},
 	{.name = NULL}};

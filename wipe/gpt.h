@@ -22,8 +22,8 @@ struct gpt {
 	/* Number of blocks of the drive. */
 	uint64_t blocks;
 	uint64_t first_usable, last_usable;
-	/* Header and entries as read from the image; gpt_write() writes them with the new
-	 * numbers. */
+	/* Header and entries as read from the image; gpt_append() adds an entry. gpt_write() writes
+	 * both, with positions, last usable block and checksums adapted to the drive. */
 	uint8_t header[92];
 	uint8_t entries[GPT_ENTRIES * GPT_ENTRY];
 };

@@ -52,7 +52,8 @@ struct pass {
 	bool broken;
 	/* Where the drive's result of the current method is stored (device.raw_status). */
 	int64_t *status;
-	/* Number of dirty samples that the current method left. */
+	/* Number of sampled blocks that were dirty after the current method, that is, not as the
+	 * method should leave them (verify_sample()). */
 	int64_t dirty;
 };
 

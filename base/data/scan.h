@@ -145,8 +145,9 @@ int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 bool scan_left_out(const struct scan *s);
 /*
  * Returns the digest of the value that is being passed to a callback. It covers everything that was
- * built except noted members, and depends on a key of this process. Values that are equal apart
- * from noted members have equal digests. With a SCAN_DIGEST row it covers that member alone.
+ * built except members of SCAN_NOTED rows, so values that differ only in those have equal digests.
+ * If the table has a SCAN_DIGEST row, the digest covers the member of that row alone. The digest
+ * depends on a random key of this process. Needs spec.digests.
  */
 uint64_t scan_digest(const struct scan *s);
 /* Ends the input: an incomplete document is an error, an incomplete last line is dropped. */

@@ -60,7 +60,8 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	/* Identity that the server sees: `own`, or the transport's. Valid only while x is set. */
+	/* The client's identity as the server sees it: own, if the peer has a client certificate,
+	 * otherwise mem_transport.identity. Valid only while the client's exchange x is set. */
 	const struct httpd_identity *identity;
 	/* Identity of a client whose peer has a client certificate. */
 	struct httpd_identity own;

@@ -5,8 +5,9 @@
 
 /*
  * budget: whether the disruption budget of a pool lets one more of its claims begin to leave. Used
- * for each release that drover begins itself: Nodes that are empty, expired or of a sleeping tenant
- * (steps/leave_reason.c), and claims of a deleted pool (claims/owners.c).
+ * for each release that drover begins itself: Nodes that are empty, underused, drifted, expired or
+ * of a sleeping tenant (steps/leave_reason.c), claims reclaimed for another tenant
+ * (claims/reclaims.c), and claims of a deleted pool (claims/owners.c).
  *
  * Every Node that is already leaving counts against the budget, whoever caused it. A release that
  * is decided but not yet written (struct context, decided) counts, too. On the loop thread.

@@ -42,8 +42,9 @@
 #include "planner/plan.h"
 
 #define SETTLE_MS 50 /* Delay before a plan, so that one plan covers a burst of changes */
-/* After a plan no other plan begins for REST times as long as the plan took, at most REST_MAX_MS,
- * so that endless changes use at most a fifth of a processor. */
+/* After a plan no other plan begins for REST times as long as the plan took, as estimated from its
+ * work units, but at most REST_MAX_MS. So endless changes use about a fifth of a processor, or more
+ * if a plan takes longer than REST_MAX_MS / REST. */
 #define REST 4
 #define REST_MAX_MS 1000
 /* Interval of plans while a pod may become entitled to another tenant's machine by waiting
@@ -78,7 +79,7 @@ struct provisioner {
 	/* The plan that is being made or reported; run NULL: none */
 	struct plan_run *run;
 	struct arena *arena;
-	/* Result of run; NULL until the plan is finished */
+	/* Result of the member run, in arena; NULL until the plan is finished. */
 	struct plan *plan;
 	/* For each claim of the plan the name of its NodeClaim; NULL: not created */
 	const char **claims;

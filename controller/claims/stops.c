@@ -12,7 +12,8 @@
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
 
-/* Delay until the next check of a stop whose end is not known */
+/* Delay until the stops are computed again, for a stop (something that the planner may not use now,
+ * see stops.h) whose end is not known. */
 #define AGAIN_MS 30000
 
 struct stop_list {

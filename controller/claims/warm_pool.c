@@ -333,8 +333,9 @@ static void pass(void *arg)
 	if (!w->known)
 		return;
 	if (ctx_crds_terminating(c)) {
-		/* Keep everything as it is while a definition is being deleted, because missing
-		 * pools may have been deleted with it. */
+		/* Keep all machines as they are while one of drover's CustomResourceDefinitions is
+		 * being deleted, or their cache is not synced: pools may be missing only because
+		 * their definition is being deleted. */
 		w->known = false;
 		loop_timer_start(&w->again, AGAIN_MS);
 		return;

@@ -59,7 +59,8 @@ struct record_export {
 	struct backoff backoff;
 	/* loop_now() until which all exports are paused because the disk failed */
 	int64_t export_after;
-	/* loop_now() of the next attempt for the records in again, and for keys.json */
+	/* again_after: loop_now() of the next attempt for the records in the map again. keys_after:
+	 * loop_now() of the next attempt to write keys.json. */
 	int64_t again_after, keys_after;
 	/* loop_now() of the last scan over all records */
 	int64_t looked_at;

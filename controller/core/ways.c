@@ -16,7 +16,8 @@ struct ways {
 };
 
 struct known {
-	/* identifies the path that was observed (way_key()) */
+	/* identifies the observed network path from the tenant's machines to its API server
+	 * (way_key(), controller/rules/way.h) */
 	char *key;
 	struct way_seen seen;
 };

@@ -218,7 +218,8 @@ static int64_t sooner(int64_t wait, int64_t when, int64_t now)
 	return when > now && when - now < wait ? when - now : wait;
 }
 
-/* Starts the timer while any machine is queued, called or coming up. */
+/* Starts the timer if any machine is queued, called (told that its turn has come to be switched on)
+ * or coming up. */
 static void arm(struct lane *ln)
 {
 	int64_t now = loop_now(ln->c->loop), wait = sooner(LOOK_MS, ln->next_call, now);

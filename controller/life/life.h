@@ -325,8 +325,9 @@ struct life_follow {
 	unsigned from;
 	/* True: requests of the previous leader to the BMC can no longer take effect */
 	bool over;
-	/* Target segment of a move of the port that was begun, but whose end this process will not
-	 * learn; "": no such move. */
+	/* Target segment of a move of the machine's port whose result this process will never
+	 * receive: the previous leader sent the request, or this process dropped it. "": no such
+	 * move. */
 	char move[128];
 	/* loop_now() when this process first saw the move */
 	int64_t move_at;

@@ -20,7 +20,9 @@ void life_line_left(struct life *l);
 /* True if a read of the BMC or an act waits in the queue now. */
 bool life_line_waits(const struct life *l);
 
-/* Reports the wait with life_wait() and the reason CallsPaced, if a call has waited long. */
+/* If a read or an act (a request that changes the machine) has waited in the machine queue for 2
+ * min (TELL_MS), reports that in status with the reason CallsPaced (life_wait()). If it has waited
+ * less, starts l->timer to check again. */
 void life_line_tell(struct life *l);
 /* True unless status still shows CallsPaced although no call waits. In that case clears the reason,
  * and returns false. */

@@ -25,8 +25,9 @@ bool life_ensure_session_written(struct life *l)
 	bool only;
 	const char *uri = life_session(l, &only);
 
-	/* While an older session still exists (!only), leave it in status until it has been
-	 * ended. */
+	/* If drover knows an older session that may still be open (only is false), do not replace
+	 * its URI in status before that session has been ended: a new leader could not end it
+	 * otherwise. */
 	if (!uri || !only || l->look.busy || l->look.error.kind == ERR_NONE ||
 	    str_eq(uri, l->m->status.bmc.session_uri))
 		return true;

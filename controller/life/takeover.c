@@ -22,7 +22,9 @@
 #define LOOKS 2
 #define CALL_MS 15000	 /* time limit of a request to a BMC, from redfish.h */
 #define MANAGER_MS 30000 /* time limit of a call to a manager, from providers/bcm/client.h */
-#define MOVE_MS 60000	 /* time limit of a move, from fabric.h */
+/* time limit of place(), the call that moves a machine's port to a segment: the 60 s in
+ * providers/fabric.h */
+#define MOVE_MS 60000
 /* longest part of a segment's name that the journal contains, from life/port.c */
 #define MOVE_NAME 40
 

@@ -9,10 +9,10 @@
  * ledger: cost of a tenant's machines, as stored in VirtualCluster.status.cost. Pure functions.
  *
  * Machine time is summed in whole seconds, like API times. There is a separate sum (struct
- * virtual_cluster_charge, a charge) for each month (UTC), pool, instance type, phase and price. A
- * sum also has the number of machines whose time is still running. One time, common to all sums,
- * tells up to when they are complete. All are written in one request, and readers add the running
- * time since then (ledger_at()).
+ * virtual_cluster_charge, a charge) for each month (UTC), pool, Provider, instance type, number of
+ * GPUs, phase, price and currency. A sum also has the number of machines whose time is still
+ * running. One time, common to all sums, tells up to when they are complete. All are written in one
+ * request, and readers add the running time since then (ledger_at()).
  *
  * Therefore nothing is written while nothing changes. A restart or a new leader leaves no gap. A
  * write that was lost or refused counts nothing twice. Money is computed from a whole sum, so that

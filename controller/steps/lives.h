@@ -62,8 +62,9 @@ void lives_reattach(struct lives *ls, const char *name);
 void lives_hang_up(struct lives *ls, const struct tenant *t);
 /* Detaches all machines of driver s, whose provider and fabric are about to be freed. */
 void lives_detach(struct lives *ls, const struct driver *s);
-/* True if the machine's leave counts against a disruption budget, and the change of state that
- * begins it is still being written (leave.giving_back of struct life). */
+/* True if this process has begun to make the machine leave for a reason that counts against a
+ * disruption budget. Needed while the change of state is being written; stays true until the
+ * machine is in state serving again. */
 bool lives_giving_back(const struct lives *ls, const char *machine);
 /* Returns the number of VolumeAttachments of the machine's Node, as last counted; -1: not
  * counted. */
