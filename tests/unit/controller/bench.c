@@ -92,7 +92,7 @@ void bench_must(struct bench *d, struct bench_api *api, const char *method, cons
 		fail_msg("%s %s: %d %s", method, path, status, d->text);
 }
 
-/* Without a bearer token, the caller is the test itself. */
+/* Serves GET /node/join. A request without a bearer token comes from the test itself. */
 static void on_join_script(struct httpd_req *q, void *arg)
 {
 	static const char script[] = "#!/bin/sh\nset -e\n";

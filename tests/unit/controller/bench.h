@@ -26,9 +26,10 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * bench: the parts of a controller, not connected to each other. The parts exist, on the simulated
- * loop and with an embedded API server, but a test must pass events from one to the other itself:
- * there is no leader election, no life runs, and a change in a cache is passed to on_change only.
+ * bench: the parts of a controller on the simulated loop, with embedded API servers, but not
+ * connected to each other. A test must pass events from one part to the other itself. There is no
+ * leader election and no machine's state machine (life) runs. A change in a cache is reported to
+ * on_change only.
  *
  * JSON texts are written with single quotes in place of double quotes.
  */
@@ -64,7 +65,7 @@ struct bench {
 	struct loop_group *server_g, *g;
 	struct http_mem_net *net;
 	struct http *admin;
-	/* team: the API server of tenant team-a */
+	/* API servers of the host cluster and of tenant team-a */
 	struct bench_api host, team;
 	struct context c;
 	struct agent_endpoint *agent_endpoint;
@@ -82,7 +83,7 @@ struct bench {
 	struct supply_status *supply_status;
 	struct power_pacing *power_pacing;
 	struct life_parts life_parts;
-	/* Its ticks never run */
+	/* Lives of the machines; their timers never run */
 	struct lives lives;
 	struct bench_kind kinds[OBJECT_KINDS];
 	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
@@ -114,31 +115,34 @@ void bench_put(struct bench *d, const char *object);
  * until the cache has the change. */
 void bench_status(struct bench *d, enum object_kind_id kind, const char *name, const char *status);
 void bench_patch(struct bench *d, enum object_kind_id kind, const char *name, const char *patch);
-/* Creates Provider hall-a, pool h100, tenant team-a, and Machine m-1, which is free and clean in
+/* Creates Provider hall-a, pool h100, tenant team-a, and Machine m-1, which is free and clean after
  * tenancy 41. */
 void bench_fleet(struct bench *d);
-/* Returns an object of drover's API, which the caller must free; NULL: none. */
+/* Returns an object of drover's API; the caller owns the result. NULL: the object does not
+ * exist. */
 json_t *bench_get(struct bench *d, enum object_kind_id kind, const char *name);
-/* Returns a condition of an object as "True Ok"; "" if there is none. */
+/* Returns status and reason of an object's condition, such as "True Ok"; "" if there is none. */
 const char *bench_condition(struct bench *d, enum object_kind_id kind, const char *name,
 			    const char *type);
-/* key: "secrets/NS/NAME". */
+/* Returns the object stored under key, such as "secrets/NS/NAME"; the caller owns the result. NULL:
+ * not found. */
 json_t *bench_stored(struct bench_api *api, const char *key);
-/* Creates or replaces a Secret of the host cluster with these two entries (key2 may be NULL). */
+/* Creates or replaces a Secret of the host cluster with the entries key1 and key2 (key2 may be
+ * NULL). */
 void bench_secret(struct bench *d, const char *name, const char *key1, const char *value1,
 		  const char *key2, const char *value2);
 size_t bench_events(struct bench_api *api, const char *reason);
 void bench_away(struct bench *d, struct bench_api *api, bool away);
-/* Creates drover's three Secrets with keys. */
+/* Creates the Secrets that hold drover's own keys. */
 void bench_keys(struct bench *d);
-/* Returns a life of that machine, for functions that need one; it never runs. Free with
+/* Returns a life of this machine, for functions that need one; the life never runs. Free it with
  * bench_life_done(). */
 struct life *bench_life(struct bench *d, const char *machine);
 void bench_life_done(struct life *l);
-/* Returns a kubeconfig for this server; more: members of the user besides its token ("" or ",
- * 'exec': {}"). */
+/* Returns a kubeconfig for this server. more: text appended to the user's members after its token,
+ * such as ", 'exec': {}"; "" for none. */
 const char *bench_kubeconfig(struct bench *d, const char *server, const char *more);
-/* For on_change: passes changes of a cache to the planner's world. */
+/* A value for on_change: passes each change of a cache to the planner's world. */
 void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
 /* From now on changes of objects and Secrets reach tenants and the provisioner, as in the

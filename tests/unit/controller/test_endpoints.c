@@ -119,7 +119,8 @@ static bool is_asked(void *arg)
 	return ((struct asked *)arg)->done;
 }
 
-/* Sends a request to the listener that others reach. */
+/* Sends a GET request to the listener that is reachable from other machines; returns the HTTP
+ * status. */
 static int get_remote(struct bench *d, const char *path, const char *token)
 {
 	struct http_peer_spec spec = {.base_url = "https://10.1.0.5:9091"};
@@ -148,7 +149,7 @@ static void from_elsewhere_metrics_need_the_token(void **state)
 	d->c.ready = d->c.leading = false;
 	assert_int_equal(get_remote(d, "/metrics", NULL), 401);
 	bench_run(d, 5000);
-	keys_follow(d->c.keys); /* creates the token, which is missing */
+	keys_follow(d->c.keys); /* keys_follow() creates the missing token. */
 	bench_run(d, 5000);
 	assert_int_equal(get_remote(d, "/metrics", "guessed"), 401);
 	made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-metrics-token");
@@ -160,8 +161,8 @@ static void from_elsewhere_metrics_need_the_token(void **state)
 	assert_int_equal(get_remote(d, "/leadz", NULL), 503);
 	assert_int_equal(get_remote(d, "/healthz", NULL), 200);
 	assert_int_equal(get_remote(d, "/readyz", NULL), 503);
-	/* After a replacement, the old token is refused; a token that is too weak is refused as
-	 * well. */
+	/* After the token was replaced, the old one is refused. A token that is too weak is refused
+	 * as well. */
 	bench_secret(d, "drover-metrics-token", "token", "another-token-of-somebody", NULL, NULL);
 	bench_run(d, 35000);
 	assert_int_equal(get_remote(d, "/metrics", token), 401);

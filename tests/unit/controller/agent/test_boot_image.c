@@ -52,7 +52,7 @@ static void sign(struct rig *r, const char *text, const struct crypto_key *key)
 	free(b64);
 }
 
-/* Creates the files as `make image` does. */
+/* Creates the image files as `make image` does. */
 static int setup(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));

@@ -105,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Admits only the caller's own address. */
+/* Admits only the client whose address is arg. */
 static bool may_read(const char *address, void *arg)
 {
 	return str_eq(address, arg);
@@ -219,7 +219,7 @@ static void an_image_whose_block_is_torn_is_refused(void **state)
 	write_image(f, f->image, IMAGE_SIZE);
 	refused(f, ERR_INVALID, "not contiguous");
 	make_image(f);
-	/* the file ends inside the block */
+	/* The file ends inside the boot block. */
 	write_image(f, f->image, BLOCK_AT + PROTO_BOOT_BLOCK - 1);
 	refused(f, ERR_INVALID, "boot block");
 }

@@ -30,7 +30,7 @@ static void seat_again(struct fake_agent_bench *f, struct agent_session_spec s)
 	fake_agent_due(f, "op-1", 1, 17);
 }
 
-/* --- when ------------------------------------------------------------------------------------- */
+/* --- when a caller shows the secret ----------------------------------------------------------- */
 
 static void who_shows_the_secret_before_power_came_has_stolen_it(void **state)
 {
@@ -76,7 +76,7 @@ static void a_seat_that_is_opened_anew_waits_anew(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- from where ------------------------------------------------------------------------------- */
+/* --- from which address a caller calls -------------------------------------------------------- */
 
 static void the_first_address_is_the_agents_until_the_boot_is_over(void **state)
 {
@@ -84,7 +84,7 @@ static void the_first_address_is_the_agents_until_the_boot_is_over(void **state)
 	struct fake_agent t;
 
 	fake_agent_greeted(f, &t);
-	t.elsewhere = true; /* with the agent's own key */
+	t.elsewhere = true; /* The thief has even the agent's own key. */
 	assert_int_equal(fake_agent_hello(&t), 403);
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
@@ -127,7 +127,8 @@ static void a_machine_with_an_address_of_its_own_calls_from_that(void **state)
 	assert_string_equal(agent_session_refusal(f->seat),
 			    "called from 10.66.6.6:999, which is not the machine's address");
 	assert_int_equal(f->changes, 1);
-	assert_int_equal(fake_agent_hello(&t), 403); /* reported only once */
+	/* A second hello from the wrong address reports no further change. */
+	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_int_equal(f->changes, 1);
 	t.elsewhere = false;
 	assert_int_equal(fake_agent_hello(&t), 200);
@@ -158,7 +159,7 @@ static void behind_a_proxy_no_address_is_one_machines(void **state)
 	struct agent_session_spec s = spec_of(f);
 	struct fake_agent t;
 
-	s.address = "10.9.9.9/24"; /* the machine's address, hidden from drover by the proxies */
+	s.address = "10.9.9.9/24"; /* The machine's address, which the proxies hide from drover. */
 	s.agent_proxies = (struct strings){proxies, 2};
 	seat_again(f, s);
 	fake_agent_init(&t, f, "boot-a");
@@ -171,7 +172,7 @@ static void behind_a_proxy_no_address_is_one_machines(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- with which key --------------------------------------------------------------------------- */
+/* --- with which key a caller signs ------------------------------------------------------------ */
 
 static void another_boot_while_the_first_one_reports_is_a_second_caller(void **state)
 {
@@ -180,7 +181,8 @@ static void another_boot_while_the_first_one_reports_is_a_second_caller(void **s
 	struct fake_agent t, thief;
 
 	fake_agent_greeted(f, &t);
-	fake_agent_order(f, "w", PROTO_WIPE); /* it works and sends no poll meanwhile */
+	/* The agent works on the order and sends no poll meanwhile. */
+	fake_agent_order(f, "w", PROTO_WIPE);
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
 	assert_false(agent_session_rebooted(f->seat));
@@ -201,7 +203,8 @@ static void after_the_agent_was_told_to_go_every_other_caller_is_a_second_one(vo
 
 	fake_agent_greeted(f, &t);
 	fake_agent_order(f, "off", PROTO_POWEROFF);
-	assert_int_equal(fake_agent_hello(&t), 200); /* its own hello is no second caller */
+	/* The agent's own hello does not count as a second caller. */
+	assert_int_equal(fake_agent_hello(&t), 200);
 	assert_false(agent_session_intruder(f->seat));
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
@@ -223,7 +226,8 @@ static void a_seat_whose_agent_has_gone_still_sees_who_shows_the_secret(void **s
 	assert_null(agent_session_media_url(f->seat));
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	assert_int_equal(fake_agent_hello(&t), 403); /* the dismissed agent */
+	/* The agent that was dismissed is no intruder. */
+	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_false(agent_session_intruder(f->seat));
 	fake_agent_init(&thief, f, "boot-b");
 	thief.secret[0] ^= 1;

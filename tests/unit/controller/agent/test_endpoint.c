@@ -47,14 +47,14 @@ static void whoever_is_not_expected_gets_one_answer_that_tells_nothing(void **st
 	struct fake_agent t;
 
 	fake_agent_init(&t, f, "boot-a");
-	assert_int_equal(fake_agent_hello(&t), 403); /* closed */
+	assert_int_equal(fake_agent_hello(&t), 403); /* The session is not open. */
 	str_copy(first, sizeof(first), t.body);
 
-	fake_agent_due(f, "op-2", 1, 17); /* another operation */
+	fake_agent_due(f, "op-2", 1, 17); /* The session is open for another operation. */
 	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_string_equal(t.body, first);
 
-	fake_agent_due(f, "op-1", 2, 17); /* another boot number */
+	fake_agent_due(f, "op-1", 2, 17); /* The session is open for another boot number. */
 	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_string_equal(t.body, first);
 
@@ -128,10 +128,11 @@ static void another_boot_while_the_first_agent_waits_is_an_intruder(void **state
 	assert_false(t.done);
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
-	/* after a crash, the old poll would look open too */
+	/* Not yet an intruder: if the first agent had crashed, its old poll would still look
+	 * open. */
 	assert_false(agent_session_intruder(f->seat));
 	assert_false(agent_session_rebooted(f->seat));
-	fake_agent_poll(&t, 0); /* the first agent is alive */
+	fake_agent_poll(&t, 0); /* The first agent is alive: the other boot was an intruder. */
 	assert_true(agent_session_intruder(f->seat));
 	assert_false(agent_session_rebooted(f->seat));
 	fake_agent_done(&thief);
@@ -165,7 +166,8 @@ static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
 	fake_agent_init(&next, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&next), 409);
 	assert_int_equal(fake_agent_hello(&next), 409);
-	assert_false(agent_session_rebooted(f->seat)); /* the first agent still has time to call */
+	/* No reboot yet: the first agent still has time to call. */
+	assert_false(agent_session_rebooted(f->seat));
 	fake_agent_run(f, 11000);
 	assert_int_equal(fake_agent_hello(&next), 409);
 	assert_true(agent_session_rebooted(f->seat));
@@ -362,7 +364,8 @@ static void closing_the_seat_sends_the_agent_that_waits_away(void **state)
 	assert_null(agent_session_media_url(f->seat));
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	fake_agent_order(f, "a", PROTO_INSPECT); /* the session is closed */
+	/* An order given to a closed session has no effect. */
+	fake_agent_order(f, "a", PROTO_INSPECT);
 	assert_null(agent_session_result(f->seat, "a"));
 	fake_agent_done(&t);
 }
@@ -386,7 +389,7 @@ static void questions_that_are_none_are_turned_away(void **state)
 		fake_agent_run(f, 2000);
 		assert_int_equal(t.status, 401);
 	}
-	/* A signature for another request: a replay. */
+	/* A replay: the signature of another request. */
 	sig = proto_sign(t.key, "GET", PROTO_ORDER_PATH "?after=5", NULL, 0);
 	fake_agent_send(&t, "GET", PROTO_ORDER_PATH "?after=0", NULL, 0, sig);
 	fake_agent_run(f, 2000);
@@ -542,7 +545,8 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 
 	fake_agent_init(&t, f, "boot-a");
 	agent_session_restore(f->seat, "boot-a", t.public, &f->e);
-	assert_null(agent_session_info(f->seat)->boot_id); /* not open */
+	/* The session is not open, so nothing is restored. */
+	assert_null(agent_session_info(f->seat)->boot_id);
 	fake_agent_due(f, "op-1", 1, 18);
 	agent_session_restore(f->seat, "boot-a", t.public, &f->e);
 	assert_string_equal(agent_session_info(f->seat)->boot_id, "boot-a");
@@ -553,10 +557,10 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 	assert_int_equal(fake_agent_got(&t).fence, 18);
 	assert_int_equal(fake_agent_report(&t, &r), 204);
 	assert_int_equal(agent_session_result(f->seat, "a")->state, PROTO_DONE);
-	/* Another hello adds what the journal does not record. */
+	/* A new hello adds what the journal (fields saved in Machine status) does not record. */
 	assert_int_equal(fake_agent_hello(&t), 200);
 	assert_string_equal(agent_session_info(f->seat)->system_uuid, "uuid-1");
-	/* Only that key is accepted as its agent. */
+	/* Only the key of the restored session is accepted. */
 	fake_agent_init(&other, f, "boot-a");
 	assert_int_equal(fake_agent_hello(&other), 409);
 	assert_true(agent_session_intruder(f->seat));

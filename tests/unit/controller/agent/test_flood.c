@@ -145,7 +145,7 @@ static void work(struct flood *f, const char *id)
 	assert_non_null(agent_session_result(f->seat, id));
 }
 
-/* --- the crowd -------------------------------------------------------------------------------- */
+/* --- the flood -------------------------------------------------------------------------------- */
 
 /* Opens a connection from 127.0.1.HOST without waiting. */
 static int dial(struct flood *f, unsigned host)
@@ -205,7 +205,7 @@ static void go_home(struct flood *f)
 	f->n = 0;
 }
 
-/* --- setting up ------------------------------------------------------------------------------- */
+/* --- setup ------------------------------------------------------------------------------------ */
 
 static void begin(struct flood *f, unsigned connections, int64_t body_ms)
 {
@@ -272,9 +272,7 @@ static void end(struct flood *f)
 	loop_free(f->loop);
 }
 
-/* --- cases ------------------------------------------------------------------------------------ */
-
-/* More connections than the listener accepts in all. */
+/* Opens more connections from one address than the listener accepts in all. */
 static void one_address_does_not_fill_the_listener(void **state)
 {
 	struct flood f;
@@ -310,11 +308,13 @@ static void who_is_not_known_sends_no_megabytes(void **state)
 		(void)!send(fd, piece, sizeof(piece), MSG_NOSIGNAL);
 	}
 	work(&f, "a");
-	assert_true(mallinfo2().uordblks < before + (12u << 20)); /* their bodies are not stored */
+	/* The unauthenticated callers' bodies are not stored. */
+	assert_true(mallinfo2().uordblks < before + (12u << 20));
 	end(&f);
 }
 
-/* Bodies as long as a hello may be, sent byte by byte: each ends when its time limit is over. */
+/* The slow callers send bodies as long as a hello may be, byte by byte. Each request ends when its
+ * time limit is over. */
 static void slow_bodies_end_and_the_agent_works_on(void **state)
 {
 	static const char head[] =

@@ -1,4 +1,5 @@
-/* Boot media over real TLS: libcurl, libmicrohttpd, a CA of the test. */
+/* Serves boot media over real TLS: libcurl as the client, libmicrohttpd as the server, and a CA
+ * that the test creates. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #define BLOCK_AT 9000
 
 struct wire {
-	/* Its listener uses TLS; a second, plain listener has the same routes */
+	/* Rig whose listener uses TLS; plain is a second listener without TLS, with the same
+	 * routes */
 	struct rig r;
 	struct httpd *plain;
 	struct httpd_mhd *plain_mhd;
@@ -41,7 +43,8 @@ static void write_image(struct wire *w)
 	close(fd);
 }
 
-/* https_too: the Provider has both URLs; otherwise only one with https://. */
+/* Starts both listeners. https_too: the Provider has an http:// and an https:// URL; otherwise only
+ * https://. */
 static void start(struct wire *w, bool https_too)
 {
 	OWN(secret) key = secret_from_str("boot-key");
@@ -147,7 +150,7 @@ static void who_trusts_another_ca_gets_no_medium(void **state)
 	stop(&w);
 }
 
-/* If the Provider has both URLs, the medium is served as the BMC was told. */
+/* If the Provider has both URLs, only the URL that was passed to the BMC serves the medium. */
 static void the_way_that_was_offered_is_the_way(void **state)
 {
 	struct wire w;

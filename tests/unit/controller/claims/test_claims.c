@@ -58,7 +58,7 @@ static const char *created(struct bench *d)
 	return name;
 }
 
-/* Lets m-1 accept the claim and reach that state. */
+/* Lets m-1 accept the claim and sets m-1 to that state; more: further members of its status. */
 static void takes(struct bench *d, const char *claim, const char *machine_state, const char *more)
 {
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claim);
@@ -117,7 +117,9 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 	assert_int_equal(json_array_size(json_at(spec, "pods")), 2);
 	assert_string_equal(json_string_value(json_array_get(json_at(spec, "pods"), 1)), "uid-2");
 	assert_int_equal(json_array_size(requirements),
-			 1); /* The pool's "hgx or old" became the type that was chosen */
+			 /* The pool allows "hgx" or "old"; the claim names only the type that the
+			  * plan chose. */
+			 1);
 	assert_int_equal(json_array_size(json_at(json_array_get(requirements, 0), "values")), 1);
 	assert_string_equal(json_string_value(json_array_get(
 				    json_at(json_array_get(requirements, 0), "values"), 0)),
@@ -415,12 +417,12 @@ static void a_claim_that_a_machine_took_stays_whatever_the_time(void **state)
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_non_null(o);
 	assert_null(json_at(o, "metadata", "deletionTimestamp"));
-	/* Deleted: only its machine may finish the claim. */
+	/* The claim is deleted: only its machine may remove the finalizer. */
 	bench_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", c), NULL);
 	bench_run(d, 60000);
 	OWN_JSON held = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_non_null(held);
-	/* The claim also stays once the machine released the lock, as long as the claim names the
+	/* The machine releases the claim (claimRef). The claim still stays, because it names the
 	 * machine. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 60000);
@@ -472,7 +474,7 @@ static void of_an_untaken_claim_only_our_finalizer_is_taken_away(void **state)
 	assert_string_equal(
 		json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)),
 		"example.com/audit");
-	/* Other modules do the rest: no request is repeated. */
+	/* Another writer's finalizer keeps the claim; drover repeats no request meanwhile. */
 	before = http_stats(d->c.http).started;
 	bench_run(d, 60000);
 	assert_true(http_stats(d->c.http).started - before < 50);

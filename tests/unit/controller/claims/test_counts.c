@@ -101,7 +101,8 @@ static void says(struct bench *d, const char *want)
 	OWN(arena) a = arena_new();
 	const struct plan *p = plan_make(world_sync_world(d->sync), 0, a);
 
-	/* Three of the claims each have room for a pod of 8 GPUs. */
+	/* Three of the claims each have room for one pod of 8 GPUs; quota or limit forbid a claim
+	 * for the fourth pod. */
 	assert_int_equal(p->npods, 4);
 	assert_true(p->pods[3].nreasons > 0);
 	if (!strstr(p->pods[3].reasons[0].text, want))

@@ -1,5 +1,5 @@
-/* When a claim has drifted, and what its condition reports. tests/world/test_drift.c tests that its
- * machine leaves. */
+/* Tests when a claim has drifted from its pool, and what its condition reports.
+ * tests/world/test_drift.c tests that the machine of a drifted claim leaves. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static struct drift *drift;
 
-/* Sets up m-1, which serves c-1; c-1 matches pool h100. */
+/* Sets up machine m-1 and its claim c-1, which serves and matches pool h100. */
 static int setup(void **state)
 {
 	struct bench *d;
@@ -49,7 +49,7 @@ static const struct node_claim *claim(struct bench *d)
 	return CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, "c-1");
 }
 
-/* Returns "REASON: TEXT"; "": not evaluated. */
+/* Returns reason and text of the drift as "REASON: TEXT"; "": not evaluated. */
 static const char *said(struct bench *d)
 {
 	struct drift_words w;
@@ -78,7 +78,8 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 		{"{'template': {'spec': {'requirements': [{'key': 'node.kubernetes.io/instance-type', "
 		 "'operator': 'In', 'values': ['old']}]}}}",
 		 "RequirementsDrifted", "instance-type In (old)"},
-		/* The labels of the type are those of its Node. */
+		/* Requirements are compared with the labels of the instance type: its Nodes get
+		 * these labels. */
 		{"{'template': {'spec': {'requirements': [{'key': 'nvidia.com/gpu.product', "
 		 "'operator': 'In', 'values': ['H100']}]}}}",
 		 "NotDrifted", ""},
@@ -98,7 +99,7 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 	}
 }
 
-/* The tenant's API server is 1.36. */
+/* The tenant's API server runs Kubernetes 1.36: only the image for 1.36 counts. */
 static void the_image_is_the_one_of_its_tenants_kubernetes(void **state)
 {
 	static const char *const image =
@@ -128,7 +129,7 @@ static void where_nobody_asks_or_another_decides_nothing_is_judged(void **state)
 	assert_string_equal(said(d), "");
 	assert_int_equal(drift_begins(drift, claim(d), 0, &again), DRIFT_STAYS);
 	assert_int_equal(again, 0);
-	/* A Node that drains for drift serves on. */
+	/* A Node that already drains because of drift returns to service. */
 	assert_int_equal(drift_goes_on(drift, claim(d)), DRIFT_STAYS);
 }
 
@@ -189,7 +190,7 @@ static void what_may_not_be_moved_keeps_it(void **state)
 	ask(d, DRIFT_STAYS, "pod default/gang stays: it belongs to a gang");
 	drop_pod(d, "gang");
 	ask(d, DRIFT_EVICTS, "labels");
-	/* The eviction was tried, and some pods did not go. */
+	/* The eviction was tried and withdrawn, because some pods did not leave. */
 	drift_withdrawn(drift, claim(d));
 	ask(d, DRIFT_STAYS, "tried again later");
 	bench_run(d, DRIFT_BARRED_MS);

@@ -1,4 +1,5 @@
-/* How many Nodes may leave at once. tests/world/test_drift.c tests that they leave. */
+/* Tests how many drifted Nodes may be replaced at once (a ring). tests/world/test_drift.c tests
+ * that they leave. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>
@@ -77,7 +78,8 @@ static void set(struct bench *d, const char *name, const char *status)
 	bench_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%s", name), status);
 }
 
-/* Asks for old-1, which has no replacement yet. */
+/* Runs for DRIFT_CLOSED_MS, then returns why old-1 may not be replaced yet; "open" if it may. old-1
+ * has no replacement yet. */
 static const char *closed(struct bench *d)
 {
 	static const struct node_claim asks = {.meta = {.name = "old-1"}};
@@ -107,7 +109,7 @@ static void before_one_is_proved_one_is_on_its_way(void **state)
 	expect(d, "open");
 	set(d, "old-1", "{'state': 'draining', 'leave': {'reason': 'Drifted', 'then': 'Release'}}");
 	expect(d, "waits for other replacements");
-	/* A Node drained by an operator does not count. */
+	/* A Node that an operator drains is not counted as a replacement in progress. */
 	set(d, "old-1", "{'leave': {'reason': 'Drain', 'then': 'Release'}}");
 	(void)closed(d);
 	bench_run(d, DRIFT_SETTLE_MS);
@@ -146,7 +148,7 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	expect(d, "open");
 	put(d, "new-3", "booting", "");
 	expect(d, "waits for other replacements");
-	/* A Node that is not Ready proves nothing. */
+	/* A replacement whose Node is not Ready does not count as proved. */
 	put(d, "new-4", "serving", "");
 	expect(d, "open");
 	bench_status(
@@ -156,8 +158,8 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	expect(d, "waits for other replacements");
 }
 
-/* A Node's own replacement does not block it. Another Node's replacement does until that Node
- * drains, for a limited time. */
+/* A Node's own replacement does not block the Node. The replacement of another Node blocks it until
+ * that other Node drains, for a limited time. */
 static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 {
 	struct bench *d = *state;

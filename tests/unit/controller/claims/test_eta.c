@@ -23,7 +23,7 @@ static void enter(struct clock *c, enum machine_state s)
 	c->end = eta_saw(c->e, was.status.state ? &was : NULL, &c->m);
 }
 
-/* Passes through the states, s seconds in each but the last. */
+/* Enters one state after the other and stays in each, except the last, for s seconds. */
 static void goes(struct clock *c, int s, const enum machine_state *states)
 {
 	for (; *states != MACHINE_GONE; states++) {
@@ -86,8 +86,8 @@ static void half_are_ready_by_p50_and_nine_of_ten_by_p90(void **state)
 	eta_free(c.e);
 }
 
-/* If one machine in five is slow in each of two states, and it is the same machine, only one
- * transition in five is slow. */
+/* If one machine in five is slow, and slow in two states, still only one whole transition in five
+ * is slow. */
 static void a_whole_way_is_measured_and_not_its_states(void **state)
 {
 	struct clock c = clock_new();
@@ -103,7 +103,8 @@ static void a_whole_way_is_measured_and_not_its_states(void **state)
 	}
 	assert_true(expected(&c, MACHINE_JOINING, &span));
 	assert_int_equal(span.p50, 20 * S);
-	assert_int_equal(span.p90, 110 * S); /* The sum of the states' p90 would be 200 */
+	/* The sum of the p90 values of the states would be 200 s. */
+	assert_int_equal(span.p90, 110 * S);
 	eta_free(c.e);
 }
 
@@ -136,7 +137,8 @@ static void a_machine_that_leaves_is_measured_until_it_is_free(void **state)
 		     MACHINE_FREE);
 	assert_true(expected(&c, MACHINE_DRAINING, &span));
 	assert_int_equal(span.p50, 110 * S);
-	assert_true(expected(&c, MACHINE_DIRTY, &span)); /* Measured from the first entry on */
+	/* The transition is measured from the first state on, in which the machine left. */
+	assert_true(expected(&c, MACHINE_DIRTY, &span));
 	assert_int_equal(span.p50, 70 * S);
 	assert_true(expected(&c, MACHINE_VERIFYING, &span));
 	assert_int_equal(span.p50, 10 * S);
@@ -298,7 +300,8 @@ static void a_restart_forgets_nothing(void **state)
 		COMES(&c, i);
 	eta_paths(c.e, &hall, a, &p.status);
 	assert_int_equal(row(&p.status, "claimed")->recent.n, ETA_RECENT);
-	COMES(&d, 9999); /* Seen by this process, before the Provider was read */
+	/* A sample that this process recorded before it read the Provider's status. */
+	COMES(&d, 9999);
 	eta_provider(d.e, &p);
 	eta_paths(d.e, &hall, a, &again);
 	assert_int_equal(again.paths.n, p.status.paths.n);
@@ -311,7 +314,9 @@ static void a_restart_forgets_nothing(void **state)
 	for (size_t i = 0; i < again.paths.n; i++)
 		assert_memory_equal(again.paths.v[i].recent.v, p.status.paths.v[i].recent.v,
 				    again.paths.v[i].recent.n * sizeof(int64_t));
-	COMES(&d, 1); /* Newer samples of this process are not overwritten */
+	/* A sample recorded after the status was read is not overwritten by reading the same status
+	 * again. */
+	COMES(&d, 1);
 	eta_provider(d.e, &p);
 	eta_paths(d.e, &hall, a, &again);
 	assert_int_equal(row(&again, "claimed")->seen, 71);
@@ -319,7 +324,7 @@ static void a_restart_forgets_nothing(void **state)
 	eta_free(d.e);
 }
 
-/* The status may contain anything. */
+/* The Provider's status may contain anything, since other writers may change it. */
 static void nonsense_in_the_status_does_no_harm(void **state)
 {
 	static int64_t wild[] = {-5, INT64_MAX, INT64_MIN};

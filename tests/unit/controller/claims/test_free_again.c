@@ -14,7 +14,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Records three machines of the type that made the transition, 100 s in each state. */
+/* Records that three machines of the same type went from serving to free, with 100 s in each
+ * state. */
 static void measure(struct bench *d, const struct machine *like)
 {
 	static const enum machine_state way[] = {MACHINE_SERVING,  MACHINE_DRAINING,
@@ -52,7 +53,8 @@ static void on_the_way_back_by_what_was_measured(void **state)
 	measure(d, m);
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, now + 50 * S);
-	m->status.state_since = now - 101 * S; /* Longer than any sample */
+	/* The machine has been in its state for longer than any recorded sample. */
+	m->status.state_since = now - 101 * S;
 	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.state = "stopping";
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
@@ -102,7 +104,9 @@ static void a_deadline_ends_what_drains(void **state)
 	m->status.leave = &leave;
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p90, now + 330 * S);
-	m->status.state_since = now - 5000 * S; /* Longer than any sample */
+	/* The machine has drained for longer than any recorded sample; its deadline still limits
+	 * it. */
+	m->status.state_since = now - 5000 * S;
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, now + 330 * S);
 	leave.deadline = now - S;
@@ -135,11 +139,13 @@ static void what_serves_comes_back_when_its_claim_expires(void **state)
 	m->status.hold = &hold;
 	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.hold = NULL;
-	bench_run(d, 700 * S); /* Overdue: waits for a budget */
+	/* The claim is overdue: it waits for a disruption budget, so no time is known. */
+	bench_run(d, 700 * S);
 	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 }
 
-/* Runs a pod on the Node of c-1. seconds: its activeDeadlineSeconds; "": it has no end. */
+/* Runs a pod on the Node of c-1. seconds: activeDeadlineSeconds of the pod; "": no deadline, so the
+ * pod's end is unknown. */
 static void runs(struct bench *d, const char *name, const char *seconds)
 {
 	char now[STR_TIME_SIZE];
@@ -176,7 +182,9 @@ static void what_serves_comes_back_when_all_its_pods_have_ended(void **state)
 	m = machine(d, "serving", loop_wall(d->c.loop));
 	m->status.claim_ref = &claim;
 	measure(d, m);
-	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out)); /* Empty since now */
+	/* No pod runs on the Node: it counts as empty since now, when the machine began to
+	 * serve. */
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, m->status.state_since + (600 + 300 + 100) * S);
 	start = loop_wall(d->c.loop) / S * S;
 	runs(d, "short", "1800");

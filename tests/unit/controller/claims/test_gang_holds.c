@@ -61,7 +61,7 @@ static void del_gang(struct rig *r, const char *tenant, const char *gang)
 		(void)world_del_pod(r->w, tenant, "default", arena_printf(r->a, "%s-%d", gang, i));
 }
 
-/* Makes a plan, and returns how many machines are reserved. */
+/* Makes a plan; returns the number of machines that are reserved for gangs. */
 static size_t held(struct rig *r)
 {
 	const struct plan *p;
@@ -75,7 +75,8 @@ static size_t held(struct rig *r)
 	return n;
 }
 
-/* Runs for ms, with a plan whenever one is due. Returns for how long something was reserved, ms. */
+/* Advances the time by ms and makes each plan that is due. Returns for how many ms at least one
+ * machine was reserved. */
 static int64_t pass(struct rig *r, int64_t ms)
 {
 	const int64_t until = r->now + ms;
@@ -127,8 +128,8 @@ static void other_gangs_of_the_tenant_get_no_more(void **state)
 	begin(&r);
 	put_machine(&r, "m-1", true);
 	put_machine(&r, "m-2", false);
-	/* A gang is deleted one second before its reservation ends, and a gang with a different
-	 * name comes. */
+	/* Each gang is deleted one second before its reservation ends, and a gang of another name
+	 * follows. The reservations count against the tenant, not the gang. */
 	for (int i = 0; i < 100; i++) {
 		const char *name = arena_printf(r.a, "gang-%d", i);
 
@@ -159,7 +160,8 @@ static void a_day_has_twelve_holds_at_most(void **state)
 	end(&r);
 }
 
-/* Each tenant stays within its own limits. */
+/* Each tenant stays within its own limits; together the tenants must not reserve one machine for
+ * longer. */
 static void many_tenants_do_not_hold_one_machine_for_longer(void **state)
 {
 	struct rig r;

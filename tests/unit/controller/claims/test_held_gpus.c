@@ -19,7 +19,7 @@ static void what_is_held_counts_by_time(void **state)
 	held_gpus_set(h, "acme", 2 * GPU, 20000);
 	held_gpus_set(h, "acme", 0, 30000);
 	assert_int_equal(held_gpus_seconds(h, "acme", 0, 99000), 100);
-	/* The value stored by the last write contains everything before it. */
+	/* The sum that a write stored contains all GPU seconds before that write. */
 	assert_int_equal(held_gpus_seconds(h, "acme", 15000, 99000), 60);
 	assert_int_equal(held_gpus_seconds(h, "acme", 99000, 99000), 0);
 	held_gpus_free(h);

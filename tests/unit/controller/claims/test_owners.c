@@ -1,12 +1,13 @@
-/* Claims whose tenant or pool was deleted, with owners alone. tests/world/test_leave.c tests how
- * whole machines leave. */
+/* Tests claims whose tenant or pool was deleted, with the module owners alone.
+ * tests/world/test_leave.c tests how whole machines leave. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
 #include "controller/claims/owners.h"
 
 #define API "/apis/" OBJECT_API_VERSION
-#define SOON_MS 5000 /* Long enough to read owner and definition and to delete the claim */
+/* Long enough to read the owner and its CustomResourceDefinition, and to delete the claim. */
+#define SOON_MS 5000
 
 static struct owners *owners;
 
@@ -108,7 +109,8 @@ static void remove_it(struct bench *d, const char *path)
 	bench_run(d, SOON_MS);
 }
 
-/* Deletes the pool while another finalizer keeps it, so that its budgets still count. */
+/* Deletes the pool while another writer's finalizer keeps the object, so that the pool's budgets
+ * still count. */
 static void delete_kept_pool(struct bench *d, const char *budgets)
 {
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
@@ -170,7 +172,7 @@ static void budgets_of_a_pool_that_stays_count_and_none_for_less_than_one(void *
 	assert_true(goes(d, "c-3"));
 }
 
-/* No pod runs on its machine that a budget could protect. */
+/* A budget protects pods. No pod runs on a machine that does not serve. */
 static void a_claim_that_does_not_serve_waits_for_no_budget(void **state)
 {
 	struct bench *d = *state;
@@ -198,7 +200,8 @@ static void what_leaves_otherwise_takes_from_the_same_budget(void **state)
 	put_claim(d, "c-3", "m-3", "serving");
 	delete_kept_pool(d, "[{'nodes': '1'}]");
 	bench_run(d, 60000);
-	assert_true(goes(d, "c-1")); /* It no longer serves, so it uses no budget */
+	/* c-1 no longer serves, so it does not count against the budget. */
+	assert_true(goes(d, "c-1"));
 	assert_false(goes(d, "c-2") || goes(d, "c-3"));
 }
 
@@ -210,12 +213,14 @@ static void what_is_decided_and_not_yet_written_takes_from_it_too(void **state)
 	delete_kept_pool(d, "[{'nodes': '1'}]");
 	bench_run(d, 60000);
 	assert_false(goes(d, "c-1") || goes(d, "c-2"));
-	d->c.decided = NULL; /* The decision was not carried out */
+	/* The decision was not carried out, so it no longer counts against the budget. */
+	d->c.decided = NULL;
 	bench_run(d, 60000);
 	assert_int_equal(goes(d, "c-1") + goes(d, "c-2"), 1);
 }
 
-/* Deletions of a pool's claims are reported until they are answered. */
+/* owners reports each deletion of a claim of the pool as in progress until the API server has
+ * answered. */
 static void a_deletion_is_known_while_it_is_on_its_way(void **state)
 {
 	struct bench *d = *state;

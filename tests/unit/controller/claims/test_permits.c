@@ -50,8 +50,8 @@ static struct world_pod pod(const char *name, const char *gang)
 		.tenant = "team-a", .ns = "default", .name = name, .gang.key = gang};
 }
 
-/* A pod and a gang of the same name are two pieces of work; a pod of a gang belongs to the gang's
- * work. */
+/* A permit (of a burst decision) belongs to one piece of work. A pod and a gang of the same name
+ * are two pieces of work; a pod of a gang belongs to the gang's work. */
 static void each_work_has_its_own(void **state)
 {
 	const struct world_pod train = pod("train", NULL), other = pod("other", NULL),
@@ -80,7 +80,8 @@ static void each_work_has_its_own(void **state)
 	permits_free(h.s);
 }
 
-/* A permit added while the plan is made belongs to the next plan. */
+/* A plan uses up the permits that existed when it began. A permit added while the plan is made
+ * belongs to the next plan. */
 static void a_plan_ends_those_that_it_began_with(void **state)
 {
 	const struct permit a = of("default/a"), b = of("default/b"), c = of("default/c");

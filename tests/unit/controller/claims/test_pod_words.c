@@ -1,4 +1,4 @@
-/* pod_words: no message repeats its reason name. */
+/* Tests that no message of pod_words repeats the name of its reason. */
 #include "tests/unit/testing.h"
 
 #include <string.h>

@@ -31,7 +31,7 @@ static struct names claims(struct bench *d)
 	return w;
 }
 
-/* Lets the only claim fail, frees its machine, and deletes the claim. */
+/* Lets the only claim fail, frees its machine and deletes the claim. */
 static void fail_claim(struct bench *d)
 {
 	struct names w = claims(d);
@@ -39,7 +39,8 @@ static void fail_claim(struct bench *d)
 	assert_int_equal(w.n, 1);
 	bench_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'phase': 'Failed'}");
 	bench_status(d, OBJECT_NODE_CLAIM, w.v[0],
-		     "{'nodeName': 'x'}"); /* A repeated change is counted once */
+		     /* A second change of the failed claim does not count as a second failure. */
+		     "{'nodeName': 'x'}");
 	bench_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
 	bench_must(d, &d->host, "DELETE",
 		   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
@@ -62,7 +63,7 @@ static void a_waiting_pod_gets_one_claim_and_is_told(void **state)
 	assert_true(bench_events(&d->team, "Nominated") >= 1);
 }
 
-/* Returns the tenant's only event; the caller owns the reference. */
+/* Returns the only event in the tenant's cluster; the caller owns the result. */
 static json_t *the_event(struct bench *d)
 {
 	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
@@ -72,7 +73,7 @@ static json_t *the_event(struct bench *d)
 	return json_incref(json_array_get(json_at(list, "items"), 0));
 }
 
-/* Returns how many events the pod got. *text: the last message. */
+/* Returns how many events the pod got. *text: message of the last one. */
 static size_t told(struct bench *d, const char *pod, const char **text)
 {
 	int64_t newest = 0, rv;
@@ -162,7 +163,7 @@ static void of_its_claim_a_pod_hears_once(void **state)
 	bench_run(d, 5000);
 	w = claims(d);
 	assert_int_equal(w.n, 1);
-	for (int i = 0; i < 4; i++) { /* Plans during which the claim is in progress */
+	for (int i = 0; i < 4; i++) { /* Plans are made while the claim is in progress. */
 		bench_pod(d, arena_printf(d->a, "huge-%d", i), 9);
 		bench_run(d, 5000);
 	}
@@ -187,7 +188,8 @@ static void another_place_in_the_queue_is_no_news(void **state)
 	bench_pod(d, "huge", 9);
 	bench_run(d, 10000);
 	OWN_JSON first = the_event(d);
-	bench_pod(d, "ahead", 9); /* Among equal pods the name decides */
+	/* Otherwise equal pods are queued by name: "ahead" comes before "train". */
+	bench_pod(d, "ahead", 9);
 	bench_run(d, 10000);
 	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
 	OWN_JSON list = bench_json(d->text);
@@ -231,10 +233,11 @@ static void another_place_is_told_five_minutes_after_the_last_one(void **state)
 	bench_pod(d, "p-4", 8);
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "p-4", &text), 1);
-	bench_pod(d, "p-3", 8); /* Among equal pods the name decides */
+	/* Otherwise equal pods are queued by name: p-3 comes before p-4. */
+	bench_pod(d, "p-3", 8);
 	bench_run(d, 4 * 60 * 1000);
 	assert_int_equal(told(d, "p-4", &text), 1);
-	bench_run(d, 60 * 1000); /* Although nothing changes meanwhile */
+	bench_run(d, 60 * 1000); /* The event comes although nothing changed in the last minute. */
 	assert_int_equal(told(d, "p-4", &text), 2);
 	assert_true(str_starts(text, "place 2 in the queue: "));
 	bench_pod(d, "p-1", 8);
@@ -264,7 +267,8 @@ static void far_back_a_place_is_told_that_is_off_by_a_tenth(void **state)
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "p-39", &text), 1);
 	assert_true(str_starts(text, "place 30 in the queue: "));
-	pods(d, 7, 10); /* Among equal pods the name decides */
+	/* Otherwise equal pods are queued by name: the three new pods come before p-39. */
+	pods(d, 7, 10);
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(told(d, "p-39", &text), 1);
 	pods(d, 6, 7);
@@ -273,9 +277,8 @@ static void far_back_a_place_is_told_that_is_off_by_a_tenth(void **state)
 	assert_true(str_starts(text, "place 34 in the queue: "));
 }
 
-/* As with a Node with a taint unknown to drover, or a second scheduler that is down. */
-/* The machine is wiped since `at`: half an hour for the wipe, and ten minutes more until it
- * serves. */
+/* Sets up m-1 as wiped since `at`. The Provider expects half an hour for the wipe, and ten more
+ * minutes until the next node serves. */
 static void wiped_since(struct bench *d, int64_t at)
 {
 	struct provider_object p = *CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
@@ -313,7 +316,9 @@ static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_f
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "train", &text), 1);
 	assert_string_equal(text, expected_text(d, began, began));
-	wiped_since(d, began + 9 * min); /* A fourth of 40 min is 10 min */
+	/* The expected time moves by 9 min: less than a fourth of the 40 min that were reported, so
+	 * no event. */
+	wiped_since(d, began + 9 * min);
 	bench_run(d, 11 * min);
 	assert_int_equal(told(d, "train", &text), 1);
 	wiped_since(d, began + 11 * min);
@@ -345,7 +350,8 @@ static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 0);
 	bench_run(d, 15000);
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 1);
-	assert_int_equal(claims(d).n, 1); /* A claim for a different Node, see test_refused */
+	/* A claim for a different Node was created; test_refused.c tests why. */
+	assert_int_equal(claims(d).n, 1);
 }
 
 static double plans(struct bench *d)
@@ -384,7 +390,8 @@ static void what_is_nothing_new_for_the_planner_makes_no_plan(void **state)
 	assert_true(plans(d) == before + 1);
 }
 
-/* Objects changed while a plan is made are seen when the world is released. */
+/* The world is paused while a plan is made. Objects that change meanwhile reach the planner when
+ * the world is released. */
 static void what_changes_during_a_plan_makes_another_one(void **state)
 {
 	struct bench *d = *state;
@@ -407,7 +414,8 @@ static void what_changes_during_a_plan_makes_another_one(void **state)
 	assert_true(plans(d) == before + 1);
 }
 
-/* Endless changes would cause one plan after the other. */
+/* drover pauses after a long plan, because endless changes would otherwise cause one plan after the
+ * other. */
 static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 {
 	struct bench *d = *state;
@@ -421,7 +429,8 @@ static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 		bench_run(d, 20);
 	}
 	few = plans(d) - before;
-	assert_true(few > 20); /* A plan takes no time here */
+	/* Plans of an almost empty world take no time in this simulation, so no pause follows. */
+	assert_true(few > 20);
 	for (int i = 0; i < 30000; i++) {
 		struct world_node n = {.tenant = "team-b", .name = arena_printf(d->a, "n%d", i)};
 
@@ -435,7 +444,7 @@ static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 	}
 	assert_true(plans(d) - before > 2);
 	assert_true(plans(d) - before < few / 3);
-	/* No change waits for a pause that is over. */
+	/* Once the pause is over, the next change is planned at once. */
 	bench_run(d, 5000);
 	before = plans(d);
 	provisioner_kick(d->provisioner);
@@ -532,7 +541,9 @@ static void a_claim_that_is_being_created_is_planned_with(void **state)
 	}
 	assert_true(plans(d) > 20);
 	assert_int_equal(http_stats(d->c.http).in_flight, before + 1);
-	bench_pod(d, "eval", 8); /* No claim of another pod makes it wait */
+	/* The claim that is being created for the first pod does not delay the claim of another
+	 * pod. */
+	bench_pod(d, "eval", 8);
 	bench_run(d, 3000);
 	assert_int_equal(http_stats(d->c.http).in_flight, before + 2);
 	bench_pod(d, "third", 8);
@@ -552,7 +563,8 @@ static enum http_mem_fate creates_fare(const char *origin, const char *method, c
 		       : HTTP_MEM_WELL;
 }
 
-/* Whatever the sender learns of the creation. */
+/* Simulates a lost answer, no answer, and a request that the server gets twice: drover does not
+ * know whether the claim was created. */
 static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT,
@@ -583,7 +595,7 @@ static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 	}
 }
 
-/* Claims are created, but their list and watch do not answer. */
+/* Injected fault: a claim can be created, but list and watch of claims do not answer. */
 static enum http_mem_fate lags(const char *origin, const char *method, const char *target,
 			       void *arg)
 {
@@ -601,7 +613,7 @@ static void a_claim_that_no_cache_shows_yet_is_asked_for_and_not_made_anew(void 
 	struct bench *d = *state;
 
 	second_machine(d);
-	bench_away(d, &d->host, true); /* The watch ends */
+	bench_away(d, &d->host, true); /* The watch ends; from then on no cache shows new claims. */
 	bench_away(d, &d->host, false);
 	http_mem_fault(d->net, lags, NULL);
 	bench_pod(d, "train", 8);
@@ -646,7 +658,7 @@ static void after_three_failures_in_a_row_it_backs_off_and_says_so(void **state)
 	assert_int_equal(claims(d).n, 0);
 	bench_run(d, 2 * 60 * 1000);
 	assert_int_equal(claims(d).n, 1);
-	/* The fourth failure: twice as long. */
+	/* After the fourth failure, the wait is twice as long. */
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
@@ -698,7 +710,7 @@ static void backing_off_for_one_demand_holds_up_no_other(void **state)
 	for (int i = 0; i < 3; i++)
 		fail_claim(d);
 	assert_int_equal(claims(d).n, 0);
-	/* A second pool that could serve the pod is counted on its own. */
+	/* A second pool that could serve the pod has its own count of failures. */
 	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "spare"));
 	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
 	json_object_del(pool, "status");
@@ -730,7 +742,7 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 	assert_int_equal(claims(d).n, 1);
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
 	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
-	/* The pool may be used again, and claims in progress stay. */
+	/* After the wait, the first pool may be used again. Claims in progress stay. */
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(claims(d).n, 1);
 	OWN_JSON still = bench_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
@@ -738,7 +750,8 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 			    json_str_at(o, "metadata", "uid"));
 }
 
-/* Adds a failed claim of another tenant, as of a cloud: its machine is deleted with the claim. */
+/* Adds a failed claim of another tenant, and deletes the machine with the claim as a cloud Provider
+ * does. */
 static void failed_elsewhere(struct bench *d, const char *name, const char *tenant,
 			     const char *reason)
 {
@@ -795,8 +808,8 @@ static void failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else(void 
 	assert_int_equal(claims(d).n, 10);
 }
 
-/* Otherwise one tenant, after one failure of another tenant, could double the wait of all tenants
- * for ever. */
+/* One tenant's failures alone must not double the wait again and again: otherwise, after one
+ * failure of another tenant, one tenant could delay all tenants for ever. */
 static void one_tenant_alone_does_not_keep_a_pool_back_for_longer(void **state)
 {
 	struct bench *d = *state;
@@ -829,7 +842,7 @@ static void gang_pod(struct bench *d, const char *name)
 		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
 
-/* One machine from each of two pools, of which one pool backs off. */
+/* The gang needs one machine from each of two pools, of which one backs off. */
 static void of_a_gang_no_claim_is_created_while_another_one_is_held(void **state)
 {
 	struct bench *d = *state;
@@ -876,14 +889,14 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
-	/* The machine accepts a claim: its failures are forgotten. */
+	/* The machine accepts a claim: the number of claims that it did not accept is reset. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'x', 'uid': 'y'}}");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 1);
 }
 
-/* Two pods that would fit on one machine, but must not share one. */
+/* The two pods would fit on one machine, but their anti-affinity forbids it. */
 static void pods_that_must_be_apart_get_a_machine_each(void **state)
 {
 	struct bench *d = *state;

@@ -37,7 +37,7 @@ static size_t claims(struct bench *d)
 	return n;
 }
 
-/* Returns the message of the last event for this reason. */
+/* Returns the message of the last event with this reason; "" if there is none. */
 static const char *note(struct bench *d, const char *reason)
 {
 	const char *text = "";
@@ -75,8 +75,8 @@ static void a_pod_left_unbound_for_a_minute_gets_another_machine(void **state)
 	says(d, "Nominated", "kube-scheduler did not bind it within a minute on Node left");
 }
 
-/* The pod is nominated for a Node whose victims do not terminate, and kube-scheduler keeps the
- * nomination. */
+/* The pod is nominated for a Node whose pods are to be preempted. These victims do not terminate,
+ * and kube-scheduler keeps the nomination. */
 static void a_nominated_pod_waits_a_minute_for_its_victims(void **state)
 {
 	struct bench *d = *state;
@@ -107,10 +107,11 @@ static void after_two_nodes_of_a_type_it_gets_none_of_that_type(void **state)
 	assert_int_equal(claims(d), 0);
 	says(d, "RequirementsNotMet",
 	     "Node left-1, Node left-2: drover plans no more machines for it of type hgx");
-	bench_pod(d, "other", 8); /* Exclusions of one pod do not apply to another */
+	/* "other" is a different pod: the Nodes that refused the first pod do not count for it. */
+	bench_pod(d, "other", 8);
 	bench_run(d, 10000);
 	says(d, "RequirementsNotMet", "Node left-2");
-	assert_int_equal(claims(d), 0); /* The pod has room on a Node */
+	assert_int_equal(claims(d), 0); /* No claim, because the pod has room on a Node. */
 }
 
 static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **state)
@@ -137,7 +138,8 @@ static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **sta
 	assert_int_equal(claims(d), 1);
 }
 
-/* kube-scheduler judges no pod at all: it is down, and does not disagree with drover. */
+/* kube-scheduler evaluates no pod at all: it is down. That is no refusal of a Node by
+ * kube-scheduler. */
 static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 {
 	struct bench *d = *state;
@@ -151,7 +153,8 @@ static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 	bench_run(d, 10 * MINUTE_MS);
 	assert_int_equal(claims(d), 0);
 	assert_true(bench_events(&d->team, "RoomOnNode") >= 1);
-	bench_pod(d, "huge", 9); /* kube-scheduler works again */
+	/* kube-scheduler evaluates a pod again, so now it does refuse the Node. */
+	bench_pod(d, "huge", 9);
 	bench_run(d, 2 * MINUTE_MS);
 	assert_int_equal(claims(d), 1);
 }

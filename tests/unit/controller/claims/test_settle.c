@@ -28,8 +28,8 @@ static int64_t micros(const char *text)
 	return m;
 }
 
-/* Returns the ledger with one more row, of a claim that ended. The claims of earlier rows no longer
- * exist. */
+/* Returns the ledger *p with one row added, of a claim that ended at `at`. The claims of the
+ * earlier rows no longer exist. */
 static struct burst_ledger settle(const struct burst_ledger *p, int64_t at, int64_t now,
 				  const char *tenant, const char *amount, bool by_work,
 				  struct arena *a)
@@ -62,7 +62,7 @@ static int64_t sum(const struct burst_ledger *p, int64_t from)
 	return total;
 }
 
-/* Summing rows changes no amount of any period that a budget can ask for. */
+/* Summing up rows changes no amount in any period that a budget can query. */
 static void no_period_ever_loses_or_gains(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -109,8 +109,8 @@ static void what_is_there_keeps_its_row(void **state)
 	assert_string_equal(l.v[3].claim, "three");
 }
 
-/* A budget for each Workload keeps rows apart until there are too many; then only the sum is
- * kept. */
+/* Budgets of scope Workload need separate rows for each workload. Beyond the list's limit, only the
+ * sum is kept. */
 static void more_than_the_list_holds_is_summed(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -133,7 +133,8 @@ static void more_than_the_list_holds_is_summed(void **state)
 	assert_int_equal(sum(&p, INT64_MIN), (BURST_LEDGER_ROWS + 1) * MONEY_UNIT);
 }
 
-/* 20 per hour, 40 committed at 22:00 for two hours, and still running at 03:30 of the next day. */
+/* A claim costs 20 per hour. 40 were committed for two hours at 22:00, and the claim still runs at
+ * 03:30 of the next day. */
 static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state)
 {
 	const int64_t midnight = burst_period_start(BURST_DAY, NOW);
@@ -165,7 +166,8 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	assert_string_equal(l.v[0].work, "Job default/train");
 	assert_int_equal(l.v[1].time, midnight);
 	assert_int_equal(micros(l.v[1].amount), micros("60"));
-	assert_int_equal(l.v[2].time, midnight + 3 * HOUR); /* Beginning of the current hour */
+	/* Beginning of the current hour, whose share is not over yet. */
+	assert_int_equal(l.v[2].time, midnight + 3 * HOUR);
 	assert_int_equal(micros(l.v[2].amount), micros("10"));
 }
 

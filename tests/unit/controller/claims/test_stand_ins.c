@@ -1,5 +1,5 @@
-/* Which claims wait for a replacement, and after which plans it is created.
- * tests/world/test_drift.c tests the replacement as a whole. */
+/* Tests which drifted claims wait for a replacement, and after which plans the replacement is
+ * created. tests/world/test_drift.c tests the replacement as a whole. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -79,7 +79,8 @@ static void one_is_looked_for_at_a_time_and_none_is_denied(void **state)
 	expect(d, "old-1", "looks for a machine to replace it");
 	assert_int_equal(kicks, 1);
 	expect(d, "old-2", "waits for the replacements of other Nodes");
-	/* Claims of the plan come first, and another plan follows. */
+	/* The plan opened claims of its own, which come first; the replacement must wait for the
+	 * next plan. */
 	assert_null(stand_ins_plan(stand_ins, &busy, w, false, d->a, &out));
 	expect(d, "old-1", "looks for a machine to replace it");
 	assert_null(stand_ins_plan(stand_ins, &empty, w, false, d->a, &out));

@@ -42,7 +42,8 @@ static const char *at(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(t, ms));
 }
 
-/* Returns one failure, `ago` minutes ago, of a claim c-N of its own. */
+/* Returns the JSON text of one failure of m-n, `ago` minutes ago, of a claim that no other failure
+ * names. */
 static const char *failure(struct bench *d, int n, const char *reason, int ago, const char *pool)
 {
 	return arena_printf(
@@ -80,7 +81,8 @@ static void the_third_machine_stops_the_line_and_not_the_third_failure(void **st
 	fails(d, 3, "JoinTimeout", 3, "h100");
 	assert_true(open_at(d, &here));
 	assert_null(stop.scope);
-	fails(d, 4, "AgentSilent", 2, "h100"); /* A different reason */
+	/* A failure with a different reason does not count. */
+	fails(d, 4, "AgentSilent", 2, "h100");
 	assert_true(open_at(d, &here));
 	fails(d, 5, "JoinTimeout", 1, "h100");
 	assert_false(open_at(d, &here));
@@ -120,7 +122,8 @@ static void claim(struct bench *d, const char *name, const char *status)
 			name, status));
 }
 
-/* A tenant's API server may refuse Nodes as long as it likes: other tenants' claims go on. */
+/* A tenant's API server may refuse Nodes for as long as it likes: the circuit breaker (stop_line)
+ * still lets claims of other tenants pass. */
 static void one_tenant_stops_no_line_of_others(void **state)
 {
 	struct bench *d = *state;
@@ -128,17 +131,19 @@ static void one_tenant_stops_no_line_of_others(void **state)
 	for (int n = 2; n < 5; n++)
 		fails_for(d, n, n, "team-a", "joining");
 	assert_false(open_at(
-		d, &here)); /* No other tenant has claims here: the image may be the cause */
+		d, &here)); /* No other tenant has claims here, so the image may be the cause. */
 	fails_for(d, 5, 300, "team-b", "joining");
 	assert_true(open_at(d, &here));
-	fails_for(d, 4, 4, "team-a", "imaging"); /* A tenant cannot cause a failure of imaging */
+	/* A tenant cannot cause a failure of imaging, so this one counts for all. */
+	fails_for(d, 4, 4, "team-a", "imaging");
 	assert_false(open_at(d, &here));
-	fails_for(d, 4, 4, "team-b", "joining"); /* Other tenants fail as well */
+	/* Another tenant fails as well, so the image is the cause for all. */
+	fails_for(d, 4, 4, "team-b", "joining");
 	assert_false(open_at(d, &here));
 }
 
-/* No other tenant has had claims here: the image may be the cause, so all tenants wait. The wait
- * doubles only for the tenant that fails. */
+/* No other tenant has had claims here, so the image may be the cause, and all tenants wait. Only
+ * for the tenant that fails does each failed trial double the wait. */
 static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(void **state)
 {
 	struct bench *d = *state;
@@ -156,19 +161,22 @@ static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(voi
 	assert_false(open_at(d, &a));
 	assert_true(stop.next > now(d) + 14 * MIN && stop.next <= now(d) + 15 * MIN);
 	assert_true(open_at(d, &b));
-	assert_string_equal(stop.scope, "image"); /* The claim is the trial */
+	/* One claim of team-b may pass, as a trial of the image. */
+	assert_string_equal(stop.scope, "image");
 	assert_int_equal(stop.next, 0);
-	claim(d, "the-one", "{'phase': 'Pending'}"); /* A trial of any tenant: one at a time */
+	/* A trial of any tenant is in progress: one at a time. */
+	claim(d, "the-one", "{'phase': 'Pending'}");
 	assert_false(open_at(d, &b));
 	bench_status(d, OBJECT_NODE_CLAIM, "the-one", "{'phase': 'Failed'}");
 	assert_true(open_at(d, &b));
-	/* The trial fails for the same reason: the image is the cause */
+	/* The trial of team-b fails for the same reason: the image is the cause, and all tenants
+	 * wait. */
 	fails_for(d, 6, 1, "team-b", "joining");
 	assert_false(open_at(d, &a));
 	assert_false(open_at(d, &b));
 	assert_true(stop.next > now(d) + 18 * MIN && stop.next <= now(d) + 19 * MIN);
 	bench_status(d, OBJECT_MACHINE, "m-6", "{'failures': []}");
-	/* Failures that no tenant can cause pause all tenants. */
+	/* Failures that no tenant can cause (imaging) pause all tenants. */
 	for (int n = 2; n < 6; n++)
 		fails_for(d, n, n == 5 ? 5 : 60 + n, "team-a", "imaging");
 	assert_false(open_at(d, &b));
@@ -200,7 +208,7 @@ static void failures_further_apart_than_half_an_hour_stop_nothing(void **state)
 	assert_false(open_at(d, &here));
 }
 
-/* Each failed trial, whatever its reason, doubles the wait, up to 2 h. */
+/* Each failed trial doubles the wait up to 2 h, whatever its reason. */
 static void the_wait_doubles(void **state)
 {
 	struct bench *d = *state;
@@ -210,20 +218,23 @@ static void the_wait_doubles(void **state)
 	bench_status(d, OBJECT_MACHINE, "m-4",
 		     arena_printf(d->a, "{'failures': [%s, %s]}",
 				  failure(d, 4, "JoinTimeout", 300, "h100"),
-				  /* A trial was in progress */
+				  /* This claim was in progress when the pause began: its failure is
+				   * no failed trial and does not double the wait. */
 				  failure(d, 4, "AgentSilent", 295, "h100")));
 	assert_true(open_at(d, &here));
 	assert_string_equal(stop.scope, "image");
 	assert_int_equal(stop.next, 0);
 	fails(d, 5, "AgentSilent", 15, "h100");
 	assert_false(open_at(d, &here));
-	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 5); /* 20 min after the failure */
+	/* The wait is 20 min from the last failure, 15 minutes ago. */
+	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 5);
 	fails(d, 5, "AgentSilent", 270, "h100");
 	fails(d, 6, "AgentSilent", 240, "h100");
 	fails(d, 7, "AgentSilent", 190, "h100");
 	fails(d, 8, "AgentSilent", 100, "h100");
 	assert_false(open_at(d, &here));
-	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 20); /* 120 min after the failure */
+	/* The wait is 120 min, its maximum, from the last failure. */
+	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 20);
 }
 
 static void one_wrong_image_stops_the_image_alone(void **state)
@@ -260,7 +271,8 @@ static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(voi
 	assert_false(open_at(d, &elsewhere));
 	assert_string_equal(stop.scope, "rack");
 	assert_string_equal(stop.name, "r0");
-	assert_false(open_at(d, &next_rack)); /* The three machines belong to its provider, too */
+	/* The next rack is paused too, because the three machines belong to its Provider. */
+	assert_false(open_at(d, &next_rack));
 	assert_string_equal(stop.scope, "provider");
 	hall = CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
 	assert_true(stop_line_stops_provider(stop_line_read(&d->c, d->a), hall, &stop));

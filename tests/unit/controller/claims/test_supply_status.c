@@ -1,4 +1,4 @@
-/* Conditions of NodePools and Providers, in a whole simulated world. */
+/* Tests the conditions of NodePools and Providers in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #define RACK "providers.drover.dev/rack"
 #define TEAM "virtualclusters.drover.dev/team-a"
 
-/* Returns "True Ready" for a condition; "" if there is none. A static buffer. */
+/* Returns status and reason of a condition, such as "True Ready"; "" if there is none. The buffer
+ * is static. */
 static const char *says(const struct sim_world *w, const char *key, const char *type)
 {
 	static char text[512];
@@ -112,8 +113,8 @@ static void a_tenant_is_told_what_its_nodes_have_and_when_it_answered_last(void 
 	(void)state;
 	start(&w, 2);
 	assert_string_equal(status_of(&w, TEAM, "allocated"), "");
-	/* The finalizer is written first: of two writes based on one version the second would be
-	 * refused. */
+	/* The first write adds the finalizer. The status is not written at the same time, because
+	 * the second of two writes based on one version would be refused. */
 	w.refused = "/virtualclusters/team-a?";
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(&w.servers[0], "claimed", 60);
@@ -203,7 +204,7 @@ static void nothing_is_written_while_nothing_changes(void **state)
 	world_stop(&w);
 }
 
-/* Two writers of one list of conditions: each preserves the other's. */
+/* Two modules write conditions of the same list: each preserves the conditions of the other. */
 static void the_verdict_of_a_bad_spec_stands_beside_the_summary(void **state)
 {
 	struct sim_world w;

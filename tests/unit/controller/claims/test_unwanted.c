@@ -1,5 +1,5 @@
-/* Which claims are unwanted after each plan. tests/world/test_join.c tests that claim and machine
- * follow. */
+/* Tests which claims are unwanted (no pod is planned on them) after each plan.
+ * tests/world/test_join.c tests what happens to the claim and its machine. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static void on_notice(enum notice what, const char *name, void *arg)
 	told += what == NOTICE_CLAIM;
 }
 
-/* Adds a claim, created by drover or by an operator. state: of m-1, which accepted the claim; NULL:
- * no machine is known. */
+/* Adds claim `name`, created by drover or (by_hand) by an operator. machine_state: state of m-1,
+ * which accepted the claim; NULL: no machine is known. */
 static const struct node_claim *put_claim(struct bench *d, const char *name, bool by_hand,
 					  const char *machine_state)
 {
@@ -59,7 +59,7 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* Makes a plan with one pod; outcome -1: without pods. */
+/* Passes a plan with one pod of this outcome; outcome -1: a plan without pods. */
 static void plan(int outcome, const char *target, enum plan_reason_code why)
 {
 	struct plan_reason r = {.pool = "", .code = why};
@@ -88,7 +88,7 @@ static void a_claim_is_unwanted_from_when_no_pod_is_placed_on_it(void **state)
 	assert_int_equal(told, 1);
 	bench_run(d, 7000);
 	told = 0;
-	plan(PLAN_ON_CLAIM, "c-2", 0); /* The pod is on a different claim */
+	plan(PLAN_ON_CLAIM, "c-2", 0); /* The pod is planned on a different claim. */
 	assert_int_equal(unwanted_ms(unwanted, n), 7000);
 	assert_int_equal(told, 0);
 	plan(PLAN_ON_CLAIM, "c-1", 0);
@@ -137,12 +137,14 @@ static void a_machine_that_was_written_to_goes_on(void **state)
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'imaging'}");
-	assert_int_equal(unwanted_ms(unwanted, n), -1); /* Also before the next plan */
+	/* The claim is wanted at once, before the next plan is made. */
+	assert_int_equal(unwanted_ms(unwanted, n), -1);
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 }
 
-/* After a restored backup it is not known what the machine has done. */
+/* After a backup was restored, drover does not know what the machine has done: the claim is never
+ * unwanted. */
 static void a_claim_without_a_machine_or_with_a_node_stays(void **state)
 {
 	struct bench *d = *state;
@@ -159,7 +161,7 @@ static void a_claim_without_a_machine_or_with_a_node_stays(void **state)
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 }
 
-/* All its pods may still exist. */
+/* The tenant does not answer, so all pods of the claim may still exist. */
 static void of_a_tenant_that_is_not_heard_no_claim_is_taken_back(void **state)
 {
 	struct bench *d = *state;
@@ -179,7 +181,8 @@ static void of_a_tenant_that_is_not_heard_no_claim_is_taken_back(void **state)
 	bench_away(d, &d->team, false);
 	bench_run(d, 120000);
 	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
-	assert_int_equal(unwanted_ms(unwanted, n), -1); /* Until a plan has seen its pods */
+	/* The tenant answers again, but no plan has seen its pods yet. */
+	assert_int_equal(unwanted_ms(unwanted, n), -1);
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 }

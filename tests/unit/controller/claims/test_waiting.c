@@ -1,4 +1,4 @@
-/* waiting: lists of waiting pods are published as a whole, and rarely. */
+/* Tests that the list of waiting pods is published as a whole, and at most every ten seconds. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void put(struct bed *b, const char *pod, int64_t place, const char *reaso
 						      .claim = claim});
 }
 
-/* Passes a plan with that pod alone, and runs for ms. */
+/* Passes a plan in which only this pod waits (NULL: none), then runs for ms. */
 static void plan(struct bed *b, const char *pod, int64_t place, const char *reason, int64_t ms)
 {
 	waiting_begin(b->w);
@@ -73,13 +73,14 @@ static void plan(struct bed *b, const char *pod, int64_t place, const char *reas
 	run(b, ms);
 }
 
-/* Writes the status as supply_status does. False: nothing was written. */
+/* Writes the status as supply_status does. Returns false if nothing had to be written. */
 static bool writes(struct bed *b)
 {
 	struct virtual_cluster_waits out;
 	const bool changed = waiting_status(b->w, &b->vc, b->a, &out);
 
-	for (size_t i = 0; changed && i < out.n; i++) { /* The API server stores a copy */
+	for (size_t i = 0; changed && i < out.n; i++) {
+		/* Copies the texts, as the API server stores a copy. */
 		out.v[i].pod = arena_strdup(b->a, out.v[i].pod);
 		out.v[i].message = arena_strdup(b->a, out.v[i].message);
 		out.v[i].claim = arena_strdup(b->a, out.v[i].claim);
@@ -100,7 +101,7 @@ static void nothing_is_written_before_a_plan_was_gone_through(void **state)
 	put(b, "ns/p", 1, "NoCapacity", NULL);
 	run(b, WAITING_MS);
 	assert_false(writes(b));
-	plan(b, "ns/q", 2, "NoCapacity", 1); /* The list before was given up */
+	plan(b, "ns/q", 2, "NoCapacity", 1); /* The unfinished list with ns/p is dropped. */
 	assert_int_equal(b->published, 1);
 	assert_true(writes(b));
 	assert_int_equal(b->vc.status.waiting.n, 1);
@@ -111,7 +112,8 @@ static void lists_are_published_at_most_every_ten_seconds_and_the_newest_counts(
 {
 	struct bed *b = *state;
 
-	plan(b, NULL, 0, NULL, 1); /* No pod waits: an empty list delays no later one */
+	/* No pod waits: publishing an empty list does not delay the next list. */
+	plan(b, NULL, 0, NULL, 1);
 	assert_int_equal(b->published, 0);
 	plan(b, "ns/p", 5, "NoCapacity", 1);
 	assert_int_equal(b->published, 1);
@@ -161,7 +163,7 @@ static void a_list_is_bounded_in_rows_and_bytes(void **state)
 	const struct virtual_cluster_waits *v = &b->vc.status.waiting;
 
 	memset(text, 'x', sizeof(text));
-	/* A character across the limit */
+	/* A two-byte character lies across the length limit. */
 	memcpy(text + VIRTUAL_CLUSTER_MESSAGE_MAX - 1, "\xc3\xa9", 2);
 	text[sizeof(text) - 1] = '\0';
 	waiting_begin(b->w);

@@ -1,5 +1,5 @@
-/* Which machines are warm, and for which pool. tests/world/test_warm.c tests how they are
- * started. */
+/* Tests which machines should be warm (powered on, with the agent running), and for which pool.
+ * tests/world/test_warm.c tests how they are started. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -63,7 +63,7 @@ static void pool_wants(struct bench *d, const char *pool, int nodes)
 		    arena_printf(d->a, "{'spec': {'warm': {'nodes': %d}}}", nodes));
 }
 
-/* Returns "m-1=h100 m-2=other": the present wishes. */
+/* Returns the machines that should be warm and their pools, such as "m-1=h100 m-2=other". */
 static const char *wishes(struct bench *d)
 {
 	const char *text = "";
@@ -158,7 +158,8 @@ static void what_is_warm_stays_and_what_is_not_up_goes_first(void **state)
 	is_warm_for(d, "m-3", "h100", false);
 	is_warm_for(d, "m-4", "h100", true);
 	pool_wants(d, "h100", 2);
-	assert_string_equal(wishes(d), "m-3=h100 m-4=h100"); /* In one rack, and still preferred */
+	/* The machines that are warm already are preferred, although both are in one rack. */
+	assert_string_equal(wishes(d), "m-3=h100 m-4=h100");
 	pool_wants(d, "h100", 1);
 	assert_string_equal(wishes(d), "m-4=h100");
 	pool_wants(d, "h100", 0);
@@ -242,7 +243,8 @@ static void pools_come_by_weight_and_a_machine_is_kept_for_one(void **state)
 	is_warm_for(d, "m-1", "h100", true);
 	is_warm_for(d, "m-2", "other", true);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=other m-5=other m-6=h100");
-	/* A machine that one pool gives up is taken over by the other while it is on. */
+	/* While a machine that one pool gives up is powered on, the other pool takes it over; once
+	 * it is off, it is not preferred. */
 	pool_wants(d, "h100", 0);
 	bench_status(d, OBJECT_MACHINE, "m-2",
 		     "{'warmFor': null, 'agent': null, 'power': {'state': 'Off'}}");
@@ -257,7 +259,8 @@ static void a_pool_of_the_same_name_is_another_one(void **state)
 		     "{'power': {'state': 'On'}, 'warmFor': {'name': 'h100', 'uid': 'of before'}}");
 	assert_string_equal(wishes(d), "");
 	pool_wants(d, "h100", 1);
-	assert_string_equal(wishes(d), "m-6=h100"); /* Taken over, because it is on */
+	/* The new pool takes over m-6, because that machine is powered on. */
+	assert_string_equal(wishes(d), "m-6=h100");
 	assert_string_equal(said(d, "h100"), "Warming: 0 of 1: the others are being started");
 }
 

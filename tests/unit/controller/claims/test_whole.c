@@ -1,4 +1,4 @@
-/* whole: which of a plan's claims are created if one of them is held back. */
+/* Tests which of a plan's claims are created if one of them must wait. */
 #include "tests/unit/testing.h"
 
 #include "controller/claims/whole.h"
@@ -48,7 +48,7 @@ static void one_that_is_held_holds_all_that_need_it(void **state)
 	assert_false(v[2].goes); /* Gang 2 has a pod on a claim of gang 1 */
 	assert_true(v[3].goes);
 	all(v);
-	v[2].goes = false; /* No pod of gang 1 is on it */
+	v[2].goes = false; /* No pod of gang 1 is on claim 2, so gang 1 does not wait. */
 	whole_gangs(&plan, v, a);
 	assert_true(v[0].goes && v[1].goes && v[3].goes);
 }

@@ -49,7 +49,8 @@ static void a_world_that_is_held_catches_up_with_the_caches(void **state)
 	world_sync_tenant_reset(d->sync, "team-a");
 	assert_int_equal(pods(d), 0);
 	assert_int_equal(machines(d), 1);
-	/* No cache has the pod; everything else still exists. */
+	/* The pod was added while the world was paused, and no cache has it: it disappears at the
+	 * release. Everything else stays. */
 	world_sync_release(d->sync);
 	assert_false(world_sync_held(d->sync));
 	assert_int_equal(pods(d), 0);
@@ -74,13 +75,14 @@ static void what_went_and_came_while_it_was_held_is_there_once(void **state)
 	bench_run(d, 5000);
 	assert_int_equal(pods(d), 1);
 	world_sync_hold(d->sync);
-	world_sync_tenant_reset(d->sync, "team-a"); /* Its pods are read again, this one too */
+	/* All pods of the tenant are read again, including this one. */
+	world_sync_tenant_reset(d->sync, "team-a");
 	world_sync_pod(d->sync, "team-a", "default", "one",
 		       KUBE_CACHE_GET(tenant_get(d->tenants, "team-a")->pods, world_pod, "default",
 				      "one"));
 	world_sync_release(d->sync);
 	assert_int_equal(pods(d), 1);
-	/* Objects that did not come again after the reset are gone. */
+	/* Pods that are not added again after the reset are removed from the world. */
 	world_sync_hold(d->sync);
 	world_sync_tenant_reset(d->sync, "team-a");
 	world_sync_release(d->sync);

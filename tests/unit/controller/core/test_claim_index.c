@@ -48,7 +48,7 @@ static void claims_are_found_by_tenant_and_by_machine(void **state)
 	assert_int_equal(ask(d, CLAIM_BY_TENANT, NULL), 0);
 	assert_int_equal(ask(d, CLAIM_BY_MACHINE, "m-2"), 1);
 	assert_string_equal(found[0], "two");
-	/* status names another machine than spec */
+	/* status names another machine than spec: the claim is found under both. */
 	bench_status(d, OBJECT_NODE_CLAIM, "two", "{'machineRef': {'name': 'm-9', 'uid': 'u'}}");
 	assert_int_equal(ask(d, CLAIM_BY_MACHINE, "m-9"), 1);
 	assert_int_equal(ask(d, CLAIM_BY_MACHINE, "m-2"), 1);

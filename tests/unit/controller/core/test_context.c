@@ -15,8 +15,8 @@ static void on_stopped(void *arg)
 	(void)arg;
 }
 
-/* A queued call is checked just before it is sent: by then the lease may be old, the clock wrong,
- * or another replica the leader. */
+/* A queued call is checked again just before it is sent: meanwhile the lease may be too old, the
+ * clock wrong, or another replica the leader. */
 static void nothing_may_be_changed_on_an_old_lease_or_by_a_wrong_clock(void **state)
 {
 	struct bench *d = *state;
@@ -29,7 +29,7 @@ static void nothing_may_be_changed_on_an_old_lease_or_by_a_wrong_clock(void **st
 	struct err e;
 
 	d->c.lease = kube_lease_new(d->g, &s);
-	assert_int_equal(ctx_may_change(&d->c, &e), -1); /* this replica does not lead yet */
+	assert_int_equal(ctx_may_change(&d->c, &e), -1); /* This replica is not the leader yet. */
 	bench_run(d, 5000);
 	assert_true(ctx_may_act(&d->c));
 	assert_ok(ctx_may_change(&d->c, &e), &e);

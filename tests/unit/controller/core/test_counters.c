@@ -1,5 +1,5 @@
-/* The metrics: what they count on a whole simulated world, and that docs/metrics.md lists them
- * all. */
+/* Tests what the metrics count in a whole simulated world, and that docs/metrics.md lists all of
+ * them. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -49,8 +49,8 @@ static char *manual(void)
 	return text;
 }
 
-/* True if the manual's table contains the family with its help text: | `name` | type | labels |
- * help | */
+/* True if the manual's table has a row for metric `name` with this help text: | `name` | type |
+ * labels | help | */
 static bool in_manual(const char *text, const char *name, const char *help)
 {
 	char head[128], tail[400];
@@ -212,7 +212,7 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 	world_stop(&w);
 }
 
-/* --- without a world -------------------------------------------------------------------------- */
+/* --- without a simulated world ---------------------------------------------------------------- */
 
 static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 {

@@ -1,4 +1,4 @@
-/* Adding or removing one finalizer leaves the other ones as they are. */
+/* Tests that adding or removing drover's finalizer leaves all other finalizers as they are. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

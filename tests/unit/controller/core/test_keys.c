@@ -76,7 +76,7 @@ static void no_evidence_key_is_made_once_a_record_exists(void **state)
 	size_t n;
 
 	bench_put(d, RECORD);
-	/* true: only work that needs the evidence key stops */
+	/* Ready, although the evidence key is missing: only work that needs this key stops. */
 	assert_true(ready_after(d, 60000, NULL));
 	bench_run(d, 60000);
 	assert_null(keys_evidence(d->c.keys));
@@ -84,7 +84,7 @@ static void no_evidence_key_is_made_once_a_record_exists(void **state)
 	assert_int_equal(n, 0);
 	OWN_JSON made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-evidence-key");
 	assert_null(made);
-	/* The other two Secrets may be created anew at any time. */
+	/* drover creates the other two Secrets if they are missing, even though records exist. */
 	OWN_JSON boot = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-boot-key");
 	assert_non_null(boot);
 	/* An operator restores the old key. */
@@ -144,7 +144,9 @@ static unsigned published(struct bench *d, const char *public)
 
 	json_object_foreach (json_at(o, "data"), key, v)
 		n += str_eq(json_string_value(v), public) << str_eq(key, "current");
-	return n; /* 1: the key is published as an old key; 3: also as the current one */
+	/* 0: the key is not published; 1: it is published as an old key; 3: it is also the current
+	 * key */
+	return n;
 }
 
 static void public_keys_are_published_and_stay_so(void **state)
@@ -160,7 +162,8 @@ static void public_keys_are_published_and_stay_so(void **state)
 	d->c.leading = false;
 	keys_publish(d->c.keys);
 	bench_run(d, 1000);
-	assert_int_equal(published(d, before), 0); /* another replica leads */
+	/* Nothing is published, because this replica does not lead. */
+	assert_int_equal(published(d, before), 0);
 	d->c.leading = true;
 	keys_publish(d->c.keys);
 	bench_run(d, 1000);
@@ -282,7 +285,7 @@ static void what_is_derived_depends_on_text_and_key_alone(void **state)
 
 	bench_secret(d, "drover-boot-key", "key", "0123456789abcdef0123456789abcdef", NULL, NULL);
 	bench_keys(d);
-	/* Expected value from Python: hmac.new(key, text, "sha256") */
+	/* The expected value was computed in Python: hmac.new(key, text, "sha256") */
 	keys_derive(d->c.keys, "what do ya want for nothing?", one);
 	assert_string_equal(one,
 			    "137e6557c3c13a1ca5dc7e52a389a0f86be8cb4db4ae61c62396058b00acacd0");

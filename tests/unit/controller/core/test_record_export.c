@@ -63,8 +63,8 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* Stores a good record of the machine, signed by agent and drover. held: with the finalizer, as
- * created with an evidence_dir. */
+/* Stores a good WipeRecord of the machine, signed by the agent and by drover. held: the record has
+ * the finalizer that keeps it until it is exported (as if created with evidence_dir set). */
 static void put_record(struct bench *d, const char *machine, int64_t tenancy, int64_t end,
 		       bool held)
 {
@@ -123,7 +123,8 @@ static bool stands(struct bench *d, const char *name)
 	return o && !json_at(o, "metadata", "deletionTimestamp");
 }
 
-/* Returns the file's text; NULL: no such file. */
+/* Returns the text of a file in the machine's directory; the caller frees it. NULL: no such
+ * file. */
 static char *file(const char *machine, const char *name)
 {
 	char *folder = mem_printf("%s/%s", dir, machine), *text;
@@ -168,7 +169,8 @@ static void a_record_is_written_and_then_let_go(void **state)
 	/* An auditor can verify the exported files. */
 	a = audit_new();
 	want = record_files_read(dir, "keys.json", &d->e);
-	assert_int_equal(audit_keys(a, want), 2); /* current key, and the same key in the list */
+	/* The current key, and the same key in the list of all keys. */
+	assert_int_equal(audit_keys(a, want), 2);
 	audit_add(a, "file", text, strlen(text));
 	audit_run(a, NULL);
 	assert_int_equal(audit_count(a, AUDIT_PROVED), 1);
@@ -236,13 +238,14 @@ static void a_file_is_never_written_over(void **state)
 	assert_ok(record_files_keep(dir, "m-1", "m-1-41-1.json", "another\n", &d->e), &d->e);
 	r = record_export_new(&d->c);
 	bench_run(d, 30000);
-	assert_false(is_held(d, "m-1-40-1")); /* the file has the same text: released */
+	/* The file already has the same text, so the record counts as exported. */
+	assert_false(is_held(d, "m-1-40-1"));
 	assert_true(is_held(d, "m-1-41-1"));
 	text = file("m-1", "m-1-41-1.json");
 	assert_string_equal(text, "another\n");
 	free(text);
 	assert_int_equal(bench_events(&d->host, "RecordFileDiffers"), 1);
-	/* An operator moves the file away. */
+	/* An operator moves away the file with the different text. */
 	text = mem_printf("%s/m-1-41-1.json", folder);
 	unlink(text);
 	free(text);
@@ -256,7 +259,7 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 {
 	struct bench *d = *state;
 	char *blocked = mem_printf("%s/m-1", dir);
-	FILE *f = fopen(blocked, "w"); /* a file where the machine's directory would be */
+	FILE *f = fopen(blocked, "w"); /* A file blocks the path of the machine's directory. */
 	struct record_export *r;
 
 	fclose(f);
@@ -265,7 +268,7 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 	r = record_export_new(&d->c);
 	bench_run(d, 600000);
 	assert_true(is_held(d, "m-1-41-1"));
-	assert_false(is_held(d, "m-2-7-1")); /* other records are exported */
+	assert_false(is_held(d, "m-2-7-1")); /* Records of other machines are still exported. */
 	assert_true(bench_events(&d->host, "RecordNotExported") >= 1);
 	unlink(blocked);
 	bench_run(d, 600000);
@@ -275,7 +278,8 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 	record_export_free(r);
 }
 
-/* A limit on the size of files simulates a disk that becomes full in the middle of a file. */
+/* A limit on the size of files (RLIMIT_FSIZE) simulates a disk that becomes full in the middle of a
+ * file. */
 static void a_full_disk_leaves_no_half_file(void **state)
 {
 	struct bench *d = *state;
@@ -307,8 +311,8 @@ static void a_full_disk_leaves_no_half_file(void **state)
 	record_export_free(r);
 }
 
-/* Two replicas that both act as leader, on one directory: one writes the file, the other gets an
- * error. */
+/* Two replicas act as leader at the same time and write to the same directory. One writes the file,
+ * the other gets an error. */
 static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **state)
 {
 	size_t len = 1 << 20;
@@ -347,8 +351,8 @@ static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **sta
 	}
 }
 
-/* Another program with write access to the directory must not be able to redirect drover or block
- * it. */
+/* Another program with write access to the directory must not be able to redirect drover's files or
+ * to block drover. */
 static void what_is_no_plain_file_is_refused_and_left_alone(void **state)
 {
 	struct bench *d = *state;
@@ -366,12 +370,13 @@ static void what_is_no_plain_file_is_refused_and_left_alone(void **state)
 	put_record(d, "m-1", 41, loop_wall(d->l), true);
 	put_record(d, "m-1", 42, loop_wall(d->l), true);
 	put_record(d, "m-2", 1, loop_wall(d->l), true);
-	alarm(60); /* opening a pipe without a writer would block */
+	alarm(60); /* Opening a pipe without a writer would block; then the alarm ends the test. */
 	r = record_export_new(&d->c);
 	bench_run(d, 60000);
 	alarm(0);
 	assert_true(is_held(d, "m-1-40-1") && is_held(d, "m-1-41-1") && is_held(d, "m-2-1-1"));
-	assert_false(is_held(d, "m-1-42-1")); /* other records are not delayed */
+	/* The record whose path is free is exported without delay. */
+	assert_false(is_held(d, "m-1-42-1"));
 	assert_false(has_file("elsewhere", "m-2-1-1.json"));
 	record_export_free(r);
 	free(folder);
@@ -398,7 +403,7 @@ static void a_name_with_a_slash_leads_nowhere(void **state)
 	record_export_free(r);
 }
 
-/* --- retention -------------------------------------------------------------------------------- */
+/* --- how long records stay -------------------------------------------------------------------- */
 
 static void the_newest_three_of_each_machine_stay(void **state)
 {
@@ -409,8 +414,8 @@ static void the_newest_three_of_each_machine_stay(void **state)
 		put_record(d, "m-1", t, loop_wall(d->l), true);
 	for (int64_t t = 1; t <= 3; t++)
 		put_record(d, "m-2", t, loop_wall(d->l), true);
-	/* The machine's clean status depends on an old record, and one record could not be
-	 * exported. */
+	/* m-1 is clean by an old record (36), and a different file blocks the export of another
+	 * record (37): both stay. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-36-1'}}");
 	assert_ok(record_files_keep(dir, "m-1", "m-1-37-1.json", "another\n", &d->e), &d->e);
 	r = record_export_new(&d->c);
@@ -434,14 +439,16 @@ static void without_an_export_they_stay_400_days(void **state)
 	struct record_export *r;
 
 	d->c.o.evidence_dir = NULL;
-	put_record(d, "m-1", 38, now, false); /* the machine depends on this record */
-	put_record(d, "m-1", 39, now, true);  /* waits for an export that is no longer configured */
+	put_record(d, "m-1", 38, now, false); /* The machine is clean by this record. */
+	/* The finalizer waits for an export, which is no longer configured. */
+	put_record(d, "m-1", 39, now, true);
 	put_record(d, "m-1", 40, now, false);
-	put_record(d, "gone", 7, now, false); /* the newest record of its machine */
+	put_record(d, "gone", 7, now, false); /* The newest record of its machine. */
 	loop_sim_set_clock(d->l, 2 * DAY_MS);
-	put_record(d, "m-1", 41, 0, false); /* from an agent whose clock is at 1970 */
+	put_record(d, "m-1", 41, 0, false); /* Signed by an agent whose clock was at 1970. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-38-1'}}");
-	/* drover's clock, which may be wrong, causes no deletion. */
+	/* Advancing drover's own clock, which may be wrong, deletes nothing: only newer records
+	 * show that time passed. */
 	r = record_export_new(&d->c);
 	loop_sim_set_clock(d->l, 9000 * DAY_MS);
 	bench_run(d, 1300000);
@@ -483,8 +490,8 @@ static void old_keys_stay_in_the_file(void **state)
 	record_export_free(r);
 }
 
-/* An earlier version may have written the file; records signed by its keys are verified with
- * them. */
+/* The existing file may come from an earlier version. Auditors verify records with the keys in it,
+ * so drover must not replace it. */
 static void keys_that_cannot_be_read_are_not_written_over(void **state)
 {
 	static const char torn[] = "{\"keys\":[\"ed25519:abc";
@@ -499,11 +506,13 @@ static void keys_that_cannot_be_read_are_not_written_over(void **state)
 	text = record_files_read(dir, "keys.json", &d->e);
 	assert_string_equal(text, torn);
 	free(text);
-	assert_false(is_held(d, "m-1-41-1")); /* records are exported although the keys are not */
+	/* Records are exported even though keys.json cannot be written. */
+	assert_false(is_held(d, "m-1-41-1"));
 	unlink(path);
 	assert_int_equal(symlink("elsewhere.json", path), 0);
 	bench_run(d, 700000);
-	assert_int_equal(access(path, F_OK), -1); /* the target of the link was not created */
+	/* The link was not followed: its target was not created. */
+	assert_int_equal(access(path, F_OK), -1);
 	unlink(path);
 	bench_run(d, 700000);
 	text = record_files_read(dir, "keys.json", &d->e);

@@ -53,7 +53,8 @@ static void a_change_is_seen_within_half_a_minute_and_told_once(void **state)
 	assert_int_equal(d->secret_changes, 2);
 }
 
-/* With one Secret for each machine and tenant, not all can be read every 30 s. */
+/* Drover reads a Secret again every 30 s. With one Secret for each machine and tenant there are too
+ * many for that; at most a few are read per second. */
 static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void **state)
 {
 	struct bench *d = *state;
@@ -72,9 +73,10 @@ static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void *
 	secrets_expect(d->c.secrets, NULL, "bmc-1");
 	bench_run(d, 31000);
 	assert_string_equal(value(d, "bmc-1", "password"), "new");
-	bench_run(d, 132000); /* 600 Secrets at 5 per second, plus a tenth */
+	bench_run(d, 132000); /* The time to read 600 Secrets at 5 per second, plus a tenth. */
 	assert_string_equal(value(d, "bmc-2", "password"), "new");
-	/* It changed: from now on it is read in turn again. */
+	/* The Secret changed as expected, so from now on it is read only in turn with the
+	 * others. */
 	bench_run(d, 31000);
 	bench_secret(d, "bmc-1", "password", "newer", NULL, NULL);
 	bench_run(d, 60000);
@@ -90,7 +92,8 @@ static void an_absent_secret_is_looked_for_again(void **state)
 	assert_int_equal(want(d, "bmc"), SECRET_ABSENT);
 	assert_int_equal(d->secret_changes, 1);
 	bench_run(d, 20000);
-	assert_int_equal(d->secret_changes, 1); /* no further change */
+	/* A Secret that stays absent is not reported again. */
+	assert_int_equal(d->secret_changes, 1);
 	bench_secret(d, "bmc", "password", "x", NULL, NULL);
 	bench_run(d, 5000);
 	assert_int_equal(want(d, "bmc"), SECRET_LOADED);

@@ -1,4 +1,5 @@
-/* The effect of a write on the object, on the cache and on done(). */
+/* Tests the effects of a status write on the object, on the cache and on the result passed to
+ * done(). */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -13,23 +14,23 @@
 #define ANSWER_MS 5000
 #define AWAY_MS 120000
 
-/* The owner of a writer, and what its done() got. */
+/* The owner of a status writer, and what its done() received */
 struct owner {
 	struct bench *d;
-	/* context of a writer with a cache of its own */
+	/* Context of a writer that has a cache of its own */
 	struct context c;
 	struct status_writer w;
 	unsigned heard;
-	/* kind of the last error */
+	/* Kind of the last error passed to done() */
 	enum err_kind kind;
-	/* status.nodes in the cache when done() was called */
+	/* status.nodes in the cache at the last done() */
 	int64_t cached;
-	/* the writer was idle when done() was called */
+	/* True: the writer was idle when done() was called */
 	bool idle;
 	bool free_in_done;
 };
 
-/* owner of the running test */
+/* Owner in the running test */
 static struct owner *own;
 
 static const struct node_pool *pool(struct bench *d)
@@ -115,7 +116,8 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	return object_decode(&object_kinds[OBJECT_NODE_POOL], o, a, &out, e) < 0 ? NULL : out;
 }
 
-/* A cache whose list fails and which gets no watch events, used only by the writer. */
+/* Returns a cache whose list fails and which gets no watch events. Only the writer changes the
+ * cache. */
 static struct kube_cache *deaf_cache(struct bench *d,
 				     void (*on_change)(const struct kube_entry *old,
 						       const struct kube_entry *new_, void *arg))
@@ -176,7 +178,7 @@ static void a_version_that_has_passed_is_a_conflict(void **state)
 	assert_int_equal(own->heard, 1);
 	assert_int_equal(own->kind, ERR_CONFLICT);
 	assert_int_equal(stored_nodes(d), 0);
-	write_nodes(4); /* with the object as it is now */
+	write_nodes(4); /* Repeats the write with the current version of the object. */
 	bench_run(d, ANSWER_MS);
 	assert_int_equal(own->kind, ERR_NONE);
 	assert_int_equal(stored_nodes(d), 4);
@@ -284,7 +286,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	*n += strstr(line, "object not written") != NULL;
 }
 
-/* Two attempts fail alike, one succeeds, one fails again: two log messages. */
+/* Two attempts fail in the same way, one succeeds, one fails again. drover logs two messages. */
 static void a_server_that_is_away_is_logged_once(void **state)
 {
 	struct bench *d = *state;

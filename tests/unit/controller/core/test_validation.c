@@ -1,4 +1,5 @@
-/* What is reported about a bad object, and what continues meanwhile, in a whole simulated world. */
+/* Tests what drover reports about an invalid object, and what continues meanwhile, in a whole
+ * simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -200,7 +201,8 @@ static void a_bad_object_that_was_there_before_the_leader_is_told_too(void **sta
 	world_stop(&w);
 }
 
-/* The last good spec stays in force, and the journal is still written. */
+/* drover continues with the last valid spec and still writes the journal (fields in Machine
+ * status). */
 static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 {
 	struct sim_world w;
@@ -218,7 +220,7 @@ static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 	world_stop(&w);
 }
 
-/* --- without a world -------------------------------------------------------------------------- */
+/* --- without a simulated world ---------------------------------------------------------------- */
 
 static json_t *pool(const char *uid, int weight, int nodes, const char *image)
 {
@@ -251,10 +253,11 @@ static void the_kept_object_has_the_old_spec_and_generation_and_the_new_status(v
 	assert_true(kept->spec.weight == 7 && kept->meta.generation == 7 &&
 		    kept->status.nodes == 2);
 	assert_string_equal(kept->spec.template_.spec.images.v[0].digest, digest);
-	/* A different object of that name, or an object whose status is wrong. */
+	/* Nothing is kept for a different object with the same name, or for an object whose status
+	 * is invalid. */
 	assert_null(validation_keep(OBJECT_NODE_POOL, good, another, a));
 	assert_null(validation_keep(OBJECT_NODE_POOL, good, spoilt, a));
-	/* The server's object is unchanged. */
+	/* validation_keep() does not change the object of the API server. */
 	assert_int_equal(json_int_at(bad, "metadata", "generation"), 8);
 	assert_int_equal(json_int_at(bad, "spec", "weight"), 8);
 }

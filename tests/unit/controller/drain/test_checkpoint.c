@@ -1,5 +1,6 @@
-/* The service that is notified before a drain: which server drover trusts, what it sends, and the
- * effect of answers. Trust is tested with TLS on the real loop, the rest on the simulated loop. */
+/* Tests the checkpoint service, which drover notifies before it drains a node: which server drover
+ * trusts, what drover sends, and the effect of each answer. Trust is tested with TLS on the real
+ * loop, the rest on the simulated loop. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -42,23 +43,22 @@ struct hut {
 	char log[65536];
 	const char *awaited;
 
-	/* server */
-	/* CA certificate in the Secret; NULL: no Secret */
+	/* CA certificate of the server, stored in the Secret; NULL: no Secret exists */
 	const char *ca_pem;
-	/* number of pods on the node */
+	/* Number of pods on the node */
 	unsigned pods;
-	/* annotation of the pods; NULL: none */
+	/* Annotation of these pods; NULL: none */
 	const char *note;
 	unsigned posts;
 	char headers[512], *body;
 	int status;
 	const char *answer, *extra, *extra_value;
-	/* number of blanks after the answer */
+	/* Number of blanks that the server appends to its answer */
 	size_t padding;
 	bool silent;
 };
 
-/* --- the server ------------------------------------------------------------------------------- */
+/* --- the checkpoint service ------------------------------------------------------------------- */
 
 static void hut_on_save(struct httpd_req *q, void *arg)
 {
@@ -216,10 +216,10 @@ static bool hut_has_pods(void *arg)
 	return kube_cache_synced(h->t.pods) && kube_cache_size(h->t.pods) == h->pods;
 }
 
-/* Starts the server; call after the test has configured it. */
+/* Starts the server. Call it after the test has configured the server's members in *h. */
 static void hut_open(struct hut *h)
 {
-	/* The test needs no Machine from the server: an empty cache. */
+	/* This test gets no Machines from an API server, so an empty cache is enough. */
 	h->c.cache[OBJECT_MACHINE] = hut_cache(h, &object_resources[OBJECT_MACHINE]);
 	h->t.pods = hut_cache(h, &KUBE_PODS);
 	rig_until(&h->r, hut_has_pods, h);
@@ -230,7 +230,8 @@ static void hut_open(struct hut *h)
 
 static void hut_stop(struct hut *h)
 {
-	/* The token for the host's API server must not be sent anywhere else. */
+	/* The token for the host cluster's API server must not be sent to the checkpoint
+	 * service. */
 	assert_null(strstr(h->log, TOKEN));
 	if (h->body)
 		assert_null(strstr(h->body, TOKEN));
@@ -265,7 +266,7 @@ static bool hut_was_said(void *arg)
 	return strstr(h->log, h->awaited);
 }
 
-/* Runs until the log contains text; the drain must still wait then. */
+/* Runs until the log contains text. The drain must still wait for the service at that time. */
 static void hut_await(struct hut *h, const char *text)
 {
 	h->awaited = text;
@@ -274,7 +275,8 @@ static void hut_await(struct hut *h, const char *text)
 	assert_true(str_starts(h->who, "checkpoint "));
 }
 
-/* Advances the simulated clock, with one evaluation per second. */
+/* Advances the simulated clock by that many seconds and evaluates the checkpoint once per
+ * second. */
 static void hut_pass(struct hut *h, int64_t seconds)
 {
 	for (int64_t i = 0; i < seconds; i++) {
@@ -301,7 +303,8 @@ static void a_service_is_believed_by_the_ca_of_its_secret(void **state)
 	body = json_parse(h.body, strlen(h.body), &e);
 	assert_string_equal(json_str_at(body, "machine"), "gpu-1");
 	assert_string_equal(json_str_at(body, "virtualCluster"), "team-a");
-	assert_int_equal(json_object_size(body), 8); /* without a deadline */
+	/* Eight members: no deadline, because the drain has none. */
+	assert_int_equal(json_object_size(body), 8);
 	hut_stop(&h);
 }
 
@@ -337,7 +340,8 @@ static void without_a_secret_the_systems_cas_count(void **state)
 	hut_stop(&h);
 }
 
-/* A second listener with the same handlers, with a certificate for these names, or without TLS. */
+/* Opens a second listener with the same handlers; its certificate is for these names (NULL: plain
+ * HTTP). */
 static struct httpd_mhd *other_door(struct hut *h, const char *const *names, int64_t issued,
 				    const char *host)
 {
@@ -407,7 +411,7 @@ static void plain_http_is_refused_whoever_let_it_in(void **state)
 	hut_open(&h);
 	hut_await(&h, "CheckpointFailed");
 	assert_int_equal(h.posts, 0);
-	/* validation already refuses such a URL in an object */
+	/* Validation already refuses an object with such a URL. */
 	assert_false(object_is_https(h.url));
 	httpd_mhd_free(door);
 	hut_stop(&h);
@@ -429,12 +433,14 @@ static void a_service_whose_ca_is_missing_is_not_asked_without(void **state)
 	hut_pass(&h, 60);
 	assert_non_null(strstr(h.log, "the Secret has no key another.crt"));
 	assert_int_equal(h.posts, 0);
-	hut_pass(&h, 60); /* the timeout passes nevertheless */
+	/* The checkpoint's timeout runs even though nothing was sent, and then the drain
+	 * continues. */
+	hut_pass(&h, 60);
 	assert_null(h.who);
 	hut_stop(&h);
 }
 
-/* --- what it is sent -------------------------------------------------------------------------- */
+/* --- what drover sends ------------------------------------------------------------------------ */
 
 static void a_login_in_the_url_is_neither_sent_nor_told(void **state)
 {
@@ -486,7 +492,7 @@ static void the_list_of_pods_has_an_end(void **state)
 	hut_stop(&h);
 }
 
-/* --- what it answers -------------------------------------------------------------------------- */
+/* --- what the service answers ----------------------------------------------------------------- */
 
 static void only_200_with_done_is_an_end(void **state)
 {
@@ -581,7 +587,8 @@ static void silence_ends_after_ten_seconds_and_is_asked_again(void **state)
 	assert_null(strstr(h.log, "CheckpointFailed"));
 	hut_pass(&h, 100);
 	assert_non_null(strstr(h.log, "CheckpointFailed"));
-	assert_in_range(h.posts, 6, 8); /* 10 s at first, then every 5 s */
+	/* The first request ends after 10 s; then one request follows every 5 s. */
+	assert_in_range(h.posts, 6, 8);
 	assert_non_null(h.who);
 	hut_pass(&h, 80);
 	assert_null(h.who);
@@ -623,7 +630,7 @@ static void the_same_trouble_is_told_once(void **state)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* Returns how long the drain waits for a pod with this annotation. */
+/* Returns for how many seconds the drain waits for the service if a pod has this annotation. */
 static int64_t waited(const char *note)
 {
 	int64_t seconds = 0;

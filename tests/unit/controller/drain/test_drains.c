@@ -29,7 +29,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Lets m-N serve claim c-N; gang: its UID, or "". */
+/* Sets machine m-n serving claim c-n. gang: UID of the claim's gang, or "". */
 static void serving(struct bench *d, int n, const char *gang)
 {
 	const char *uid;
@@ -91,7 +91,7 @@ static const char *soon(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(t, loop_wall(d->l) + ms));
 }
 
-/* Returns the phases of the targets, in order: "Evicting Pending ". */
+/* Returns the phases of the Drain's targets, in order, such as "Evicting Pending ". */
 static const char *phases(struct bench *d, const char *name)
 {
 	OWN_JSON o = bench_get(d, OBJECT_DRAIN, name);
@@ -155,7 +155,7 @@ static void a_machine_is_followed_from_its_turn_to_its_end(void **state)
 	assert_string_not_equal(of_drain(d, "psu", "completionTime"), "");
 }
 
-/* A fast machine may serve another tenant before the Drain is evaluated again. */
+/* A fast machine may already serve another claim when the Drain is evaluated next. */
 static void a_machine_that_serves_another_claim_by_now_is_done(void **state)
 {
 	struct bench *d = *state;
@@ -205,7 +205,7 @@ static void machines_take_turns(void **state)
 	assert_string_equal(wanting(d, "m-3"), "");
 	is(d, 2, "{'state': 'stopping'}");
 	assert_string_equal(phases(d, "psu"), "Evicting Leaving Pending Pending ");
-	left(d, 2, "dirty"); /* its tenant has lost it: the next target starts */
+	left(d, 2, "dirty"); /* Its tenant no longer uses m-2, so the next target starts. */
 	assert_string_equal(phases(d, "psu"), "Evicting Wiping Evicting Pending ");
 	assert_string_equal(wanting(d, "m-3"), "psu");
 }
@@ -254,7 +254,7 @@ static void read_pods(struct bench *d)
 	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
 }
 
-/* Machines linked through a third one also leave together. */
+/* Two machines also leave together if gangs link both of them to a third one. */
 static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 {
 	struct bench *d = *state;
@@ -280,8 +280,8 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending ");
 }
 
-/* Claims and pods name a gang by the same text: m-1 has no pods yet, and a pod of the gang runs on
- * m-3. */
+/* A claim and a pod name their gang by the same text. m-1 has no pods yet, and a pod of the gang of
+ * its claim runs on m-3: the two machines leave together. */
 static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 {
 	struct bench *d = *state;
@@ -384,7 +384,7 @@ static void past_its_deadline_it_stops(void **state)
 	is(d, 1, "{'state': 'draining', 'leave': {'reason': 'Drain', 'drain': 'psu'}}");
 	bench_run(d, HOUR);
 	assert_string_equal(phases(d, "psu"), "Evicting Stopped ");
-	/* m-1 is no longer wanted; its target stays Evicting until m-1 serves again */
+	/* m-1 no longer has to leave; its target stays Evicting until m-1 serves again. */
 	assert_string_equal(wanting(d, "m-1"), "");
 	is(d, 1, "{'state': 'serving', 'leave': null}");
 	assert_string_equal(phases(d, "psu"), "Stopped Stopped ");
@@ -440,7 +440,7 @@ static void cancelling_undoes_only_what_has_not_left(void **state)
 	assert_string_equal(phases(d, "psu"), "Leaving Evicting Cancelled Cancelled ");
 	assert_string_equal(wanting(d, "m-2"), "");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Cancelled");
-	is(d, 2, "{'state': 'stopping'}"); /* m-2 was faster than the cancellation */
+	is(d, 2, "{'state': 'stopping'}"); /* m-2 has stopped before it noticed the cancellation. */
 	left(d, 2, "free");
 	left(d, 1, "free");
 	assert_string_equal(phases(d, "psu"), "Done Done Cancelled Cancelled ");
@@ -475,7 +475,7 @@ static void of_two_drains_the_older_acts_and_the_newer_follows(void **state)
 	assert_string_equal(of_drain(d, "aa-second", "phase"), "Succeeded");
 }
 
-/* A newer Drain can have the earlier deadline. */
+/* The Drain created later has the earlier deadline. */
 static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 {
 	struct bench *d = *state;
@@ -493,7 +493,8 @@ static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
 	left(d, 1, "verifying");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
-	/* at once: a free machine must not be offered meanwhile */
+	/* The Drain applies at once, since a free machine must not be offered for claims
+	 * meanwhile. */
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
 	bench_run(d, 2000);
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
@@ -510,11 +511,12 @@ static void a_hold_lasts_until_somebody_ends_it(void **state)
 	assert_string_equal(phases(d, "psu"), "Done ");
 	assert_string_equal(wanting(d, "m-1"), "psu");
 	drain(d, "other", "'machineNames': ['m-1']");
-	assert_string_equal(wanting(d, "m-1"), "other"); /* a Drain that only holds comes last */
+	/* A Drain that only holds the machine gives way to one that drains it. */
+	assert_string_equal(wanting(d, "m-1"), "other");
 	bench_must(d, &d->host, "DELETE", DRAINS "/other", NULL);
 	bench_run(d, HOUR);
 	assert_string_equal(wanting(d, "m-1"), "psu");
-	is(d, 1, "{'hold': null}"); /* released */
+	is(d, 1, "{'hold': null}"); /* An operator has released the machine. */
 	assert_string_equal(wanting(d, "m-1"), "");
 	assert_null(bench_get(d, OBJECT_DRAIN, "psu"));
 }

@@ -39,7 +39,8 @@ static const struct machine *m1(struct bench *d)
 	return CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
 }
 
-/* Attaches m-1 and returns the error's text, or the Secret's version. */
+/* Attaches m-1 and checks the kind of the error. Returns the error's text, or without an error the
+ * version of the Secret that was used. */
 static const char *attach(struct bench *d, enum err_kind want)
 {
 	const char *version = NULL;
@@ -61,7 +62,8 @@ static void settled(struct bench *d, enum err_kind want, const char *says)
 {
 	const char *text;
 
-	(void)attach(d, ERR_UNAVAILABLE); /* the Secret is being read */
+	/* The first call fails, since the Secret is still being read. */
+	(void)attach(d, ERR_UNAVAILABLE);
 	bench_run(d, 3000);
 	text = attach(d, want);
 	if (!strstr(text, says))
@@ -101,7 +103,7 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-/* A life that uses driver hall-a until the driver closes. */
+/* Returns a life of m-1 that keeps the driver of hall-a in use until the driver closes. */
 static struct life *hanging(struct bench *d)
 {
 	struct life *l = bench_life(d, "m-1");
@@ -156,7 +158,7 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 	bench_run(d, 1000);
 	assert_null(driver_get(d->drivers, "hall-a"));
 	assert_null(l->driver);
-	drivers_update(d->drivers, "hall-a"); /* a second call is harmless */
+	drivers_update(d->drivers, "hall-a"); /* Calling drivers_update() again is harmless. */
 	unhang(d, l);
 }
 
@@ -316,7 +318,7 @@ static void a_machine_is_attached_with_its_own_credentials(void **state)
 	settled(d, ERR_NONE, "");
 	version = attach(d, ERR_NONE);
 	assert_true(*version != '\0');
-	/* A changed Secret has another version; this lets a refused login be tried again. */
+	/* A changed Secret has a different version, so that a refused login is tried again. */
 	bench_secret(d, "bmc-1", "username", "root", "password", "q");
 	bench_run(d, 35000);
 	assert_string_not_equal(attach(d, ERR_NONE), version);

@@ -1,5 +1,5 @@
-/* Tests that entries of a deleted VirtualCluster do not apply to a new one of the same name, and
- * when cleanup is given up. */
+/* Tests that cleanups recorded for a deleted VirtualCluster (leftovers) do not apply to a new one
+ * of the same name, and when a cleanup is given up. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define TEAM_A "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a"
 #define LAST_TRY_MS (10 * 60 * 1000)
 
-/* Result of under_way() for every entry */
+/* Result of under_way() for every leftover: true while a call is in progress */
 static bool busy;
 static unsigned freed;
 
@@ -86,7 +86,7 @@ static void one_made_again_under_its_name_gets_an_entry_of_its_own(void **state)
 	stop(d, ls);
 }
 
-/* The call's answer goes to the first entry, which must stay until then. */
+/* The answer of the call is passed to the first leftover, which must exist until then. */
 static void an_entry_whose_call_is_under_way_stays(void **state)
 {
 	struct bench *d = *state;
@@ -115,7 +115,7 @@ static void what_is_owed_is_given_up_after_ten_minutes_and_said_once(void **stat
 	vc.meta.deletion_timestamp = loop_wall(d->l);
 	bench_run(d, LAST_TRY_MS - 1000);
 	assert_false(leftover_given_up(l, &vc, "WayLeft", "it may be left"));
-	/* A step of the clock does not count. */
+	/* A step of the wall clock does not count towards the ten minutes. */
 	loop_sim_set_clock(d->l, 50000);
 	assert_false(leftover_given_up(l, &vc, "WayLeft", "it may be left"));
 	loop_sim_set_clock(d->l, -50000);

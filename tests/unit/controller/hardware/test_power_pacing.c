@@ -52,7 +52,7 @@ static void power_ons_are_a_distance_apart_and_first_come_first_served(void **st
 
 	limits(d, "{'powerOnPerMinute': 6}");
 	assert_true(may(d, 2));
-	assert_true(may(d, 2)); /* asking again while it is coming up is allowed */
+	assert_true(may(d, 2)); /* A machine that is already coming up may ask again. */
 	assert_false(may(d, 3));
 	assert_false(may(d, 4));
 	assert_int_equal(why.before, 1);
@@ -60,7 +60,7 @@ static void power_ons_are_a_distance_apart_and_first_come_first_served(void **st
 	bench_run(d, 9000);
 	assert_false(may(d, 3));
 	bench_run(d, 1001);
-	assert_false(may(d, 4)); /* 3 was first */
+	assert_false(may(d, 4)); /* Machine 3 asked before machine 4. */
 	assert_true(may(d, 3));
 	assert_false(may(d, 4));
 	bench_run(d, 10000);
@@ -91,11 +91,12 @@ static void a_place_is_kept_however_long_it_takes_to_ask_again(void **state)
 	assert_in_range(why.at_least, 240000, 241000);
 	bench_run(d, 2000);
 	assert_int_equal(place(d, 3), POWER_PLACE_CALLED);
-	bench_run(d, 30000); /* time of a slow BMC */
+	bench_run(d, 30000); /* Longer than a slow BMC takes until machine 3 asks again. */
 	assert_true(may(d, 3));
 	bench_run(d, 45000);
 	assert_int_equal(place(d, 4), POWER_PLACE_CALLED);
-	/* called a minute after 3, and switched on at least a minute after 3 */
+	/* Machine 4 was called a minute after 3 was called, but may be switched on only a minute
+	 * after 3 was switched on. */
 	assert_false(may(d, 4));
 	bench_run(d, 16000);
 	assert_true(may(d, 4));
@@ -117,7 +118,8 @@ static void a_turn_that_is_not_taken_is_lost_and_holds_up_nobody(void **state)
 	bench_run(d, 61000);
 	assert_int_equal(place(d, 3), POWER_PLACE_NONE);
 	assert_true(may(d, 6));
-	assert_false(may(d, 7)); /* 7 asks before 3 asks again */
+	/* Machine 3 has lost its turn: machine 7, which asks first, is called before 3. */
+	assert_false(may(d, 7));
 	assert_false(may(d, 3));
 	assert_int_equal(place(d, 7), POWER_PLACE_CALLED);
 	assert_int_equal(place(d, 3), POWER_PLACE_QUEUED);
@@ -130,7 +132,9 @@ static void no_more_are_called_than_are_switched_on_in_a_minute(void **state)
 
 	limits(d, "{'powerOnPerMinute': 2}");
 	assert_true(may(d, 2));
-	bench_run(d, 29000); /* so that no turn expires before the last could be called */
+	/* Short of the time after which a turn expires, so that no turn is lost before the last
+	 * machine is called. */
+	bench_run(d, 29000);
 	for (int i = 1; i < 8; i++)
 		(void)may(d, i);
 	bench_run(d, 119000);
@@ -165,9 +169,9 @@ static void so_many_of_one_rack_come_up_at_once(void **state)
 	bench_run(d, 10);
 	assert_false(may(d, 6));
 	assert_string_equal(why.domain, "r0");
-	assert_true(may(d, 3)); /* in another rack, so it does not wait behind 6 */
+	assert_true(may(d, 3)); /* Machine 3 is in another rack, so it does not wait behind 6. */
 	bench_run(d, 10);
-	assert_true(may(d, 1)); /* without the label: in no rack */
+	assert_true(may(d, 1)); /* Machine 1 has no rack label: no rack's limit applies. */
 	bench_run(d, 10);
 	assert_false(may(d, 6));
 	bench_status(d, OBJECT_MACHINE, "m-4", "{'power': {'state': 'On'}}");
@@ -188,7 +192,7 @@ static void what_does_not_come_up_holds_its_rack_for_three_minutes(void **state)
 	}
 	bench_run(d, 11000);
 	assert_true(may(d, 4));
-	/* The first machine tries again and must queue again. */
+	/* Machine 2 is tried again; it must queue again. */
 	bench_run(d, 10);
 	assert_false(may(d, 2));
 }

@@ -1,4 +1,4 @@
-/* Maps errors of a BMC to reasons. */
+/* Tests which reason drover reports for each error of a BMC. */
 #include "tests/unit/testing.h"
 
 #include "controller/life/bmc_reason.h"
@@ -47,7 +47,8 @@ static void each_error_is_the_reason_that_its_cause_is(void **state)
 	}
 }
 
-/* What a BMC says about a medium is MediaNotMounted; a wrong address is still BmcAddressInvalid. */
+/* A BMC's refusal of a medium is reported as MediaNotMounted. A wrong BMC address is still
+ * BmcAddressInvalid. */
 static void a_refused_medium_is_told_as_that(void **state)
 {
 	struct err e = {.kind = ERR_INVALID, .code = 400};

@@ -1,4 +1,4 @@
-/* Conditions of a Machine, in a whole simulated world. */
+/* Tests the conditions of a Machine in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ static json_t *condition(const struct server *b, const char *type)
 	return NULL;
 }
 
-/* Returns "True Free", for example, in one static buffer; "" if there is no such condition. */
+/* Returns status and reason of a condition, such as "True Free", in a static buffer; "" if there is
+ * no such condition. */
 static const char *says(const struct server *b, const char *type)
 {
 	static char text[256];
@@ -54,7 +55,7 @@ static void a_free_and_a_serving_machine_are_ready_and_one_between_is_not(void *
 	world_stop(&w);
 }
 
-/* State and condition are in one write: nobody sees one without the other. */
+/* State and condition change in the same write, so no reader sees one without the other. */
 static void ready_turns_with_the_state_and_costs_no_write(void **state)
 {
 	struct sim_world w;
@@ -96,7 +97,8 @@ static void a_bmc_that_does_not_answer_is_told_with_the_reason(void **state)
 	world_stop(&w);
 }
 
-/* 503 is an answer, so the BMC stays Reachable while drover leaves it alone because of the 503. */
+/* Status 503 is an answer, so the BMC stays Reachable. drover sends the BMC nothing for some time
+ * after a 503. */
 static void a_bmc_that_answers_not_now_is_busy_and_within_reach(void **state)
 {
 	struct sim_world w;
@@ -174,7 +176,7 @@ static void a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests
 			    world_at(b, "status.quarantine.reason"));
 	assert_string_equal(json_str_at(condition(b, "Ready"), "message"),
 			    world_at(b, "status.quarantine.message"));
-	world_run(&w, 1800 * 1000); /* the agent is switched off, too */
+	world_run(&w, 1800 * 1000); /* In this time the agent is switched off, too. */
 	rev = b->rev;
 	world_run(&w, 3600 * 1000);
 	assert_true(b->rev == rev);
@@ -204,7 +206,8 @@ static void quarantine_says_when_it_is_tried_again_unless_a_person_has_to(void *
 	world_stop(&w);
 }
 
-/* The message says how well the agent's boot is protected, and what would improve it. */
+/* The condition's message says how well the agent's boot is protected from other programs in the
+ * network, and what would improve the protection. */
 static void what_others_could_do_with_its_boot_is_told(void **state)
 {
 	struct sim_world w;

@@ -30,7 +30,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- the token -------------------------------------------------------------------------------- */
+/* --- the bootstrap token ---------------------------------------------------------------------- */
 
 static void a_token_has_kubeadms_shape_and_belongs_to_one_claim(void **state)
 {
@@ -264,7 +264,7 @@ static void addresses_of_both_families_may_be_endpoints(void **state)
 	bench_life_done(l);
 }
 
-/* --- the proof -------------------------------------------------------------------------------- */
+/* --- the proof that a Node is the machine ----------------------------------------------------- */
 
 static void only_this_machine_freshly_booted_is_the_node(void **state)
 {

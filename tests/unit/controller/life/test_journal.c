@@ -1,4 +1,4 @@
-/* Failed writes of a Machine, and what may be done after them. */
+/* Tests failed writes of a Machine's status, and what drover may do after them. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void nothing(void *arg)
 struct rig {
 	struct bench *d;
 	struct life *l;
-	/* the Machine before another writer changed it */
+	/* Machine as it was before another writer changed it */
 	struct machine old;
 	struct machine_operation before;
 };
@@ -58,7 +58,8 @@ static void any_write_after_a_conflict_raises_the_fence(void **state)
 	say(&r, as_it_is(&r), "one");
 	assert_int_equal(as_it_is(&r)->status.operation->fence, 7);
 	say(&r, &r.old, "two");
-	assert_false(r.l->journal.took_over); /* another replica may have led */
+	/* The write conflicted: another replica may have led meanwhile. */
+	assert_false(r.l->journal.took_over);
 	assert_string_equal(as_it_is(&r)->status.operation->last_error.message, "one");
 	say(&r, as_it_is(&r), "three");
 	assert_string_equal(as_it_is(&r)->status.operation->last_error.message, "three");

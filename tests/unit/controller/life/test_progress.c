@@ -1,4 +1,4 @@
-/* status.operation.progress, in a whole simulated world. */
+/* Tests status.operation.progress in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -85,8 +85,8 @@ static void the_end_is_expected_by_the_rate_and_not_without_one(void **state)
 	world_stop(&w);
 }
 
-/* A drive may stall before its agent gives it up; meanwhile no expected end in the past is
- * shown. */
+/* A drive may stall before the agent gives it up. Meanwhile status must not show an expected end in
+ * the past. */
 static void what_stands_still_has_no_expected_end(void **state)
 {
 	struct sim_world w;

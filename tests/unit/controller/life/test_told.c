@@ -1,4 +1,4 @@
-/* What `kubectl get machines` shows under WAITING and ERROR, in a whole simulated world. */
+/* Tests what `kubectl get machines` shows under WAITING and ERROR, in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@
 #define WAITING "status.operation.waitingFor"
 #define ERROR "status.operation.lastError.reason"
 #define NEXT "status.operation.nextAttempt"
-#define IDLE_MS (5 * 60 * 1000) /* machines at rest are read every 2 min */
+/* Longer than the interval of 2 min at which machines at rest are observed. */
+#define IDLE_MS (5 * 60 * 1000)
 
 static bool tells_nothing(void *arg)
 {
@@ -68,7 +69,8 @@ static void a_login_that_is_accepted_again_is_not_told_of_any_more(void **state)
 	world_stop(&w);
 }
 
-/* Also next to an act of its own, a BMC that goes and returns, and a leader that dies. */
+/* The reason stays visible while drover acts on the machine, after its BMC went away and returned,
+ * and after the leader died. */
 static void a_quarantined_machine_says_why(void **state)
 {
 	struct sim_world w;
@@ -82,12 +84,13 @@ static void a_quarantined_machine_says_why(void **state)
 	assert_string_equal(world_at(b, WAITING), "Approval");
 	assert_string_equal(world_at(b, ERROR), "DriveFailed");
 	world_run(&w, IDLE_MS);
-	assert_false(b->bmc.on); /* an act of drover */
+	assert_false(b->bmc.on); /* drover itself switched the machine off. */
 	assert_string_equal(world_at(b, WAITING), "Approval");
 	assert_string_equal(world_at(b, ERROR), "DriveFailed");
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1/status",
 		 json_pack("{s:{s:{s:s}}}", "status", "operation", "waitingFor", "Device"));
-	world_run(&w, IDLE_MS); /* as a second try of an act leaves status */
+	/* A second try of an act leaves waitingFor Device in status; drover must correct it. */
+	world_run(&w, IDLE_MS);
 	assert_string_equal(world_at(b, WAITING), "Approval");
 	b->bmc.unavailable = true;
 	world_run(&w, IDLE_MS);
@@ -102,7 +105,8 @@ static void a_quarantined_machine_says_why(void **state)
 	world_stop(&w);
 }
 
-/* A reason that still applies at rest is reported again by each leader. */
+/* Each leader reports a reason again as long as the reason applies. A reason from an earlier leader
+ * that is not reported again is removed. */
 static void what_nobody_says_again_is_over(void **state)
 {
 	struct sim_world w;
@@ -113,7 +117,8 @@ static void what_nobody_says_again_is_over(void **state)
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1/status",
 		 json_pack("{s:{s:{s:s, s:{s:s, s:s}}}}", "status", "operation", "waitingFor",
 			   "Device", "lastError", "reason", "NodeNotMarked", "message", "old"));
-	world_kill(&w.replicas[0]); /* the next leader waits whether it finds the reason, too */
+	/* The next leader waits some time to see whether the reason still applies. */
+	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 600 * 1000);
 	assert_string_equal(world_at(b, ERROR), "NodeNotMarked");

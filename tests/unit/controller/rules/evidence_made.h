@@ -12,20 +12,21 @@ extern struct made {
 	/* temporary folder of the test */
 	char dir[64];
 } made;
-/* devices of the sample that was made last */
+/* Devices of the sample that made_sample() built last */
 extern struct evidence_device made_drives[2];
 
 int made_setup(void **state);
 int made_teardown(void **state);
 
 struct evidence made_sample(void);
-/* Returns a malloc'd envelope; an unfinished one if ev->unfinished is set. */
+/* Returns the malloc'd signed envelope of *ev. If ev->unfinished is set, the envelope is one of an
+ * unfinished wipe. */
 char *made_envelope(const struct evidence *ev, const struct crypto_key *drover);
 /* Returns a WipeRecord as the API server returns it; the caller owns the result. */
 json_t *made_record_with(const struct evidence *ev, const char *envelope);
 json_t *made_record(const struct evidence *ev);
-/* Makes the records 40-1, 41-1 (unfinished) and 41-2 (TENANCY-ATTEMPT), linked as drover links
- * them. */
+/* Makes the records 40-1, 41-1 (unfinished) and 41-2 (named TENANCY-ATTEMPT), linked as drover
+ * links the records of a machine. */
 void made_chain(json_t *out[3]);
 /* Returns a malloc'd envelope of this statement with the signatures of the genuine envelope. */
 char *made_around(const json_t *envelope, const json_t *statement);

@@ -27,7 +27,8 @@ static void a_schedule_counts_from_its_time_on_for_its_duration(void **state)
 		/* 20 November 2026 is a Friday. */
 		{"0 9 * * mon-fri", "2026-11-20T10:00:00Z", HOURS(8), true},
 		{"0 9 * * 1-5", "2026-11-21T10:00:00Z", HOURS(8), false},
-		{"0 22 * * 5", "2026-11-21T03:00:00Z", HOURS(8), true}, /* over midnight */
+		/* The window reaches past midnight. */
+		{"0 22 * * 5", "2026-11-21T03:00:00Z", HOURS(8), true},
 		{"0 0 * * 7", "2026-11-22T03:00:00Z", HOURS(8), true},
 		{"0 0 1 * *", "2026-11-20T03:00:00Z", HOURS(24 * 31), true},
 		{"0 0 1 * *", "2026-11-20T03:00:00Z", HOURS(24 * 19), false},
@@ -94,7 +95,8 @@ static void the_smallest_budget_that_counts_wins(void **state)
 	assert_true(disruption_budget_allow(&p, "Empty", 100, day) == INT64_MAX);
 }
 
-/* Checks whether one machine in that state is counted, and counted as leaving. */
+/* Expects disruption_budget to count `nodes` machines, `leaving` of them as leaving, for one
+ * machine in this state. */
 static void counts(const char *state, const char *reason, bool deleted, bool decided, int64_t nodes,
 		   int64_t leaving)
 {
@@ -112,7 +114,8 @@ static void counts(const char *state, const char *reason, bool deleted, bool dec
 static void whatever_is_on_its_way_out_counts(void **state)
 {
 	(void)state;
-	counts("joining", NULL, true, true, 0, 0); /* no work runs there yet */
+	/* A machine that has not served yet is not counted: no work runs on it. */
+	counts("joining", NULL, true, true, 0, 0);
 	counts("serving", NULL, false, false, 1, 0);
 	counts("serving", NULL, true, false, 1, 1);
 	counts("serving", NULL, false, true, 1, 1);

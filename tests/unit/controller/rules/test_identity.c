@@ -13,7 +13,8 @@
 
 struct says {
 	const char *want, *want_serial, *uuid, *serial;
-	enum { OURS, ANOTHER, UNTOLD } is; /* UNTOLD: the BMC may still report what is missing */
+	/* Expected result. UNTOLD: undecided, since the BMC may still report what is missing */
+	enum { OURS, ANOTHER, UNTOLD } is;
 };
 
 static void a_bmc_proves_itself_by_its_uuid_or_where_that_is_not_enough_by_its_serial(void **state)
@@ -21,17 +22,18 @@ static void a_bmc_proves_itself_by_its_uuid_or_where_that_is_not_enough_by_its_s
 	static const struct says cases[] = {
 		{UUID, NULL, UUID, NULL, OURS},
 		{UUID, NULL, UUID, SERIAL, OURS},
-		{UUID, SERIAL, UUID, NULL, OURS}, /* not reported, as during POST */
+		/* The BMC reports no serial number, as during POST. */
+		{UUID, SERIAL, UUID, NULL, OURS},
 		{UUID, SERIAL, UUID, "X", ANOTHER},
 		{UUID, SERIAL, OTHER, SERIAL, ANOTHER},
-		/* some BMCs report no UUID until POST has ended */
+		/* Some BMCs report no UUID until POST has ended. */
 		{UUID, SERIAL, NULL, SERIAL, UNTOLD},
 		{UUID, SERIAL, NULL, NULL, UNTOLD},
 		{UUID, NULL, NULL, SERIAL, UNTOLD},
 		{UUID, NULL, DEFAULT, NULL, UNTOLD},
-		/* a different serial number, whatever the UUID */
+		/* A different serial number proves a different machine, whatever the UUID. */
 		{UUID, SERIAL, NULL, "X", ANOTHER},
-		/* the other byte order */
+		/* The UUID in the other byte order. */
 		{UUID, SERIAL, SWAPPED, SERIAL, OURS},
 		{SWAPPED, SERIAL, UUID, SERIAL, OURS},
 		{UUID, NULL, SWAPPED, SERIAL, ANOTHER},
@@ -40,7 +42,7 @@ static void a_bmc_proves_itself_by_its_uuid_or_where_that_is_not_enough_by_its_s
 		{UUID, SERIAL, SWAPPED, "X", ANOTHER},
 		{UUID, BLANK, SWAPPED, BLANK, ANOTHER},
 		{UUID, "00000000", SWAPPED, "00000000", ANOTHER},
-		/* no usable UUID */
+		/* Without a usable UUID, the serial number decides. */
 		{NULL, SERIAL, NULL, SERIAL, OURS},
 		{"", SERIAL, "", SERIAL, OURS},
 		{NULL, SERIAL, UUID, SERIAL, OURS},
@@ -106,7 +108,7 @@ static void an_agent_in_the_other_order_needs_a_serial_or_the_boot_nic(void **st
 	assert_false(agent(UUID, NULL, NULL, SWAPPED, NULL, NULL));
 	assert_false(agent(UUID, NULL, "", SWAPPED, SERIAL, ""));
 	assert_false(agent(UUID, SERIAL, MAC, SWAPPED, "X", "b8:ce:f6:01:02:04"));
-	/* A NIC can be moved to another machine, so alone it proves nothing. */
+	/* A NIC can be moved to another machine, so its MAC address alone proves nothing. */
 	assert_false(agent(DEFAULT, NULL, MAC, DEFAULT, NULL, MAC));
 	assert_false(agent(NULL, SERIAL, MAC, UUID, "X", MAC));
 	assert_true(agent(DEFAULT, SERIAL, NULL, DEFAULT, SERIAL, NULL));
@@ -125,7 +127,7 @@ static void a_node_that_joins_says_what_the_agent_read(void **state)
 	assert_true(identity_joined(&none, DEFAULT, DEFAULT));
 	assert_false(identity_joined(&none, DEFAULT, "00020003-0004-0005-0006-000700080009"));
 	assert_false(identity_joined(&none, DEFAULT, NULL));
-	/* Older objects lack the UUID that the agent read. */
+	/* Machines recorded by an older version lack the UUID that the agent read. */
 	assert_true(identity_joined(&want, NULL, UUID));
 	assert_false(identity_joined(&want, NULL, SWAPPED));
 	assert_false(identity_joined(&none, NULL, UUID));
@@ -169,7 +171,9 @@ static void twins_are_found_in_any_order_and_by_serial_where_there_is_no_uuid(vo
 
 	(void)state;
 	assert_string_equal(identity_twins(&a, &b), "spec.identity.systemUUID");
-	assert_null(identity_twins(&a, &c)); /* serial numbers are not unique across vendors */
+	/* Serial numbers are not unique across vendors, so they are not compared if the UUIDs
+	 * differ. */
+	assert_null(identity_twins(&a, &c));
 	assert_string_equal(identity_twins(&a, &d), "spec.identity.serialNumber");
 	assert_string_equal(identity_twins(&f, &d), "spec.identity.serialNumber");
 	assert_null(identity_twins(&d, &e));

@@ -42,7 +42,8 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 		e.text, "drive eui.1 (serial N1, slot 1): spec.drives has 1000 bytes, the agent "
 			"found 2000");
 	found[0].bytes = 1000;
-	m.spec.drives.n = 2; /* the slot is known only from the inspection */
+	/* The text names the slot of a drive, which is known only from the last inspection. */
+	m.spec.drives.n = 2;
 	m.status.inventory = &last;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
 	assert_string_equal(e.text, "missing: eui.3 (serial N3, bay 3)");
@@ -62,7 +63,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-/* With any number and length of names, the first drive is named in full and the others are
+/* However many and long the names are, the first drive is named in full and the others are
  * counted. */
 static void of_many_drives_the_first_are_named(void **state)
 {
@@ -123,7 +124,8 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 			    "spec.controllers: 0 of 144d:a80a without a driver, the agent found 1");
 	wanted[0].dark = 1;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
-	found[3].driver = NULL; /* nobody approved this controller */
+	/* No operator approved a controller without a driver that has this ID. */
+	found[3].driver = NULL;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(e.text,
 			    "spec.controllers: 0 of 8086:a182 without a driver, the agent found 1");
@@ -132,7 +134,8 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 	assert_string_equal(e.text,
 			    "spec.controllers: 1 of 144d:a80a with a driver, the agent found 0");
 	inv.controllers.n = 4;
-	m.spec.controllers.n = 0; /* no inspection yet */
+	/* spec.controllers is empty, as before the first inspection: nothing is compared. */
+	m.spec.controllers.n = 0;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
 	found[0].fault = "the controller is dead";
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_StorageHidden);

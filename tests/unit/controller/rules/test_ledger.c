@@ -65,7 +65,7 @@ static void time_goes_on_for_the_machines_that_were_written(void **state)
 	assert_int_equal(total(&c), 6 * 3600);
 }
 
-/* The sums do not depend on how often, and by which leader, they are written. */
+/* The sums depend neither on how often they are written nor on which leader writes them. */
 static void writing_in_between_changes_no_sum(void **state)
 {
 	OWN(arena) a = arena_new();

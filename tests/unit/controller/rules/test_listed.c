@@ -13,7 +13,8 @@ static struct proto_drive seen[4] = {
 };
 static const struct proto_inventory inv = {.drives = {seen, 3}};
 
-/* Returns the IDs of drives that nothing accounts for, such as "S9 S8". */
+/* Returns the IDs of listed drives that the agent's inventory does not account for, such as "S9
+ * S8". */
 static const char *missing(struct listed_drive *v, size_t n, struct arena *a)
 {
 	struct listed_unseen *out = arena_calloc(a, n, sizeof(*out));
@@ -30,7 +31,8 @@ static void a_drive_is_known_by_its_serial_or_its_name_however_written(void **st
 	OWN(arena) a = arena_new();
 	struct listed_drive v[] = {
 		{.serial = "s6c1na0ta01511"},
-		{.serial = "ZC1A0BCD"}, /* truncated by SCSI */
+		/* SCSI truncates the serial number; the beginning is enough. */
+		{.serial = "ZC1A0BCD"},
 		{.serial = "UNKNOWN1", .durable = "0025389A210108DA"},
 		{.serial = "UNKNOWN2", .durable = "wwn-0x5000C500A1B2C3D4"},
 		{.durable = "EUI.0025389A210108DA"},
@@ -46,7 +48,8 @@ static void what_nobody_saw_is_named_once(void **state)
 	struct listed_drive v[] = {
 		{.serial = "S6C1NA0TA01511"},
 		{.serial = "S6C1NA0TA01512", .slot = "bay 2"},
-		{.serial = "S6C1NA0TA01512", .slot = "bay 2"}, /* seen by another path */
+		/* The same drive, listed again because of its second path. */
+		{.serial = "S6C1NA0TA01512", .slot = "bay 2"},
 		{.serial = "0123456"}, /* too short to be a truncated serial number */
 		{.durable = "0025389A210108DB"},
 	};
@@ -63,7 +66,8 @@ static void parts_of_a_volume_that_was_seen_are_accounted_for(void **state)
 		{.serial = "M2-BBBBB", .volume = "OS", .volume_bytes = 960},
 		{.serial = "HDD-CCCC", .volume = "DATA", .volume_bytes = 4000},
 		{.serial = "SPARE-DD", .slot = "bay 9"},
-		/* a size that a listed drive has does not identify a volume */
+		/* Size 1000 is also the size of a listed drive, so it does not identify the volume
+		 * DATA2. */
 		{.serial = "S6C1NA0TA01511"},
 		{.serial = "HDD-EEEE", .volume = "DATA2", .volume_bytes = 1000},
 	};
@@ -76,7 +80,8 @@ static void parts_of_a_volume_that_was_seen_are_accounted_for(void **state)
 	assert_string_equal(listed_text(&u, a), "HDD-CCCC (bay 3, part of virtual disk DATA)");
 }
 
-/* A model that only the BMC reports may be spelled differently, or be its own virtual medium. */
+/* Only the BMC reports these drives, without serial numbers. Their model may be spelled
+ * differently, or be the BMC's own virtual medium. */
 static void without_serials_drives_of_a_model_are_counted(void **state)
 {
 	OWN(arena) a = arena_new();

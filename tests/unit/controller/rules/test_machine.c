@@ -82,7 +82,7 @@ static void the_secret_and_the_ca_are_part_of_it(void **state)
 	assert_non_null(machine_bmc_differs(&b, NULL, "sha256:aa", &t));
 	assert_string_equal(machine_bmc_differs(&b, "bmc", "sha256:ab", &t),
 			    "the contents of the Secret in spec.bmc.tls.caSecretRef");
-	/* without a CA nothing is sent anyway */
+	/* Without a CA, the connection is not trusted and nothing is sent. */
 	assert_null(machine_bmc_differs(&b, "bmc", NULL, &t));
 	t.credentials = t.ca_digest = NULL;
 	assert_null(machine_bmc_differs(&b, "other", "sha256:ab", &t));
@@ -113,7 +113,7 @@ static void what_keeps_a_machine_from_booting_keeps_it_from_being_taken(void **s
 	assert_true(machine_is_out_of_reach("BmcAuthFailed"));
 	assert_true(machine_is_out_of_reach("BmcNotTrusted"));
 	assert_true(machine_is_out_of_reach("ProviderNotReady"));
-	assert_false(machine_is_out_of_reach("BmcSlow")); /* drover only waits for it */
+	assert_false(machine_is_out_of_reach("BmcSlow")); /* drover only waits for a slow BMC. */
 	assert_false(machine_is_out_of_reach("PowerOnPaced"));
 	assert_false(machine_is_out_of_reach("NoSuchReason"));
 	assert_false(machine_is_out_of_reach(NULL));

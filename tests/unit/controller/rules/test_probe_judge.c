@@ -6,7 +6,7 @@
 
 #define NONCE "a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6"
 
-/* gateways of quarantine, of provisioning and of two tenants */
+/* Gateways of quarantine (GATE), of provisioning (OTHER) and of two tenants (TEAM_A, TEAM_B) */
 #define GATE "10.0.0.1"
 #define OTHER "10.0.1.1"
 #define TEAM_A "10.20.0.1:6443"
@@ -96,7 +96,7 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 	answers[3].answer = PROTO_NOT_ASKED;
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	answers[3].answer = PROTO_SILENT;
-	report.answers.n = 3; /* the last answer is missing */
+	report.answers.n = 3; /* The report lacks the last answer. */
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	report.answers.n = 0;
 	assert_unproved("10.0.0.1 of quarantine did not answer");
@@ -126,7 +126,8 @@ static void silence_alone_proves_nothing_nor_does_an_answer_alone(void **state)
 	assert_unproved("no address of another segment");
 }
 
-/* Two tenants use the same address range. */
+/* The address of the other tenant is also one of the machine's own segment, because both use the
+ * same address range. */
 static void an_address_that_is_also_its_own_tells_nothing(void **state)
 {
 	(void)state;
@@ -154,7 +155,7 @@ static void more_than_fit_are_not_proved(void **state)
 
 #define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* Returns the label that an image with that key writes. */
+/* Returns the label that an image with this key writes for text. */
 static const char *label(const char *key, const char *text)
 {
 	static char out[128];
@@ -195,7 +196,8 @@ static void a_node_s_label_says_it_as_briefly(void **state)
 	assert_true(verdict.reached);
 }
 
-/* drover-join computes the MAC by sha256sum: printf '%s.proved' KEY | sha256sum | cut -c1-16 */
+/* drover-join, the shell script in the image, computes the MAC by sha256sum: printf '%s.proved' KEY
+ * | sha256sum | cut -c1-16 */
 static void a_label_is_of_who_has_the_key(void **state)
 {
 	char changed[128];
@@ -210,7 +212,7 @@ static void a_label_is_of_who_has_the_key(void **state)
 	assert_label_unproved("", "not written by its image");
 }
 
-/* A tenant's API server that answers, while no other segment has an address to probe. */
+/* The tenant's own API server answers, while no other segment has an address to probe. */
 static void what_was_reached_is_told_beside_what_is_proved(void **state)
 {
 	static const char *const none[] = {"silent", "unknown", "leak.10.20.0.1_6443"};

@@ -17,7 +17,8 @@
 	"\"format\": \"raw\",\"digest\": "                                                         \
 	"\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}]}}}}"
 
-/* Returns a pool with one image and this template. patch: merged into spec.template. */
+/* Returns a NodePool with one image and the template TEMPLATE; patch (JSON) is merged into
+ * spec.template. */
 static struct node_pool *pool_with(struct arena *a, const char *patch)
 {
 	struct err e = {0};

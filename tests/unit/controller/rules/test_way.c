@@ -37,7 +37,8 @@ static void an_address_is_what_spec_says_or_what_was_found(void **state)
 	way.address = "10.20.0.51:6443";
 	assert_string_equal(way_address(&vc), "10.20.0.51:6443");
 	way.address = NULL;
-	found.provider = "hall-b"; /* the address was found at another Provider */
+	/* The address in status was found at another Provider, so it does not count. */
+	found.provider = "hall-b";
 	assert_null(way_address(&vc));
 	vc.status.api_server = NULL;
 	assert_null(way_address(&vc));

@@ -8,8 +8,8 @@
 static struct evidence_device drives[2];
 static int64_t success[] = {0};
 
-/* Returns the evidence of a good wipe of m-1. The drives are shared, so use one result at a
- * time. */
+/* Returns the evidence of a good wipe of m-1. All results share one array of drives, so use one
+ * result at a time. */
 static struct evidence good(const struct life *l)
 {
 	struct evidence ev = {
@@ -102,7 +102,7 @@ static void a_failed_wipe_is_none(void **state)
 	bench_life_done(l);
 }
 
-/* The operator must know which drive to pull. */
+/* The error must tell the operator which drive to replace. */
 static void a_failed_wipe_names_the_drive(void **state)
 {
 	static const char *wwns[] = {"eui.2"};
@@ -129,7 +129,7 @@ static void a_failed_wipe_names_the_drive(void **state)
 	bench_life_done(l);
 }
 
-/* The reason of the drive becomes the reason of the quarantine. */
+/* If a drive failed for a known reason, the machine is quarantined for that reason. */
 static void the_reason_of_a_drive_is_the_reason(void **state)
 {
 	static const struct {
@@ -173,12 +173,14 @@ static void every_expected_drive_must_be_there_and_no_other(void **state)
 	ev.inventory.extra = (struct strings){wwns, 1};
 	refused(l, &ev, NULL, "1 extra");
 	ev = good(l);
-	drives[1].bytes = 999; /* the rest of the drive was hidden from the wipe */
+	/* The agent wiped less than the drive's size: the rest was hidden from it. */
+	drives[1].bytes = 999;
 	refused(l, &ev, NULL, "drive eui.2: 1000 bytes expected, 999 wiped");
 	ev = good(l);
 	drives[1].wwn = "eui.3";
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
-	drives[1].wwn = "eui.1"; /* the same drive twice */
+	/* The statement lists the same drive twice instead of both drives. */
+	drives[1].wwn = "eui.1";
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
 	drives[1].wwn = NULL;
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
@@ -235,7 +237,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	bench_run(d, 1000);
 	l = bench_life(d, "m-1");
 	ev = good(l);
-	drives[0].bytes = 2 << 20; /* a small drive is sampled as often */
+	drives[0].bytes = 2 << 20; /* A small drive needs as many sample reads as a large one. */
 	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
 	drives[0].reads.clean++;
@@ -243,7 +245,8 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	bench_life_done(l);
 }
 
-/* Whoever has an agent's key can sign anything, so impossible values are refused. */
+/* Whoever has an agent's key can sign anything, so impossible combinations of values are
+ * refused. */
 static void technique_last_answer_and_time_bear_the_level_out(void **state)
 {
 	static int64_t failed[] = {0, 5};
@@ -349,8 +352,8 @@ static void what_must_be_covered_is_asked_for(void **state)
 	bench_life_done(l);
 }
 
-/* A failed statement is no proof even if no floor requires the part: what was written was not read
- * back. */
+/* A statement with a failed part is no proof, even if no rule requires the part: here, what was
+ * written was not read back. */
 static void a_statement_that_failed_is_no_proof(void **state)
 {
 	struct bench *d = *state;
@@ -480,7 +483,8 @@ static void the_newest_record_of_the_present_tenancy_counts(void **state)
 	l = bench_life(d, "m-1");
 	assert_string_equal(life_record(l)->meta.name, "m-1-41-2");
 	bench_life_done(l);
-	not_clean(d, "no readable WipeRecord of tenancy 41"); /* status names the first record */
+	/* status.lastWipe still names the first record. */
+	not_clean(d, "no readable WipeRecord of tenancy 41");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-41-2'}}");
 	not_clean(d, "the wipe failed");
 }
@@ -557,7 +561,8 @@ static void what_is_shown_must_be_what_was_signed(void **state)
 	drives[0].level = ev.verdict = WIPE_CLEAR;
 	put_record(d, "m-1-41-1", &ev, keys_evidence(d->c.keys));
 	not_clean(d, "reached Clear");
-	/* Another writer makes the result look better than it was. */
+	/* Another writer changes the shown fields of the record, so that the result looks better
+	 * than the signed one. */
 	drives[0].level = WIPE_PURGE;
 	OWN_JSON fields = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields,
 					&(struct wipe_record){.spec.evidence = ev});

@@ -1,5 +1,5 @@
-/* A turn's decision is recorded, and written when the tick says so: journal.h and enter.h
- * together. */
+/* Tests journal.h and enter.h together: a decision is recorded in one loop turn, and written to the
+ * Machine's status when the tick asks for it. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void what_is_decided_is_not_done_before_it_is_enacted(void **state)
 	done_with(l);
 }
 
-/* Without a deadline of its Provider, a wipe has the time that its largest drive takes. */
+/* Without a deadline from its Provider, a wipe may take as long as its largest drive needs. */
 static void the_limit_of_a_wipe_grows_with_the_drives(void **state)
 {
 	static const struct {
@@ -75,7 +75,7 @@ static void the_limit_of_a_wipe_grows_with_the_drives(void **state)
 		{"[{'wwn': 'a', 'type': 'SATA', 'bytes': 18000000000000},"
 		 " {'wwn': 'b', 'bytes': 1}]",
 		 50},
-		/* two namespaces of one drive, wiped one after the other */
+		/* Two namespaces of one drive are wiped one after the other. */
 		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'},"
 		 " {'wwn': 'b', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'}]",
 		 20},

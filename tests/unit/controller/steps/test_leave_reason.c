@@ -1,5 +1,5 @@
-/* Which deadline applies, and how a deleted claim affects a Drain. The rest is in tests/world:
- * test_drain.c, test_hold.c. */
+/* Tests which deadline applies to a machine that must leave, and how a deleted claim affects a
+ * Drain. tests/world/test_drain.c and test_hold.c test the rest. */
 #include "api/annotations.h"
 #include "tests/unit/controller/bench.h"
 
@@ -9,7 +9,7 @@
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 #define HOUR (INT64_C(3600) * 1000)
 
-/* Creates a claim whose drain may take an hour and which the machine serves. */
+/* Creates a claim that the machine serves, and whose drain may take an hour. */
 static void put_claim(struct bench *d, const char *name, const char *machine, const char *spec)
 {
 	bench_put(d,
@@ -30,7 +30,7 @@ static void put_claim(struct bench *d, const char *name, const char *machine, co
 				  name, json_str_at(o, "metadata", "uid")));
 }
 
-/* m-1 serves claim c-1. */
+/* Sets up the bench's fleet, in which m-1 serves claim c-1. */
 static int setup(void **state)
 {
 	bench_setup(state);
@@ -39,8 +39,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* m-1 and m-2 serve claims c-1 and c-2 of a pool that may lose one machine at a time; c-1 has
- * expired. */
+/* Sets up m-1 and m-2, which serve claims c-1 and c-2 of one pool. The pool's budget allows one
+ * machine to leave at a time. c-1 has expired. */
 static int setup_expired(void **state)
 {
 	struct bench *d;
@@ -70,7 +70,7 @@ static const char *in(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(when, loop_wall(d->l) + ms));
 }
 
-/* Creates a Drain whose turn it is at m-1. */
+/* Creates a Drain that targets m-1 and may start at once. */
 static void drain(struct bench *d, const char *name, const char *spec)
 {
 	bench_put(
@@ -134,7 +134,8 @@ static void a_deleted_claim_has_its_grace_period(void **state)
 	assert_int_equal(lv.then, DRAIN_RELEASE);
 	assert_false(lv.stop || lv.now || lv.quietly);
 	near(d, lv.deadline, HOUR);
-	/* no time passes while it serves, for example because it was paused */
+	/* While the machine still serves (for example because it is paused), the grace period does
+	 * not begin. */
 	bench_run(d, HOUR / 2);
 	near(d, wanted(d).deadline, HOUR);
 	draining_since(d, HOUR / 4, "null");
@@ -213,7 +214,9 @@ static void a_claim_deleted_while_it_drains_takes_the_earlier_deadline(void **st
 	lv = wanted(d);
 	assert_string_equal(lv.reason, LEAVE_CLAIM_DELETED);
 	assert_int_equal(lv.then, DRAIN_RETIRE);
-	near(d, lv.deadline, HOUR); /* counted from the deletion, not from the start of the drain */
+	/* The grace period is counted from the deletion of the claim, not from the start of the
+	 * drain. */
+	near(d, lv.deadline, HOUR);
 	bench_patch(d, OBJECT_DRAIN, "fans",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", in(d, HOUR / 2)));
 	near(d, wanted(d).deadline, HOUR / 2);
@@ -284,7 +287,7 @@ static void whatever_leaves_takes_from_the_budget(void **state)
 	struct bench *d = *state;
 
 	is_expired(d, true);
-	delete_named(d, "c-2"); /* by a user, or because of its pool */
+	delete_named(d, "c-2"); /* A user deletes c-2, or drover does because of its pool. */
 	is_expired(d, false);
 	bench_status(d, OBJECT_MACHINE, "m-2",
 		     "{'state': 'draining', 'leave': {'reason': 'ClaimDeleted'}}");

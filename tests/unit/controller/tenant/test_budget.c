@@ -38,8 +38,8 @@ static const char *message(struct bench *d)
 	return "";
 }
 
-/* Returns {"k000-xx...": "vv...", ...}: n labels of about 150 bytes each as counted by
- * scan_weight(). */
+/* Returns a JSON object of n labels, {"k000-xx...": "vv...", ...}. Each label counts as about 150
+ * bytes in scan_weight(). */
 static const char *labels(struct bench *d, unsigned n)
 {
 	struct buf b;
@@ -99,7 +99,7 @@ static void many_pods(struct bench *d, unsigned n, const char *method)
 	}
 }
 
-/* Each pod has about 16 KiB. */
+/* Number of pods, each of about 16 KiB, that exceeds the budget */
 #define TOO_MANY 1800
 
 static void pods_beyond_the_budget_are_not_read_and_may_be_anywhere(void **state)
@@ -148,7 +148,7 @@ static void a_tenant_whose_nodes_are_not_all_read_is_not_usable(void **state)
 	assert_string_equal(condition(d), "True Ok");
 }
 
-/* Returns 32 terms that no other pod has. */
+/* Returns 32 anti-affinity terms, as JSON, that no other pod has. */
 static const char *anti_affinity(struct bench *d, unsigned pod)
 {
 	const char *text = "";
@@ -206,7 +206,7 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	char last[512] = "";
 	unsigned n = 0;
 
-	bench_run(d, 600000); /* long enough for the log limit to recover */
+	bench_run(d, 600000); /* Long enough to refill the tenant's budget of log lines. */
 	log_redirect(count_line, last);
 	for (unsigned i = 0; i < 1000; i++)
 		n += tenant_may_log(team(d));
@@ -221,7 +221,7 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	assert_non_null(strstr(last, "tenant=team-a"));
 }
 
-/* Both a single volume's terms and the total size of all are limited. */
+/* Limits apply to the terms of a single volume and to the total size of all volumes. */
 static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void **state)
 {
 	struct bench *d = *state;

@@ -1,5 +1,5 @@
-/* Pending cleanups in one tenant's cluster; tests/world/test_leave_tenant.c tests whole machines
- * that leave. */
+/* Tests the pending cleanups (debts) in one tenant's cluster. tests/world/test_leave_tenant.c tests
+ * whole machines that leave. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "controller/tenant/debts.h"
 #include "planner/plan.h"
 
-#define WHEN "2025-11-24T15:59:00Z" /* a minute before the simulated clock starts */
+#define WHEN "2025-11-24T15:59:00Z" /* A minute before the simulated clock starts. */
 
 static void (*to_tenants)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
@@ -75,7 +75,7 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* Returns the Node's UID, in the bench's arena. */
+/* Creates a Node; returns its UID in the bench's arena. */
 static const char *put_node(struct bench *d, const char *name, const char *provider_id)
 {
 	bench_must(d, &d->team, "POST", "/api/v1/nodes",
@@ -149,9 +149,11 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 {
 	struct bench *d = *state;
 
-	put_node(d, "n-1", "somebodys://n-1");	   /* has another UID */
-	put_node(d, "n-2", "somebodys://n-2");	   /* UID not known, and not drover's providerID */
-	put_node(d, "n-3", "drover://hall-a/m-1"); /* UID not known, but drover's providerID */
+	put_node(d, "n-1", "somebodys://n-1"); /* The Node has a UID other than the recorded one. */
+	/* No UID is recorded, and the providerID is not drover's. */
+	put_node(d, "n-2", "somebodys://n-2");
+	/* No UID is recorded, but the providerID is drover's: this Node is deleted. */
+	put_node(d, "n-3", "drover://hall-a/m-1");
 	bench_status(
 		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'of-the-one-before', 'since': '" WHEN
@@ -164,7 +166,7 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 	assert_false(is_there(d, "nodes/n-3"));
 }
 
-/* Creates a claim of team-a; returns its name, in the bench's arena. */
+/* Creates a claim of team-a; returns the claim's name in the bench's arena. */
 static const char *put_claim(struct bench *d)
 {
 	static const struct plan_claim planned = {.tenant = "team-a",
@@ -181,7 +183,8 @@ static const char *put_claim(struct bench *d)
 	return arena_strdup(d->a, json_str_at(o, "metadata", "name"));
 }
 
-/* Its kubelet was still running, found its Node deleted, and registered it again. */
+/* The machine's kubelet was still running when the Node was deleted, and registered the Node
+ * again. */
 static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
 {
 	struct bench *d = *state;
@@ -189,7 +192,8 @@ static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
 
 	put_node(d, "n-1", "drover://hall-a/m-1");
 	put_node(d, serving,
-		 "drover://hall-a/m-1"); /* a claim has the name, so the Node must stay */
+		 /* A claim has the name of this Node, so the Node must stay. */
+		 "drover://hall-a/m-1");
 	bench_status(
 		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		arena_printf(d->a,
@@ -255,7 +259,7 @@ static void a_tenant_is_finalized_while_it_has_claims_or_debts(void **state)
 
 #define CONFIG_MAPS "/api/v1/namespaces/" BENCH_NS "/configmaps"
 
-/* Returns the saved bill; NULL: none. */
+/* Returns the saved bill of the tenant with this UID; the caller owns it. NULL: none. */
 static json_t *kept_bill(struct bench *d, const char *uid)
 {
 	char name[KEPT_BILLS_NAME];
@@ -265,8 +269,8 @@ static json_t *kept_bill(struct bench *d, const char *uid)
 	return json_loads(str_or(json_str_at(o, "data", uid), ""), 0, NULL);
 }
 
-/* A leader that failed between saving the bill and removing the finalizer has written the entry
- * that its successor writes again. */
+/* Deletes team-a and checks the saved bill. written_before: a former leader failed between saving
+ * the bill and removing the finalizer; this leader writes the same entry again. */
 static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_before)
 {
 	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
@@ -280,7 +284,8 @@ static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_be
 		     " 'phase': 'Ready', 'pricePerHour': '6.50', 'currency': 'EUR', 'gpus': 8,"
 		     " 'seconds': 1000}]}}");
 	bench_run(d, 15000);
-	assert_true(finalized(d)); /* otherwise it could be deleted unnoticed */
+	/* Without the finalizer, the tenant could be deleted before its bill is saved. */
+	assert_true(finalized(d));
 	if (written_before)
 		bench_must(
 			d, &d->host, "POST", CONFIG_MAPS,
@@ -326,7 +331,7 @@ static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', 'since': '" WHEN
 		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
 	bench_run(d, 15000);
-	assert_false(finalized(d)); /* this replica does not lead */
+	assert_false(finalized(d)); /* This replica does not lead, so it adds no finalizer. */
 	OWN_JSON both = debts_without(
 		CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
 	OWN_JSON one = debts_without(

@@ -1,4 +1,5 @@
-/* device_cel: requirements of expressions on a GPU's Node, and unsupported parts. */
+/* Tests device_cel: which requirements on a Node's labels follow from a CEL expression about a GPU,
+ * and which expressions are not supported. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #define G "device.attributes['gpu.nvidia.com']."
 #define M "device.capacity['gpu.nvidia.com'].memory."
 
-/* Returns "KEY OP (VALUES); ...", "never" or "not judged: WHAT". */
+/* Returns the requirements as "KEY OP (VALUES); ...", or "never" (no device matches), or "not
+ * judged: WHAT". */
 static const char *asked(const char *expression, enum device_kind kind, struct arena *a)
 {
 	struct device_wish w = {.never = false};
@@ -72,7 +74,8 @@ static void expressions_become_requirements_on_labels(void **state)
 		{M "compareTo(quantity(\"80Gi\")) > 0", "nvidia.com/gpu.memory Gt 81920"},
 		{M "compareTo(quantity('80Gi')) < 0", "nvidia.com/gpu.memory Lt 81920"},
 		{M "compareTo(quantity('80Gi')) <= 0", "nvidia.com/gpu.memory Lt 81921"},
-		/* 40 GB are 38146.97 MiB: 38147 is enough, 38146 is not. */
+		/* The label is in MiB. 40 GB are 38146.97 MiB, so 38147 is enough and 38146 is
+		 * not. */
 		{M "compareTo(quantity('40G')) >= 0", "nvidia.com/gpu.memory Gt 38146"},
 		{M "compareTo(quantity('40G')) > 0", "nvidia.com/gpu.memory Gt 38146"},
 		{M "compareTo(quantity('40G')) < 0", "nvidia.com/gpu.memory Lt 38147"},

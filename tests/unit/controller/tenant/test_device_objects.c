@@ -1,5 +1,5 @@
-/* device_objects: what is read of claims, classes and slices in each API version, and the sum of a
- * claim's requests. */
+/* Tests device_objects: what drover reads of ResourceClaims, DeviceClasses and ResourceSlices in
+ * each API version, and the sum of a claim's requests. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void *project(struct arena *a, const struct scan_want *want, const char *
 	"'}}]}}"
 #define IS(field, value) "device.attributes[\\\"gpu.nvidia.com\\\"]." field " == \\\"" value "\\\""
 
-/* Returns the DeviceClass with this name; arg: the arena. */
+/* Returns the test's DeviceClass with this name, projected into the arena arg. */
 static const struct device_class *class_of(const char *name, void *arg)
 {
 	static const struct {
@@ -72,7 +72,8 @@ static const char *judged(struct arena *a, const struct device_asks *asks)
 	return text;
 }
 
-/* Projects a claim, and a template with the same content. */
+/* Projects a ResourceClaim and a ResourceClaimTemplate with these devices, which must give the same
+ * text; returns the text. */
 static const char *asked(struct arena *a, const char *devices)
 {
 	const struct device_claim *c = project(
@@ -101,7 +102,7 @@ static void requests_add_up_to_whole_gpus(void **state)
 		{REQUESTS(""), "0"},
 		{REQUESTS(R "}}"), "1"},
 		{REQUESTS(R ", 'allocationMode': 'ExactCount', 'count': 4}}"), "4"},
-		/* v1beta1 */
+		/* A request in the form of API version v1beta1. */
 		{REQUESTS("{'name': 'r', 'deviceClassName': 'gpu.nvidia.com', 'count': 2}"), "2"},
 		{REQUESTS(R
 			  ", 'count': 2}}, {'name': 's', 'exactly': {'deviceClassName': 'b200'}}"),
@@ -151,7 +152,7 @@ static void what_is_not_judged_is_named(void **state)
 		 "request r of DeviceClass mig.nvidia.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'nic.example.com'}}"),
 		 "request r of DeviceClass nic.example.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
-		/* devices of any driver */
+		/* The class "all" means devices of any driver. */
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'all'}}"),
 		 "request r of DeviceClass all, which means other devices than whole GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'channel', 'count': 2}}"),
@@ -184,7 +185,7 @@ static void a_longer_list_is_not_read(void **state)
 		"not judged: a list of requests, constraints or configurations that is too long");
 }
 
-/* Returns the devices, Node and first pod of an allocation: "n-1: gpu-0 gpu-1 for u-1". */
+/* Returns Node, devices and first pod of an allocation, such as "n-1: gpu-0 gpu-1 for u-1". */
 static const char *allocated(struct arena *a, const char *status)
 {
 	const struct device_claim *c = project(
@@ -233,7 +234,7 @@ static void an_allocation_says_which_devices_and_where(void **state)
 		"a nodeSelector on a field other than metadata.name for nobody");
 }
 
-/* Returns the whole GPUs and labels of a slice: "gpu-0 gpu-1 KEY=VALUE". */
+/* Returns the whole GPUs and the labels of a slice, such as "gpu-0 gpu-1 KEY=VALUE". */
 static const char *slice(struct arena *a, const char *spec)
 {
 	const struct device_slice *s =

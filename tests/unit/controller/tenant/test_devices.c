@@ -1,5 +1,5 @@
-/* devices: how the planner sees pods and Nodes by their resource claims and ResourceSlices, as
- * these are added and removed. */
+/* Tests devices: what the planner gets of pods and Nodes as ResourceClaims and ResourceSlices are
+ * added and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static const char *uid_of(struct bench *d, const char *pod)
 	return tenant_world_pod(team(d), "default", pod, d->a)->uid;
 }
 
-/* node NULL: the pod is unschedulable */
+/* Adds a pod. node NULL: the pod is marked unschedulable. */
 static void add_pod(struct bench *d, const char *name, const char *spec, const char *node)
 {
 	put(d, PODS,
@@ -100,7 +100,8 @@ static void add_pod(struct bench *d, const char *name, const char *spec, const c
 	"'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': '" name "'}]"
 #define BY_CLAIM(name) "'resourceClaims': [{'name': 'gpu', 'resourceClaimName': '" name "'}]"
 
-/* Returns "waits: TEXT", "TEXT is not judged", or "nvidia.com/gpu*2 KEY OP VALUE". */
+/* Returns what the planner gets of the pod: "waits: TEXT", "TEXT is not judged", or
+ * "nvidia.com/gpu*2 KEY OP VALUE". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);
@@ -152,7 +153,7 @@ static void what_is_not_served_is_told(void **state)
 	assert_string_equal(
 		seen(d, "train"),
 		"waits: this cluster does not serve resourceclaims.resource.k8s.io in v1");
-	/* the API server serves the kinds from now on */
+	/* From now on, the API server serves the kinds of resource.k8s.io. */
 	serve(d);
 	bench_run(d, 60000);
 	assert_string_equal(seen(d, "train"),
@@ -188,7 +189,8 @@ static void the_version_of_the_cluster_says_in_which_they_are_read(void **state)
 	}
 }
 
-/* Its Nodes, and thus their devices, are those of the host cluster. */
+/* The tenant's pods run on Nodes of the host cluster, and so do the devices: drover cannot judge
+ * its claims. */
 static void of_a_tenant_that_shares_nodes_claims_are_not_judged(void **state)
 {
 	struct bench *d = *state;
@@ -254,7 +256,8 @@ static void a_claim_of_several_pods_counts_once(void **state)
 	bench_must(d, &d->team, "DELETE", PODS "/first?gracePeriodSeconds=0", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "second"), "nvidia.com/gpu*2 " KEEP_OFF);
-	/* Once the claim is allocated, pods that share it go where its devices are. */
+	/* Once a claim is allocated, further pods that share it must run on the Node of its
+	 * devices. */
 	put_claim(d, "theirs",
 		  ALLOCATED(RESULT("gpu-0") "," RESULT("gpu-1"), "{'uid': 'u-other'}"));
 	add_pod(d, "third", BY_CLAIM("theirs"), NULL);
@@ -282,8 +285,8 @@ static void a_pod_that_runs_counts_what_was_allocated(void **state)
 			       uid_of(d, "runs")));
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "runs"), "nvidia.com/gpu*2 ");
-	/* The claim created for the pod counts, by the name in its status; before that, its
-	 * template. */
+	/* The pod's status names the claim that was created for the pod. Until this claim exists,
+	 * its template counts. */
 	put_template(d, "three", ASKS("3"));
 	add_pod(d, "own", BY_TEMPLATE("three"), "n-1");
 	bench_run(d, SOON_MS);
@@ -312,7 +315,7 @@ static void put_slice(struct bench *d, const char *name, const char *pool, const
 		    name, pool, devices));
 }
 
-/* Returns "8 by ResourceClaim" and the product label. */
+/* Returns number and product label of the Node's GPUs, such as "8 by ResourceClaim NVIDIA-B200". */
 static const char *node(struct bench *d)
 {
 	const struct tenant_node *n = tenant_node_get(team(d), "n-1");
@@ -361,8 +364,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	bench_must(d, &d->team, "DELETE", SLICES "/s-3", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(node(d), "3 by ResourceClaim NVIDIA-B200");
-	/* A part of a GPU takes the whole GPU; a part of a GPU that is not offered as a whole takes
-	 * nothing. */
+	/* A claim for a part (MIG) of a GPU counts as the whole GPU gpu-0. A part of gpu-7, which
+	 * no slice offers as a whole, counts as nothing. */
 	put_claim(d, "ours",
 		  ALLOCATED(RESULT("gpu-0-mig-1g.23gb-0") "," RESULT("gpu-7-mig-1g.23gb-0"), ""));
 	add_pod(d, "parts", BY_CLAIM("ours"), "n-1");
@@ -370,8 +373,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	assert_string_equal(seen(d, "parts"), "nvidia.com/gpu*1 ");
 }
 
-/* Unless a class maps the extended resource, pods that request it are kept off Nodes whose GPUs are
- * claimed, and vice versa. */
+/* Pods that request GPUs as an extended resource must not run on Nodes whose GPUs are claimed, nor
+ * the reverse, unless a DeviceClass maps the extended resource. */
 static void claims_and_plugins_keep_apart(void **state)
 {
 	struct bench *d = *state;

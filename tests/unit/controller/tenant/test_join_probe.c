@@ -12,7 +12,7 @@
 #define CLUSTER(endpoint) "controlPlaneEndpoint: " endpoint "\\n"
 #define INFO(server)                                                                               \
 	"apiVersion: v1\\nkind: Config\\nclusters:\\n- name: c\\n  cluster: {server: " server "}\\n"
-/* longer than the interval of one minute while the cluster accepts no machines */
+/* Longer than the probe's interval of one minute while the cluster accepts no machines */
 #define AGAIN_MS 70000
 
 static int setup(void **state)
@@ -46,7 +46,7 @@ static void no_config(struct bench *d)
 	bench_must(d, &d->team, "DELETE", CONFIGS "/kubeadm-config", NULL);
 }
 
-/* Stores a ConfigMap in that collection; text: without quotes. */
+/* Stores a ConfigMap with data key = text in the collection path. text must not contain quotes. */
 static void put(struct bench *d, const char *path, const char *name, const char *key,
 		const char *text)
 {
@@ -94,7 +94,8 @@ static void what_an_admin_wrote_goes_before_what_the_tenant_says(void **state)
 	free(text);
 }
 
-/* A vCluster that shares its host's nodes has neither. */
+/* A vCluster that shares the nodes of its host cluster has neither cluster-info nor
+ * kubeadm-config. */
 static void a_cluster_without_either_config_map_takes_none(void **state)
 {
 	struct bench *d = *state;
@@ -105,14 +106,14 @@ static void a_cluster_without_either_config_map_takes_none(void **state)
 	assert_false(answer(d).takes);
 	assert_string_equal(condition(d), "False NoPrivateNodes");
 	assert_non_null(strstr(answer(d).text, "kube-system/kubeadm-config"));
-	/* Private nodes are switched on: noticed within a minute. */
+	/* The vCluster's private nodes are switched on: drover notices within a minute. */
 	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.10:6443"));
 	bench_run(d, AGAIN_MS);
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* A vCluster with private nodes whose ConfigMaps are missing or unreadable gets a message of its
- * own. */
+/* A vCluster with private nodes serves the join script. If its ConfigMaps are missing or
+ * unreadable, a message of its own tells so. */
 static void one_that_serves_the_join_script_is_told_what_is_missing(void **state)
 {
 	static const struct {
@@ -146,7 +147,8 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* An administrator decides whether the script may run; the API server shows whether it exists. */
+/* An administrator decides (spec.join) whether the script may run. The API server shows whether the
+ * script exists. */
 static void the_join_script_is_a_way_where_an_administrator_says_so(void **state)
 {
 	static const struct {
@@ -161,7 +163,8 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 		{"Script", 403, false, "True JoinScript", "which drover could not verify", true},
 		{"Script", 404, false, "False JoinScriptNotServed", "does not serve /node/join",
 		 true},
-		{"Script", 503, false, "False JoinScriptNotServed", "", true}, /* unchanged */
+		/* Status 503 changes nothing. */
+		{"Script", 503, false, "False JoinScriptNotServed", "", true},
 		{"Kubeadm", 200, false, "False JoinScriptAlone", "spec.join does not allow", false},
 		{"Auto", 200, false, "True JoinScript", "by the script of /node/join", true},
 		{"Auto", 200, true, "True JoinScript", "by the script of /node/join", true},
@@ -176,7 +179,7 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 			    arena_printf(d->a, "{'spec': {'join': '%s'}}", cases[i].join));
 		d->team.join_script = cases[i].status;
 		d->team.denied_at = cases[i].denied ? "/configmaps/" : NULL;
-		/* a positive result is valid for 10 min */
+		/* A positive result is valid for 10 min. */
 		bench_run(d, i ? 10 * AGAIN_MS : AGAIN_MS);
 		OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 		char *text = json_text(vc);
@@ -188,7 +191,8 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 	}
 }
 
-/* The ConfigMaps still determine the address, and with Auto also the method. */
+/* If the cluster supports both join methods, the ConfigMaps still determine the address; with Auto
+ * they also determine the method. */
 static void a_cluster_that_has_both_ways_is_joined_as_is_wanted(void **state)
 {
 	struct bench *d = *state;
@@ -201,7 +205,7 @@ static void a_cluster_that_has_both_ways_is_joined_as_is_wanted(void **state)
 	assert_string_equal(condition(d), "True Kubeadm");
 	assert_false(answer(d).by_script);
 	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'join': 'Script'}}");
-	assert_false(answer(d).takes); /* the script was not requested yet */
+	assert_false(answer(d).takes); /* The script was not requested since spec.join changed. */
 	bench_run(d, AGAIN_MS);
 	assert_string_equal(condition(d), "True JoinScript");
 	assert_string_equal(answer(d).endpoint, "10.20.0.9:6443");
@@ -222,7 +226,7 @@ static void cluster_info_alone_says_where_nodes_join(void **state)
 	assert_string_equal(answer(d).endpoint, "10.20.0.77:443");
 }
 
-/* kubeadm omits controlPlaneEndpoint if it was not specified; nodes then use the server of
+/* kubeadm omits controlPlaneEndpoint if it was not configured. Nodes then use the server in
  * cluster-info. */
 static void a_configuration_without_an_endpoint_leaves_it_to_cluster_info(void **state)
 {
@@ -344,10 +348,10 @@ static void no_machine_is_taken_but_by_a_way_that_was_seen_up(void **state)
 	assert_string_equal(way_condition(d), "True VIP");
 	assert_true(answer(d).takes);
 	assert_string_equal(answer(d).endpoint, "10.20.0.10:6443");
-	/* What was observed of another address does not count for this one. */
+	/* An observation of another address does not count for this one. */
 	way(d, "{'address': '10.20.0.11:6443'}");
 	assert_false(answer(d).takes);
-	/* kubeadm would continue with the address that the cluster names. */
+	/* kubeadm would continue with the address in cluster-info, which differs. */
 	see_way(d, true, "VIP", "it is");
 	assert_string_equal(way_condition(d), "False EndpointDiffers");
 	assert_false(answer(d).takes);
@@ -369,7 +373,8 @@ static void an_address_is_taken_as_it_is(void **state)
 	assert_string_equal(answer(d).endpoint, "10.9.0.1:6443");
 }
 
-/* The address belongs to the Provider that was asked. */
+/* The address in status names the Provider at which it was found; it counts for that Provider
+ * only. */
 static void a_load_balancer_has_the_address_that_was_found(void **state)
 {
 	struct bench *d = *state;

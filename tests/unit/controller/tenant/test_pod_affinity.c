@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Reads JSON with single instead of double quotes. */
+/* Parses JSON that is written with single instead of double quotes. */
 static json_t *read_json(const char *text)
 {
 	char *copy = mem_strdup(text);
@@ -23,7 +23,8 @@ static json_t *read_json(const char *text)
 	return j;
 }
 
-/* Returns a pod whose nodeAffinity has these terms; each preferred term has weight 7. */
+/* Returns a pod whose nodeAffinity has these terms (JSON; NULL: none); each preferred term has
+ * weight 7. */
 static struct world_pod affinity(const char *required, const char *preferred, const char **why,
 				 struct arena *a)
 {
@@ -74,7 +75,7 @@ static void terms_are_alternatives_of_labels_and_fields(void **state)
 		{"[{'matchExpressions': [" LABEL("a", "NotIn", "'1'") "], 'matchFields': [" NAME(
 			 "In", "'n1'") "]}]",
 		 "a NotIn 1 & :metadata.name In n1", NULL},
-		/* a label with the name of the field does not count as the field */
+		/* A label named metadata.name does not count as the field metadata.name. */
 		{"[" LABELS(NAME("In", "'n1'")) "]", "metadata.name In n1", NULL},
 		/* an empty term matches no Node, alone or beside others */
 		{"[{}]", "", NULL},
@@ -148,7 +149,8 @@ static void preferences_are_of_labels_and_fields(void **state)
 
 	(void)state;
 	assert_null(why);
-	assert_int_equal(p.preferences.n, 2); /* kube-scheduler skips an empty preference */
+	/* Two of three: kube-scheduler skips an empty preference. */
+	assert_int_equal(p.preferences.n, 2);
 	assert_int_equal(p.preferences.v[0].weight, 7);
 	assert_string_equal(p.preferences.v[0].term.v[0].key, WORLD_NODE_NAME);
 	assert_string_equal(p.preferences.v[1].term.v[0].key, "a");

@@ -1,4 +1,5 @@
-/* pod_groups: the gangs of pods and their sizes, as PodGroups are added, changed and removed. */
+/* Tests pod_groups: the gangs of pods and their sizes, as PodGroups are added, changed and
+ * removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
@@ -79,7 +80,7 @@ static void a_pod_says_of_which_gang_it_is(void **state)
 			      "\"leaderworkerset.sigs.k8s.io/group-index\": \"2\"},"
 			      "\"annotations\": {\"leaderworkerset.sigs.k8s.io/size\": \"8\"}")),
 		"ns/leaderworkersets/l/2 8");
-	/* drover's annotation comes first, so that users can override the others */
+	/* drover's annotation takes precedence, so that users can override the others. */
 	assert_string_equal(
 		named(a, META(", \"labels\": {\"leaderworkerset.sigs.k8s.io/name\": \"l\"},"
 			      "\"annotations\": {\"leaderworkerset.sigs.k8s.io/size\": \"8\","
@@ -113,7 +114,8 @@ static void a_group_says_its_size(void **state)
 	assert_int_equal(size_of(a, "{}"), 0);
 }
 
-/* Returns the size by a Workload with two pod groups, of which one is a gang. */
+/* Returns the gang size of pod group `part` in a Workload with two pod groups, of which only one is
+ * a gang. */
 static const char *part_of(struct arena *a, const char *part)
 {
 	static const char workload[] =
@@ -161,7 +163,7 @@ static void serve(struct bench *d)
 		   "'x-kubernetes-preserve-unknown-fields': true}}}]}}");
 }
 
-/* node NULL: the pod is unschedulable */
+/* Adds a pod of the gang. node NULL: the pod is marked unschedulable. */
 static void add_pod(struct bench *d, const char *name, const char *node)
 {
 	bench_must(d, &d->team, "POST", PODS,
@@ -242,7 +244,8 @@ static void a_pod_follows_its_group(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "default/podgroups.scheduling.x-k8s.io/train 4");
 	assert_string_equal(seen(d, "runs"), "default/podgroups.scheduling.x-k8s.io/train 4");
-	assert_true(bench_events(&d->team, "GangIncomplete") == 0); /* the gang has started */
+	/* No event: the gang has started. */
+	assert_true(bench_events(&d->team, "GangIncomplete") == 0);
 	bench_must(d, &d->team, "PATCH", COSCHEDULING "/train", "{'spec': {'minMember': 1}}");
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "alone");
@@ -252,7 +255,7 @@ static void a_pod_follows_its_group(void **state)
 }
 
 /* The embedded API server has the API group of this kind built in, so the test cannot serve the
- * kind. */
+ * kind. drover reports it as not served. */
 static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 {
 	struct bench *d = *state;

@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads JSON with single instead of double quotes. */
+/* Parses JSON that is written with single instead of double quotes. */
 static json_t *read_json(const char *text)
 {
 	char *copy = mem_strdup(text);
@@ -227,7 +227,8 @@ static void an_init_container_counts_only_where_it_is_larger_than_the_rest(void 
 
 static void a_sidecar_runs_beside_the_containers_and_beside_later_init_containers(void **state)
 {
-	/* sidecar 1 + container 2 = 3; init before it 3 alone; init after it 3 + 1 = 4 */
+	/* The sidecar (1) and the container (2) need 3. The init container before the sidecar needs
+	 * 3, the one after it 3 + 1 = 4: the maximum counts. */
 	assert_requests(
 		pod(*state,
 		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
@@ -459,7 +460,8 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 #define GANG "'metadata': {'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}"
 #define GROUP "'metadata': {'annotations': {'scheduling.k8s.io/group-name': 'g'}}"
 
-/* Other schedulers give other reasons for pods that wait for the rest of their gang. */
+/* Schedulers other than kube-scheduler give other reasons for pods that wait for the rest of their
+ * gang. */
 static void a_pod_of_a_gang_is_demand_whatever_its_scheduler_says(void **state)
 {
 	static const char *const reasons[] = {"Unschedulable", "Schedulable", "Undetermined",
@@ -534,8 +536,8 @@ static void a_finished_pod_is_left_out(void **state)
 
 #define GOING "'metadata': {'deletionTimestamp': '2026-11-22T00:35:41Z'}"
 
-/* If the machine were switched off, the pod would remain until kube-controller-manager's pod GC
- * runs, a minute later. */
+/* If the machine were switched off now, the pod object would remain until kube-controller-manager's
+ * pod GC deletes it a minute later. */
 static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone(void **state)
 {
 	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
@@ -548,7 +550,7 @@ static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone
 	assert_true(p->world.terminating);
 	assert_false(p->running);
 	assert_int_equal(p->world.requests.n, 0);
-	/* no kubelet has the pod */
+	/* The pod was never bound to a Node, so no kubelet has it. */
 	assert_null(whole_pod(
 		*state, "{" GOING ", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': null}}"));
 }
@@ -787,7 +789,7 @@ static void an_empty_namespace_selector_is_every_namespace(void **state)
 	assert_false(p->topology.v[0].everywhere);
 }
 
-/* Namespaces are not read: it may keep away pods in any of them. */
+/* drover does not read Namespaces, so the term is assumed to keep away pods in all of them. */
 static void a_pod_that_runs_keeps_others_away_by_any_namespace_selector(void **state)
 {
 	const struct world_pod *p =
@@ -875,7 +877,7 @@ static void a_heartbeat_is_no_news_of_a_node(void **state)
 		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'cpu': '7'},"
 		"  'conditions': [{'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': '2026-12-01T10:00:00Z',"
 		"   'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'one'}}}";
-	/* Replacements; the first two are of members that are not compared. */
+	/* Replacements in the Node's text. The first two change members that are not compared. */
 	static const char *const changes[][2] = {
 		{"'resourceVersion': '1'", "'resourceVersion': '2'"},
 		{"10:00:00Z", "10:00:10Z"},
@@ -941,7 +943,7 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* --- the members that are read ---------------------------------------------------------------- */
+/* --- the members that a cache reads ----------------------------------------------------------- */
 
 static void tell_labels(struct buf *b, const char *what, const struct labels *l)
 {
@@ -975,7 +977,7 @@ static void tell_topology(struct buf *b, const struct world_topology *t)
 		buf_printf(b, " in %s", t->namespaces[i]);
 }
 
-/* The workload as which budgets of scope Workload count a pod. */
+/* Budgets of scope Workload count a pod for the workload that created it. */
 static void a_pod_is_a_part_of_what_made_it(void **state)
 {
 	static const struct {
@@ -1081,7 +1083,7 @@ static size_t dice(size_t below)
 	return (size_t)((dice_state >> 11) % below);
 }
 
-/* Returns a value of another type, as a hostile server would send it. */
+/* Returns a value of an unexpected type, as a hostile server would send it. */
 static json_t *odd(void)
 {
 	switch (dice(8)) {
@@ -1104,8 +1106,8 @@ static json_t *odd(void)
 	}
 }
 
-/* Returns a copy in which one of one_in values is missing or replaced, and which has additional
- * members. */
+/* Returns a copy of v in which one of every one_in values is missing or replaced, and which has
+ * additional members. */
 static json_t *vary(const json_t *v, size_t one_in)
 {
 	const char *name;
@@ -1163,8 +1165,8 @@ static const char full_node[] =
 	"    'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'b', 'kubeletVersion': 'v'},"
 	"  'images': [{'names': ['i'], 'sizeBytes': 1}]}}";
 
-/* The projection of the members that are read equals that of the whole object, also if members are
- * missing or have another type. */
+/* Projecting only the members that a cache reads gives the same result as projecting the whole
+ * object, even if members are missing or have an unexpected type. */
 static void what_is_read_says_what_all_of_it_says(void **state)
 {
 	OWN_JSON pod_o = read_json(full_pod);
@@ -1199,14 +1201,15 @@ static void what_is_read_says_what_all_of_it_says(void **state)
 		buf_done(&x);
 		buf_done(&y);
 	}
-	/* the variations differ */
+	/* Enough variations lacked members or were unsupported, so the loop tested different
+	 * cases. */
 	assert_in_range(left_out, 100, 2000);
 	assert_in_range(unsupported, 500, 2900);
 }
 
-/* --- hostile ---------------------------------------------------------------------------------- */
+/* --- hostile objects -------------------------------------------------------------------------- */
 
-/* Returns o with a list of n copies of item at path[0].path[1]. */
+/* Returns the object in text with a list of n copies of item at path[0].path[1]. */
 static json_t *with_many(const char *text, const char *const path[2], const char *item, size_t n)
 {
 	json_t *o = read_json(text), *list = json_array(), *in;
@@ -1248,8 +1251,8 @@ static void lists_that_are_too_long_are_said_and_not_believed(void **state)
 	}
 }
 
-/* Each init container is compared with all sidecars: without a limit, a pod of 30 KB could block
- * the loop for long. */
+/* Each init container is compared with all sidecars. Without a limit, a pod of 30 KB could block
+ * the event loop. */
 static void many_resources_in_many_init_containers_are_not_compared(void **state)
 {
 	struct fixture *f = *state;
@@ -1296,7 +1299,7 @@ static void a_node_with_more_than_is_read_has_no_room(void **state)
 	}
 }
 
-/* --- alternative Nodes of a bound pod --------------------------------------------------------- */
+/* --- what a bound pod requires of other Nodes ------------------------------------------------- */
 
 #define BOUND(notes, spec)                                                                         \
 	"{'metadata': {'creationTimestamp': '2026-12-01T10:00:00Z', 'annotations': {" notes        \
@@ -1377,8 +1380,8 @@ static void what_ending_a_pod_costs_is_read_from_it(void **state)
 		assert_int_equal(whole_pod(*state, cases[i].pod)->deletion_cost, cases[i].cost);
 }
 
-/* A pod that may never be moved needs no requirements; tolerations that do not matter on Ready
- * Nodes are not kept either. */
+/* A pod that may never be moved needs no requirements. Tolerations without effect on Ready Nodes
+ * are not stored either. */
 static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(void **state)
 {
 #define ASKS                                                                                       \

@@ -1,5 +1,5 @@
-/* provisioning_requests: discovery of the API, and the future pods, as objects are added and
- * removed. */
+/* Tests provisioning_requests: discovery of the ProvisioningRequest API, and the future pods in the
+ * planner's world as requests are added and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -95,7 +95,8 @@ static void where_they_are_not_served_nothing_is_read(void **state)
 	bench_run(d, ASKED_MS);
 	assert_int_equal(d->team.denials, 0);
 	assert_null(team(d)->reason);
-	add_pod(d, "train-0", "train"); /* names a request that does not exist: an ordinary pod */
+	/* The pod names a request that does not exist, so it is an ordinary pod. */
+	add_pod(d, "train-0", "train");
 	bench_run(d, SOON_MS);
 	assert_true(seen(d, "train-0")->unschedulable);
 }
@@ -190,7 +191,7 @@ static void one_cluster_has_so_many_pods_to_come_and_no_more(void **state)
 	assert_non_null(seen(d, "c:0:0"));
 }
 
-/* Only the holder of the lease writes. */
+/* Does nothing. The lease must be held, since only its holder writes. */
 static void on_started(int64_t transitions, void *arg)
 {
 	(void)transitions;

@@ -1,5 +1,5 @@
-/* request_objects: reading of ProvisioningRequests, hostile ones included, and the resulting
- * conditions. */
+/* Tests request_objects: how ProvisioningRequests are read, hostile ones included, and the
+ * conditions that drover writes. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 #define CREATED ((int64_t)1790000000000) /* 2026-09-21T14:13:20Z */
 #define MIN ((int64_t)60000)
 
-/* Takes ownership of o. NULL: the object is not used; *e may say why. */
+/* Projects the request o and takes ownership of it. Returns NULL if drover ignores the object; *e
+ * may contain the reason. */
 static struct request_object *project(struct arena *a, json_t *o, struct err *e)
 {
 	struct request_object *r;
@@ -112,7 +113,7 @@ static void whose_it_is_not_is_left_alone(void **state)
 		json_array_append_new(conditions,
 				      json_pack("{s:s,s:s}", "type", "a", "status", "True"));
 	assert_null(project(a, request(QUEUED, two(), NULL, conditions), &e));
-	/* a write would delete the conditions that were not read */
+	/* A status write replaces all conditions, so it would delete those that were not read. */
 	assert_int_equal(e.kind, ERR_CAPACITY);
 	assert_null(
 		project(a, request(QUEUED, two(), NULL, json_pack("[{s:s}]", "type", "a")), &e));
@@ -127,7 +128,7 @@ static json_t *condition(const char *type, const char *status, const char *at)
 			 "message", "m", "lastTransitionTime", at);
 }
 
-/* Returns the conditions that changed: "Accepted=True Provisioned=False(NoCapacity)". */
+/* Returns the conditions that change, such as "Accepted=True Provisioned=False(NoCapacity)". */
 static const char *said(struct arena *a, const struct request_object *o,
 			const struct request_said *s, int64_t now)
 {
@@ -223,7 +224,8 @@ static void a_booking_ends_and_what_is_over_stays_so(void **state)
 	assert_string_equal(said(a, o, &waits, CREATED + 11 * MIN),
 			    "BookingExpired=True(CapacityReservationTimeExpired)");
 	assert_true(request_conditions(o, &waits, CREATED + 11 * MIN, a, &cs));
-	assert_int_equal(cs.n, 3); /* conditions of other writers are repeated */
+	/* Three conditions: the one of another writer is repeated unchanged. */
+	assert_int_equal(cs.n, 3);
 	assert_string_equal(cs.v[0].type, "theirs.example/x");
 	assert_string_equal(cs.v[0].message, "m");
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -269,21 +271,24 @@ static void a_pod_takes_a_seat_of_its_set_and_spends_it_with_its_node(void **sta
 	assert_true(request_seats_find(s, "train:2:0") == SIZE_MAX);
 	assert_true(request_seats_find(s, "train:x") == SIZE_MAX);
 	assert_int_equal(request_seats_take(s, &a1, like), 1);
-	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX); /* it already has a slot */
+	/* A pod that already has a slot gets no second one. */
+	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX);
 	assert_int_equal(request_seats_take(s, &b, like), 2);
-	assert_int_equal(request_seats_take(s, &c, like), 0); /* a slot of the other set */
+	/* The pod gets a slot of the other pod set. */
+	assert_int_equal(request_seats_take(s, &c, like), 0);
 	assert_true(request_seats_take(s, &d, like) == SIZE_MAX);
 	assert_int_equal(request_seats_leave(s, &b), 2);
 	a1.world.node = "n-1";
 	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX);
-	assert_true(request_seats_leave(s, &a1) == SIZE_MAX); /* used up */
+	/* The slot of a pod that is bound to a Node is used up and not returned. */
+	assert_true(request_seats_leave(s, &a1) == SIZE_MAX);
 	w = request_seats_pod(s, o, REQUEST_WAITS, 2, &small, a);
 	assert_string_equal(w.gang.key, "ns/provisioningrequests.autoscaling.x-k8s.io/train");
-	assert_int_equal(w.gang.min, 1); /* two of three slots are taken */
+	assert_int_equal(w.gang.min, 1); /* Two of the three slots are assigned to pods. */
 	assert_string_equal(w.uid, "u1:1:1");
 	assert_int_equal(w.also.n, 0);
 	w = request_seats_pod(s, o, REQUEST_BOOKED, 2, &small, a);
-	/* needs an existing Node: creates no machine */
+	/* A booked slot needs an existing Node, so it creates no machine. */
 	assert_string_equal(w.also.v[0].key, "kubernetes.io/hostname");
 	request_seats_free(s);
 }

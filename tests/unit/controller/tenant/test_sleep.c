@@ -1,5 +1,5 @@
-/* Interpretation of a control plane object, and the resulting status. tests/world/test_sleep.c
- * tests the consequences. */
+/* Tests how drover interprets the object that runs a tenant's control plane, and the status that
+ * results. tests/world/test_sleep.c tests the consequences. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
@@ -17,7 +17,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading the control plane's object ------------------------------------------------------- */
 
 static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 {
@@ -29,7 +29,7 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3, 'replicas': 0}}",
 		 TENANT_SLEEP_YES, "ScaledToZero"},
-		/* a Deployment omits zero values */
+		/* A Deployment omits members whose value is zero. */
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_YES, "ScaledToZero"},
@@ -40,7 +40,7 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/restoring': 'true'}},"
 		 " 'spec': {'replicas': 0}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Restoring"},
-		/* a leftover annotation alone does not mean sleep */
+		/* An annotation that was left over does not mean sleep while replicas > 0. */
 		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/paused': 'true'}},"
 		 " 'spec': {'replicas': 1}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Awake"},
@@ -110,7 +110,7 @@ static const char *status(struct bench *d, const char *member)
 	return arena_strdup(d->a, str_or(json_str_at(o, "status", member), ""));
 }
 
-/* resource: "deployments" or "statefulsets". */
+/* Creates or scales the control plane's object. resource: "deployments" or "statefulsets". */
 static void plane_is(struct bench *d, const char *resource, int replicas)
 {
 	const char *path = arena_printf(d->a, SETS "%s/a", resource);
@@ -206,7 +206,8 @@ static void who_is_not_to_be_looked_at_any_more_has_no_sleep(void **state)
 	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 }
 
-/* Sleep of another object does not count, and a missing object is not known to sleep. */
+/* A control plane object that is missing is not known to sleep. A new object of that name starts
+ * its own sleep. */
 static void a_control_plane_that_is_gone_keeps_since_and_one_made_anew_does_not(void **state)
 {
 	struct bench *d = *state;
@@ -274,7 +275,7 @@ static void a_replica_that_does_not_lead_does_not_look(void **state)
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
 }
 
-/* --- cleanups --------------------------------------------------------------------------------- */
+/* --- pending cleanups ------------------------------------------------------------------------- */
 
 static void the_time_of_a_debt_stands_still_while_its_debtor_sleeps(void **state)
 {
@@ -292,7 +293,8 @@ static void the_time_of_a_debt_stands_still_while_its_debtor_sleeps(void **state
 	c.status = CONDITION_UNKNOWN;
 	assert_int_equal(tenant_sleep_debt_since(&vc, 5000), 9000);
 	c.status = CONDITION_TRUE;
-	vc.meta.deletion_timestamp = 1; /* a tenant that is being deleted need not wake for this */
+	/* A tenant that is being deleted does not have to wake up for this cleanup. */
+	vc.meta.deletion_timestamp = 1;
 	assert_int_equal(tenant_sleep_debt_since(&vc, 5000), 5000);
 }
 

@@ -72,8 +72,8 @@ static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
 	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
 }
 
-/* 500 tenants may start at the same time: the reason Syncing would cause a second write for
- * each. */
+/* 500 tenants may start at the same time. Reporting the reason Syncing at once would cause a second
+ * write for each. */
 static void what_is_read_soon_is_not_said_to_be_read(void **state)
 {
 	struct bench *d = *state;
@@ -83,8 +83,8 @@ static void what_is_read_soon_is_not_said_to_be_read(void **state)
 		assert_string_not_equal(condition(d, "Ready"), "False Syncing");
 	}
 	assert_string_equal(condition(d, "Ready"), "True Ok");
-	/* A new kubeconfig, and the server does not answer: Syncing is reported after a while,
-	 * before the request times out. */
+	/* The tenant has a new kubeconfig, and its server does not answer: Syncing is reported
+	 * after a while, before the request times out. */
 	http_mem_hang(d->net, BENCH_TEAM, true);
 	bench_secret(d, "team-a", "config", bench_kubeconfig(d, BENCH_TEAM, ""), NULL, NULL);
 	for (int i = 0; i < 400 && !str_eq(condition(d, "Ready"), "False Syncing"); i++)
@@ -199,8 +199,8 @@ static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
 	bench_run(d, 40000);
 	OWN_JSON before = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	bench_run(d, 300000);
-	/* The previous kubeconfig still works and updates lastContactTime; that does not change the
-	 * verdict. */
+	/* drover still uses the previous kubeconfig and updates lastContactTime; the conditions
+	 * stay the same. */
 	OWN_JSON after = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	forget_contact(before);
 	forget_contact(after);
@@ -265,7 +265,7 @@ static void another_cluster_behind_the_same_name_stops_everything(void **state)
 	assert_non_null(strstr(message(d, "Ready"), uid));
 	OWN_JSON after = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	assert_string_equal(json_str_at(after, "status", "clusterUID"), "the one before");
-	/* Changes between two probes do not make it usable again. */
+	/* Changes that arrive between two probes do not make the tenant usable again. */
 	for (int i = 0; i < 10; i++) {
 		put_node(d, arena_printf(d->a, "more-%d", i), "AAAA-2");
 		bench_away(d, &d->team, true);
@@ -278,7 +278,7 @@ static void another_cluster_behind_the_same_name_stops_everything(void **state)
 	}
 	bench_run(d, 120000);
 	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
-	/* An administrator confirms that this is the cluster. */
+	/* An operator confirms that the new cluster is the tenant's. */
 	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		     arena_printf(d->a, "{'clusterUID': '%s'}", uid));
 	bench_run(d, 120000);
@@ -290,7 +290,8 @@ static void a_cluster_that_does_not_say_who_it_is_is_not_used(void **state)
 	struct bench *d = *state;
 	struct store_change gone = {.key = "namespaces/kube-system", .if_rev = -1};
 
-	/* Not a deletion by the API server: the store has lost the object. */
+	/* Removes the Namespace kube-system from the store without a deletion event, as if the
+	 * store had lost it. */
 	assert_int_equal(store_commit(d->team.store, &gone, 1, NULL, NULL, NULL, &d->e), 0);
 	bench_run(d, 120000);
 	assert_false(tenant_usable(team(d)));
@@ -333,7 +334,8 @@ static void all_are_read_when_each_list_was_in_once(void **state)
 	assert_int_equal(unread(d, out), TENANTS_READ);
 	bench_away(d, &d->team, true);
 	bench_run(d, 120000);
-	assert_int_equal(unread(d, out), TENANTS_READ); /* unchanged */
+	/* The tenant was read once, so it still counts as read while it is unreachable. */
+	assert_int_equal(unread(d, out), TENANTS_READ);
 	new_kubeconfig(d, "{");
 	assert_int_equal(unread(d, out), TENANTS_UNREAD);
 	assert_true(str_starts(out, "team-a ("));
@@ -342,7 +344,8 @@ static void all_are_read_when_each_list_was_in_once(void **state)
 	assert_int_equal(unread(d, out), TENANTS_READ);
 	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
 	bench_run(d, 120000);
-	assert_int_equal(unread(d, out), TENANTS_UNREAD); /* it is unknown whose Nodes these are */
+	/* The clusterUID differs, so it is unknown whose Nodes these are. */
+	assert_int_equal(unread(d, out), TENANTS_UNREAD);
 }
 
 static void one_that_this_version_cannot_read_is_unread(void **state)
@@ -358,7 +361,7 @@ static void one_that_this_version_cannot_read_is_unread(void **state)
 	assert_int_equal(unread(d, out), TENANTS_READ);
 }
 
-/* The last known state is available for an unreachable tenant, but does not count as current. */
+/* For an unreachable tenant, the last known Node is still returned, but not reported as current. */
 static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 {
 	struct bench *d = *state;
@@ -384,8 +387,8 @@ static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 	assert_null(tenant_node_now(d->tenants, &n));
 }
 
-/* While the tenant is unreachable, its store loses Nodes and has so many changes that a watch
- * cannot resume. */
+/* Makes the tenant unreachable while its store loses the Nodes from..to-1 and gets so many changes
+ * that no watch can resume. */
 static void lose_nodes(struct bench *d, int from, int to)
 {
 	bench_away(d, &d->team, true);
@@ -425,13 +428,13 @@ static void a_list_that_lost_many_nodes_is_believed_when_it_goes_on_saying_so(vo
 	assert_string_equal(condition(d, "Ready"), "False NodesLost");
 	assert_non_null(strstr(message(d, "Ready"), "lacks 3 of 10"));
 	assert_int_equal(kube_cache_size(team(d)->nodes), 10);
-	lose_nodes(d, 3, 4); /* a different loss, for which the wait starts again */
+	lose_nodes(d, 3, 4); /* Another Node is lost, so the wait starts again. */
 	bench_run(d, 9 * 60000);
 	assert_false(tenant_usable(team(d)));
 	bench_run(d, 3 * 60000);
 	assert_true(tenant_usable(team(d)));
 	assert_int_equal(kube_cache_size(team(d)->nodes), 6);
-	lose_nodes(d, 4, 5); /* one of six is not a suspicious loss */
+	lose_nodes(d, 4, 5); /* A loss of one Node of six is not suspicious. */
 	bench_run(d, 60000);
 	assert_true(tenant_usable(team(d)));
 	assert_int_equal(kube_cache_size(team(d)->nodes), 5);
@@ -451,12 +454,14 @@ static void a_person_may_say_that_the_nodes_are_gone(void **state)
 	struct bench *d = *state;
 
 	put_ten(d);
-	resume(d, loop_wall(d->l)); /* confirms an earlier loss */
+	/* This confirmation is older than the loss, so it does not count. */
+	resume(d, loop_wall(d->l));
 	bench_run(d, 60000);
 	lose_nodes(d, 0, 10);
 	bench_run(d, 60000);
 	assert_false(tenant_usable(team(d)));
-	resume(d, loop_wall(d->l) + 3600000); /* a time in the future */
+	/* A confirmation with a time in the future does not count. */
+	resume(d, loop_wall(d->l) + 3600000);
 	bench_run(d, 60000);
 	assert_false(tenant_usable(team(d)));
 	resume(d, loop_wall(d->l));
@@ -465,7 +470,7 @@ static void a_person_may_say_that_the_nodes_are_gone(void **state)
 	assert_int_equal(kube_cache_size(team(d)->nodes), 0);
 }
 
-/* The Nodes are those of another cluster, so this loss is never accepted. */
+/* The Nodes belong to another cluster, so their loss is never accepted. */
 static void nodes_of_another_cluster_are_not_believed_to_be_lost(void **state)
 {
 	struct bench *d = *state;

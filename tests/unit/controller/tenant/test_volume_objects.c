@@ -1,4 +1,4 @@
-/* volume_objects: evaluation of a pod's claim, rule by rule. */
+/* Tests volume_objects: how a pod's PersistentVolumeClaim is evaluated, rule by rule. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void *project(struct arena *a, const struct scan_want *want, const char *
 	return out;
 }
 
-/* Returns "zone in (a,b), !x | ...". */
+/* Returns the topology terms of the volume, such as "zone in (a,b), !x | ...". */
 static const char *terms_text(struct arena *a, const struct world_volume *v)
 {
 	const char *text = "";
@@ -62,7 +62,7 @@ static const char *terms_text(struct arena *a, const struct world_volume *v)
 static const struct {
 	const char *claim, *volume, *class_, *says;
 } rows[] = {
-	/* claims */
+	/* Claims that are missing or unusable */
 	{NULL, NULL, NULL, P " does not exist"},
 	{CLAIM("'metadata2': {}"), NULL, NULL, P " is not bound, and names no StorageClass"},
 	{"{'metadata': {'name': 'data', 'deletionTimestamp': '2026-12-01T10:00:00Z'}}", NULL, NULL,
@@ -73,7 +73,7 @@ static const struct {
 	 PV(""), WAITS(""), P " is not bound to its volume pv-1 yet"},
 	{"{'metadata': {'annotations': {'pv.kubernetes.io/bind-completed': 'yes'}}, 'spec': {'volumeName': 'pv-1'}}",
 	 PV(""), NULL, "anywhere"},
-	/* bound */
+	/* Claims that are bound to a volume */
 	{BOUND, NULL, NULL, P ": its volume pv-1 does not exist"},
 	{BOUND, "{'spec': {}}", NULL, P ": its volume pv-1 is bound to another claim"},
 	{BOUND, "{'spec': {'claimRef': {'namespace': 'web', 'name': 'data'}}}", NULL,
@@ -95,7 +95,7 @@ static const struct {
 	 P ": the topology of volume pv-1 is longer than 16 KiB, or cannot be read"},
 	{BOUND, TERMS("{'matchFields': [{'key': 'spec.x', 'operator': 'In', 'values': ['n']}]}"),
 	 NULL, P ": the topology of volume pv-1 is longer than 16 KiB, or cannot be read"},
-	/* on one node */
+	/* Volumes that exist on one node only */
 	{BOUND, TERMS("{'matchExpressions': [" IN("kubernetes.io/hostname", "n1") "]}"), NULL,
 	 "kubernetes.io/hostname In n1; on n1"},
 	{BOUND, TERMS("{'matchFields': [" IN("metadata.name", "n1") "]}"), NULL,
@@ -105,7 +105,7 @@ static const struct {
 		 "kubernetes.io/hostname",
 		 "n1") "]}, {'matchExpressions': [" IN("kubernetes.io/hostname", "n2") "]}"),
 	 NULL, "kubernetes.io/hostname In n1 | kubernetes.io/hostname In n2"},
-	/* not bound */
+	/* Claims that are not bound yet */
 	{OF_CLASS("fast"), NULL, NULL, P ": StorageClass fast does not exist"},
 	{OF_CLASS("fast"), NULL, "{'provisioner': 'ebs.csi.aws.com'}",
 	 P " is not bound yet: StorageClass fast binds without waiting for a pod (Immediate)"},
@@ -191,7 +191,8 @@ static void an_ephemeral_volume_is_its_pods_own(void **state)
 	}
 }
 
-/* A megabyte of terms costs no more than the part that is read, and its pods wait. */
+/* A volume with a megabyte of terms costs no more than the part that drover reads; its pods
+ * wait. */
 static void terms_without_end_are_not_read(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* volumes: how claims affect pods as claims are added, changed and removed. */
+/* Tests volumes: how claims affect pods as the claims are added, changed and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/buf.h"
@@ -57,7 +57,8 @@ static void put_volume(struct bench *d)
 	    "{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a']}]}]}}}}");
 }
 
-/* Returns "waits: TEXT", or "zone=a @ebs.csi.aws.com". */
+/* Returns what the planner gets of the pod: "waits: TEXT", or its zone and attachments, such as
+ * "zone=a @ebs.csi.aws.com". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);
@@ -158,7 +159,7 @@ static void a_claim_of_one_pod_is_in_use_until_that_one_has_gone(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "zone=a @ebs.csi.aws.com*1 ");
 	assert_true(bench_events(&d->team, "RequirementsNotMet") >=
-		    1); /* its event says that there is no zone a */
+		    1); /* The event reports that no machine is in zone a. */
 }
 
 static void a_right_that_is_missing_is_named(void **state)
