@@ -28,7 +28,8 @@ static void the_linear_program_gives_the_fewest_machines(void **state)
 	assert_true(machines_for(NULL, 0) == 0);
 	/* 16 CPUs: exactly one big machine, nothing wasted. */
 	assert_float_equal(machines_for((const char *[]){"cpu=16,memory=1Gi"}, 1), 1, 1e-6);
-	/* 16 CPUs and 64 Gi: exactly one big machine. Then 10 CPUs and 49 Gi: memory decides. */
+	/* First case: 16 CPUs and 64 Gi are exactly one big machine. Second case: 10 CPUs and 49
+	 * Gi, so memory decides. */
 	assert_float_equal(
 		machines_for((const char *[]){"cpu=8,memory=32Gi", "cpu=8,memory=32Gi"}, 2), 1,
 		1e-6);
@@ -69,11 +70,11 @@ static void use_is_bounded_by_what_came_and_by_the_gpus(void **state)
 	(void)state;
 	assert_float_equal(bound_use(j, 0, 16, 100), 0, 1e-9);
 	assert_float_equal(bound_use(j, 1, 16, 100), 160, 1e-9);
-	/* The second job counts only until the end of the time. */
+	/* The second job counts only until the end of the period of 100 ms. */
 	assert_float_equal(bound_use(j, 2, 16, 100), 160 + 400, 1e-9);
 	assert_float_equal(bound_use(j, 3, 16, 100), 160 + 400 + 32, 1e-9);
 	assert_float_equal(bound_use(j, 1, 1, 100), 100, 1e-9);
-	/* The job counts only from its arrival on. */
+	/* The job counts only from its arrival at the end of the period on. */
 	assert_float_equal(bound_use(j + 2, 1, 1, 100), 10, 1e-9);
 }
 

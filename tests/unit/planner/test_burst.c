@@ -6,7 +6,8 @@
 #include "planner/burst_impl.h"
 
 /*
- * Base case: one policy, two offers, one pod. Each test changes the part that it is about.
+ * Base case of every test: one policy, two offers (instance types of a Provider), one pod that
+ * waits. Each test changes the part that it tests.
  */
 #define MIN_MS INT64_C(60000)
 #define HOUR_MS (60 * MIN_MS)
@@ -28,7 +29,7 @@ struct set {
 	const struct burst *b;
 };
 
-/* Monday 2026-11-23, 12:00. */
+/* Returns Monday 2026-11-23, 12:00 UTC, in Unix ms. */
 static int64_t noon(void)
 {
 	int64_t t;
@@ -105,7 +106,7 @@ static void begin(struct set *s)
 				     .launches = &s->launch};
 }
 
-/* Returns a launch by policy p for tenant t whose instance exists. */
+/* Returns a launch by policy p for tenant t, made at `at`, whose instance exists. */
 static struct burst_launch launched(const char *work, int64_t at, int64_t spent, int64_t committed)
 {
 	return (struct burst_launch){.policy = "p",
@@ -131,7 +132,8 @@ static void end(struct set *s)
 	arena_free(s->a);
 }
 
-/* Asserts the text for the first piece of work, and for each of its offers unless NULL. */
+/* Asserts the text of the decision about the first piece of work (words), and the reasons of its
+ * first and second offer unless NULL. */
 static void expect(struct set *s, const char *words, const char *first, const char *second)
 {
 	const struct burst_decision *d = go(s);
@@ -159,11 +161,13 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	begin(&s);
 	d = go(&s);
 	assert_string_equal(d->offer->zone, "b");
-	assert_int_equal(d->cost, EUR(150)); /* 2 h 10 min, billed by the hour. */
+	/* 2 h 10 min are charged as 3 h, because the offer is billed by the hour. */
+	assert_int_equal(d->cost, EUR(150));
 	assert_int_equal(s.b->accounts[0].after, EUR(150));
 	end(&s);
 	begin(&s);
-	s.offers[0].market = BURST_SPOT; /* An earlier tier, although more expensive. */
+	/* Spot is an earlier tier, so it is chosen although it is more expensive. */
+	s.offers[0].market = BURST_SPOT;
 	s.work[0].saves = true;
 	d = go(&s);
 	assert_string_equal(d->offer->zone, "a");
@@ -173,7 +177,8 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	s.entries[0].factors = &(struct burst_factor){"B200", EUR(2)};
 	s.entries[0].nfactors = 1;
 	d = go(&s);
-	assert_string_equal(d->offer->zone, "a"); /* 180 for twice the throughput. */
+	/* The offer costs 180 but has twice the throughput. */
+	assert_string_equal(d->offer->zone, "a");
 	end(&s);
 }
 
@@ -221,12 +226,12 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	s.budgets[0].amount = EUR(149);
 	s.budgets[0].soft = true;
 	expect(&s, LAUNCHED, NULL, NULL);
-	begin(&s); /* A running launch counts with the most that it may still cost. */
+	begin(&s); /* A running launch counts with the highest amount that it may still cost. */
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon(), EUR(100), EUR(800));
 	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
-	/* The most that it may still cost counts in the launch's own period in any case, in later
-	 * periods only in a budget with reserve. */
+	/* In the launch's own period, the highest amount that it may still cost always counts. In
+	 * later periods it counts only in a budget with reserve. */
 	begin(&s);
 	s.budgets[0].reserve = false;
 	s.in.nlaunches = 1;
@@ -245,13 +250,14 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	       "a budget that applies contains charges in another currency, or is itself in "
 	       "another currency",
 	       NULL, NULL);
-	begin(&s); /* Yesterday's launch belongs to a different period. */
+	begin(&s); /* Yesterday's launch belongs to another period of the daily budget. */
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon() - 13 * HOUR_MS, EUR(999), 0);
 	expect(&s, LAUNCHED, NULL, NULL);
 }
 
-/* A launch that was expected to end two hours before midnight, and runs on until `until`. */
+/* Sets up a launch that was expected to end two hours before midnight and runs on until `until`, at
+ * per_hour. */
 static void begin_over(struct set *s, int64_t until, int64_t per_hour)
 {
 	begin(s);
@@ -263,7 +269,8 @@ static void begin_over(struct set *s, int64_t until, int64_t per_hour)
 	s->launch.over.per_hour = per_hour;
 }
 
-/* The committed cost belongs to yesterday, each hour of overrun since midnight to today. */
+/* The committed cost is charged to yesterday; each hour of overrun since midnight is charged to
+ * today. */
 static void what_runs_over_is_the_days_in_which_it_does(void **state)
 {
 	struct set s;
@@ -328,11 +335,12 @@ static void a_gang_is_launched_whole_in_one_zone_or_not_at_all(void **state)
 	       "4 instances are available, 5 are needed in one zone");
 	begin(&s);
 	s.work[0].pods = 5;
-	s.work[0].gpus = 4; /* Two pods fit one instance. */
+	s.work[0].gpus = 4; /* Two of these pods fit on one instance. */
 	go(&s);
 	assert_int_equal(s.b->v[0].nodes, 3);
 	end(&s);
-	begin(&s); /* Instances that one piece of work takes are not available for the next. */
+	/* An instance that is planned for one piece of work is not available for the next. */
+	begin(&s);
 	s.in.nwork = 3;
 	for (int i = 0; i < 3; i++)
 		s.work[i].pods = 3;
@@ -477,7 +485,7 @@ static void run_times_are_known_and_worth_it(void **state)
 	s.work[0].runs_ms = 0;
 	assert_int_equal(go(&s)->code, BURST_RUNTIME_UNKNOWN);
 	s.p[0].runtime.max_ms = 5 * HOUR_MS;
-	/* Charged with the longest run time that the policy allows. */
+	/* Work of unknown run time is charged with the longest run time that the policy allows. */
 	assert_int_equal(go(&s)->cost, EUR(300));
 	s.p[0].runtime.min_ms = HOUR_MS;
 	assert_int_equal(go(&s)->code, BURST_RUNTIME_UNSAID);
@@ -512,7 +520,7 @@ static void a_cooldown_follows_the_scope_of_the_error(void **state)
 	begin(&s);
 	s.in.nfailures = 1;
 	s.failure = (struct burst_failure){"aws", "r1", "b", "p5", false, noon() - 2 * MIN_MS};
-	/* A refusal by one zone does not exclude the whole region. */
+	/* A zone without capacity does not exclude the other zones of its region. */
 	assert_string_equal(go(&s)->offer->zone, "a");
 	s.failure.at = noon() - 3 * MIN_MS;
 	assert_string_equal(go(&s)->offer->zone, "b");
@@ -558,7 +566,7 @@ static void limits_of_size_and_rate_hold(void **state)
 	s.launch.nodes = 0;
 	s.launch.starting = true;
 	assert_int_equal(go(&s)->code, BURST_ALREADY);
-	/* Of a gang, one claim counts as the launch. */
+	/* Only one claim of a gang counts as a launch (the others have part = true). */
 	s.p[0].limits.per_minute = s.p[0].limits.at_once = 1;
 	s.launch = launched("w9", noon(), 0, 0);
 	s.launch.nodes = 0;

@@ -6,9 +6,9 @@
 #include "planner/burst.h"
 
 /*
- * Random inputs of planner/burst.h, checked by independent arithmetic: launches are summed up again
- * in the order of the decisions, and refusals for lack of money or instances are verified. The same
- * input in a different order must give the same result.
+ * Gives random inputs to planner/burst.h and checks the decisions by independent arithmetic.
+ * Launches are summed up again in the order of the decisions. Refusals for lack of money or
+ * instances are verified. The same input in a different order must give the same decisions.
  */
 #define MICRO INT64_C(1000000)
 #define HOUR_MS INT64_C(3600000)
@@ -160,7 +160,7 @@ static bool counts(const struct burst_policy_in *p, const struct burst_budget *b
 	return false;
 }
 
-/* Returns all charges that count against the budget up to this decision. */
+/* Returns the sum of all charges that count against budget g, up to and including decision d. */
 static int64_t total(const struct burst *b, const struct burst_policy_in *p,
 		     const struct burst_budget *g, const struct burst_decision *d)
 {
@@ -232,8 +232,8 @@ static void check_launch(const struct burst *b, const struct burst_decision *d)
 	check_money(b, d);
 }
 
-/* Asserts that no suitable offer is of an earlier tier, or cheaper in the same tier. If no offer
- * was taken, none may be suitable. */
+/* Asserts that no suitable offer is of an earlier tier than the chosen one, or cheaper in the same
+ * tier. If no offer was chosen, none may be suitable. */
 static void check_best(const struct burst *b, const struct burst_decision *d)
 {
 	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {

@@ -1,6 +1,6 @@
 /*
- * test_consolidate: which Nodes are given back, where their pods go, and why the others stay. The
- * last test checks random fleets with an independent checker.
+ * test_consolidate: tests which Nodes are given back, to which Nodes their pods can move, and why
+ * the other Nodes stay. The last test checks random fleets with an independent checker.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -33,7 +33,8 @@ static void stop(struct set *s)
 	arena_free(s->a);
 }
 
-/* Puts the claim of a serving Node, which has the claim's name, and returns the Node. */
+/* Puts a claim `name` into the world. Returns the claim's serving Node, which the caller may change
+ * and must put. */
 static struct world_node serving(const struct set *s, const char *name)
 {
 	struct world_claim c = worlds_claim(s->a, name, arena_printf(s->a, "m-%s", name));
@@ -81,7 +82,8 @@ static const struct consolidate *sweep(const struct set *s, uint64_t units)
 	return c;
 }
 
-/* Returns "n1: gives a>n2 b>n3; n2: receives; n3: no room for c". */
+/* Returns the result as text, such as "n1: gives a>n2 b>n3; n2: receives; n3: no room for c": pods
+ * a and b move, n1 is given back. */
 static const char *text_of(const struct set *s)
 {
 	static const char *const says[] = {"gives",	  "empty",    "kept for", "gang of",
@@ -135,7 +137,7 @@ static void a_node_stays_for_which_a_pod_is_nominated(void **state)
 	p.nominated = "n1";
 	world_put_pod(s.w, &p);
 	assert_string_equal(text_of(&s), "n2: gives b>n1");
-	p.unschedulable = false; /* The pod is being bound. */
+	p.unschedulable = false; /* kube-scheduler is just binding the nominated pod. */
 	world_put_pod(s.w, &p);
 	assert_string_equal(text_of(&s), "n2: gives b>n1; n1: receives");
 	stop(&s);
@@ -157,7 +159,7 @@ static void a_node_stays_where_one_of_its_pods_has_no_room(void **state)
 	stop(&s);
 }
 
-/* Room that the pods of one Node have taken is not available for the next. */
+/* Room that is assigned to the pods of one Node is not available for the pods of the next. */
 static void several_nodes_go_at_once_and_share_what_room_there_is(void **state)
 {
 	struct set s = start();
@@ -175,7 +177,8 @@ static void several_nodes_go_at_once_and_share_what_room_there_is(void **state)
 	stop(&s);
 }
 
-/* Otherwise a shrinking fleet would only move the remaining pods around. */
+/* If an empty Node received pods, drover would only move the remaining pods of a shrinking fleet
+ * around. */
 static void an_empty_node_takes_nothing(void **state)
 {
 	struct set s = start();
@@ -272,7 +275,7 @@ static void who_waits_has_room_first(void **state)
 	stop(&s);
 }
 
-/* Pods of a Node that is to be emptied are evicted soon and will need the room. */
+/* The pods of a Node that is being drained are evicted soon and then need the room. */
 static void who_is_evicted_has_room_first(void **state)
 {
 	struct set s = start();
@@ -402,7 +405,7 @@ static struct world_topology rule(const struct set *s, enum world_topology_kind 
 		.kind = kind, .key = key, .max_skew = 1, .pods = worlds_term(s->a, "app in (x)")};
 }
 
-/* Pods of one app on three Nodes. Their present places do not count against their new ones. */
+/* Pods of one app run on three Nodes. A pod that moves does not count on its present Node. */
 static void spread_and_anti_affinity_hold_where_pods_go(void **state)
 {
 	static const struct {
@@ -432,7 +435,7 @@ static void spread_and_anti_affinity_hold_where_pods_go(void **state)
 			world_put_pod(s.w, &p);
 		}
 		got = text_of(&s);
-		/* The empty Node is least trouble, so it is listed first. */
+		/* The empty Node costs least to give back, so it is listed first. */
 		assert_string_equal(got,
 				    arena_printf(s.a, "n3: empty; %.*s",
 						 (int)strlen(cases[i].want) - 11, cases[i].want));
@@ -486,7 +489,7 @@ struct fleet {
 	} node[NODES];
 	struct {
 		int64_t cpus;
-		/* Node indexes. */
+		/* Indexes of the present Node and of the Node to which the pod moves */
 		size_t at, to;
 		size_t app;
 		bool apart, picky, kept;
@@ -565,7 +568,7 @@ static void put_fleet(const struct set *s, const struct fleet *f, bool backwards
 	}
 }
 
-/* True if the pod may be on the node beside the pods assigned there by `to`. */
+/* True if pod may be on node together with the pods that `to` assigns to it. */
 static bool may_be(const struct fleet *f, size_t pod, size_t node)
 {
 	int64_t left = f->node[node].cpus - f->pod[pod].cpus;
@@ -613,8 +616,8 @@ static bool takes(const struct fleet *f, size_t node)
 	return !f->node[node].ours;
 }
 
-/* Asserts that pods reported as having no room indeed fit nowhere, once all Nodes that were given
- * back are gone. */
+/* Asserts that each pod reported as having no room fits on no Node that remains after all
+ * given-back Nodes are gone. */
 static void check_left(const struct fleet *f, const struct consolidate *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -658,7 +661,7 @@ static void what_is_given_back_leaves_all_pods_with_a_place(void **state)
 	assert_true(kept > 200);
 }
 
-/* Slices do not change the result, and neither does a plan in between. */
+/* Neither the division of a sweep into slices nor a plan between two slices changes the result. */
 static void a_sweep_in_slices_says_the_same(void **state)
 {
 	uint64_t seed = 7;

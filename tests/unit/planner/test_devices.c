@@ -1,5 +1,5 @@
-/* test_devices: requirements of resource claims on a node, and resource claims that keep their pod
- * out of the queue. */
+/* test_devices: tests what resource claims require of a node, and which resource claims keep their
+ * pod out of the planner's queue. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -69,7 +69,7 @@ static void a_pod_whose_claims_are_not_there_has_no_place(void **state)
 	assert_int_equal(plan->pods[0].place + plan->pods[1].place, 1);
 }
 
-/* Each node has exactly one channel, as it has each port once. */
+/* A node has exactly one channel, just as it has each host port once. */
 static void two_channels_are_on_two_machines(void **state)
 {
 	OWN(arena) a = arena_new();

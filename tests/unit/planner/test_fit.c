@@ -56,7 +56,8 @@ static void a_toleration_may_compare_numbers(void **state)
 		{WORLD_TOLERATES_LT, "900", "850", true},
 		{WORLD_TOLERATES_LT, "900", "900", false},
 		{WORLD_TOLERATES_LT, "900", "950", false},
-		{WORLD_TOLERATES_GT, "9", "10", true}, /* Compared as numbers, not as text. */
+		/* Values are compared as numbers, not as text. */
+		{WORLD_TOLERATES_GT, "9", "10", true},
 		{WORLD_TOLERATES_LT, "0", "-1", true},
 		{WORLD_TOLERATES_GT, "-2", "-1", true},
 		{WORLD_TOLERATES_GT, "9223372036854775806", "9223372036854775807", true},
@@ -146,7 +147,9 @@ static void one_affinity_term_is_enough_and_all_its_parts_must_hold(void **state
 	assert_false(fits("", "a", NULL, "b=2"));
 }
 
-/* True if a pod with these volumes fits. first, second: terms of a volume, "a in (1)|a in (2)". */
+/* True if a pod with node affinity term (NULL: none) and these volumes fits on a node with these
+ * labels. first, second: topology terms of a volume, such as "a in (1)|a in (2)"; NULL: no such
+ * volume. */
 static bool volumes_fit(const char *first, const char *second, const char *term, const char *node)
 {
 	OWN(arena) a = arena_new();

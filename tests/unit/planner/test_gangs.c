@@ -1,7 +1,7 @@
 /*
- * test_gangs: all pods of a gang are placed or none; where they are placed. The last test plans
- * random fleets, counts again what the plan reports, and removes gangs that were not placed to see
- * that their attempts left no trace.
+ * test_gangs: tests that either all pods of a gang are placed or none, and where they are placed.
+ * The last test plans random fleets and checks the plan's counts. It also removes the gangs that
+ * were not placed, to see that trying to place them left no trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static const char *said(struct world *w, struct arena *a, const char *pod)
 	return worlds_pod_text(plan_make(w, 0, a), pod, a);
 }
 
-/* Sorts the names of the machines that a plan claims. */
+/* Comparison function for qsort() of machine names. */
 static int by_text(const void *x, const void *y)
 {
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
@@ -104,7 +104,7 @@ static void what_a_gang_could_not_use_is_for_others(void **state)
 	struct world_pod p = worlds_pod(a, "lone", "cpu=3");
 
 	(void)state;
-	p.since = 2000; /* Behind the gang in the queue. */
+	p.since = 2000; /* The pod is queued behind the gang. */
 	add_machines(w, a, "m", 3, "");
 	add_gang(w, a, "train", 4, 4);
 	world_put_pod(w, &p);
@@ -173,12 +173,13 @@ static void those_that_have_their_places_count(void **state)
 	assert_string_equal(said(w, a, "train-1"), "claim c1");
 	world_del_machine(w, "m2");
 	assert_string_equal(machines(w, a), "");
-	/* The pod keeps its planned placement. */
+	/* The pod stays on the claim that was planned for it. */
 	assert_string_equal(said(w, a, "train-1"), "claim c1");
 	assert_non_null(strstr(said(w, a, "train-2"), "room for 3 of 4 pods"));
 }
 
-/* A planned placement on a ready node is not given to another pod before the gang has begun. */
+/* A slot on a Ready node that was planned for a pod of the gang is not given to another pod before
+ * the gang starts. */
 static void a_gang_keeps_its_seats_on_nodes_that_are_ready(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -203,7 +204,7 @@ static void a_gang_keeps_its_seats_on_nodes_that_are_ready(void **state)
 	assert_string_equal(said(w, a, "before"), "new 0 on m1");
 }
 
-/* A gang that has begun does not wait for pods that have ended. */
+/* Once a gang has started, it does not wait for pods that have ended. */
 static void a_gang_that_has_begun_is_not_waited_for(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -234,7 +235,7 @@ static void put_done(struct world *w, struct arena *a, size_t i, int64_t min)
 	assert_false(world_put_pod(w, &p));
 }
 
-/* One of two pods succeeded; the other was lost and is created again. */
+/* Of a gang of two, one pod has succeeded. The other was lost and is created again. */
 static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -250,7 +251,7 @@ static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 	assert_true(world_del_pod(w, "acme", "default", "train-7"));
 	assert_string_equal(machines(w, a), "");
 	put_done(w, a, 7, 3);
-	/* A new pod with the same name waits. */
+	/* A new pod with the name of an ended pod waits: the gang has three to place again. */
 	p.name = p.uid = "train-7";
 	assert_true(world_put_pod(w, &p));
 	assert_string_equal(machines(w, a), "m0 m1 m2");
@@ -258,7 +259,7 @@ static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 	assert_string_equal(machines(w, a), "");
 }
 
-/* A smaller job of the same name arrives while pods of the larger one still exist. */
+/* A smaller job has the same name as a larger job, of which pods still exist. */
 static void pods_of_an_older_job_do_not_say_how_large_a_gang_is(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -310,11 +311,12 @@ static void a_gang_stays_in_the_smallest_domain_that_has_room(void **state)
 	assert_string_equal(machines(w, a), "c0 c1 c2 c3");
 	add_gang(w, a, "train", 8, 8);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7");
-	/* No rack has room for all: one spine is used, with the large rack filled first. */
+	/* No rack has room for nine: one spine (group of racks) is used, and its largest rack is
+	 * filled first. */
 	add_gang(w, a, "train", 9, 9);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7 b0");
-	/* No spine has room for all: the largest one is filled, the rest goes to the smallest
-	 * rack. */
+	/* No spine has room for eleven: the largest spine is filled, and the rest goes to the
+	 * smallest rack. */
 	add_gang(w, a, "train", 11, 11);
 	assert_string_equal(machines(w, a), "a0 a1 a2 a3 a4 a5 a6 a7 b0 b1 d0");
 	add_gang(w, a, "train", 17, 17);
@@ -359,7 +361,7 @@ static void room_that_is_there_comes_before_a_domain(void **state)
 	add_machines(w, a, "a", 3, RACK "=r1");
 	add_gang(w, a, "train", 4, 4);
 	assert_string_equal(machines(w, a), "");
-	/* Five pods: the existing room, and one new machine. */
+	/* A fifth pod: the existing room is used, and one new machine. */
 	add_gang(w, a, "train", 5, 5);
 	assert_string_equal(machines(w, a), "a0 a1 a2");
 }
@@ -379,7 +381,9 @@ static void a_gang_of_different_pods_is_one(void **state)
 	world_put_machine(w, &(struct world_machine[]){worlds_machine("z0", "big")}[0]);
 	assert_string_equal(machines(w, a), "m0 z0");
 	leader.requests = worlds_resources(a, "cpu=12,nvidia.com/gpu=64");
-	world_put_pod(w, &leader); /* No machine will ever suit, so the gang delays no other pod. */
+	/* No machine is ever large enough for the leader, so the gang must not delay another
+	 * pod. */
+	world_put_pod(w, &leader);
 	assert_non_null(strstr(said(w, a, "train-2"), "TooBig"));
 	assert_int_equal(plan_make(w, 0, a)->pods[0].place, 0);
 }
@@ -399,7 +403,8 @@ static void quota_keeps_a_gang_out_whole(void **state)
 	assert_non_null(strstr(said(w, a, "train-0"), "QuotaExceeded"));
 	add_gang(w, a, "less", 3, 3);
 	assert_string_equal(machines(w, a),
-			    "m0 m1 m2"); /* The quota that the first attempt used is free again. */
+			    /* The quota that the first gang's failed attempt used is free again. */
+			    "m0 m1 m2");
 }
 
 /* --- random fleets ---------------------------------------------------------------------------- */
@@ -423,12 +428,12 @@ struct fleet {
 	size_t nmachines;
 	struct world_pod pods[GANGS * 8 + LONE];
 	int64_t cpus[GANGS * 8 + LONE];
-	/* Gang number, from 1. */
+	/* Number of the pod's gang, from 1; 0: no gang */
 	size_t gang[GANGS * 8 + LONE];
 	size_t npods;
 	struct {
 		size_t n, min;
-		/* No topology constraints. */
+		/* True: the gang has no topology constraints */
 		bool plain;
 	} gangs[GANGS + 1];
 	size_t ngangs;
@@ -506,7 +511,8 @@ static void make_fleet(struct fleet *f)
 			next(&f->seed) % 8);
 }
 
-/* Builds the world without the gangs in the mask `without`; backwards: in reverse order. */
+/* Builds the world of the fleet. without: bit mask of gangs that are left out. backwards: puts the
+ * objects in reverse order. */
 static struct world *world_of(const struct fleet *f, uint64_t without, bool backwards)
 {
 	struct world *w = worlds_new(f->a);
@@ -538,7 +544,8 @@ static size_t pod_at(const struct fleet *f, const char *name)
 	return i;
 }
 
-/* Asserts that no node holds more than it has room for, and that no machine is claimed twice. */
+/* Asserts that no node gets more pods than it has room for, and that no machine is claimed twice.
+ * Leaves the remaining CPUs of nodes in left, of new machines in left_new. */
 static void nothing_is_overcommitted(const struct fleet *f, const struct plan *p, int64_t *left,
 				     int64_t *left_new)
 {
@@ -565,8 +572,8 @@ static void nothing_is_overcommitted(const struct fleet *f, const struct plan *p
 	}
 }
 
-/* Asserts that a gang that was not placed lacks room. Because room only shrinks, enough room at the
- * end would have been enough at the gang's turn. */
+/* Asserts that a gang that was not placed really lacks room. The room at the end is what remained
+ * after all gangs; if it were enough, it would have been enough at the gang's turn. */
 static void it_could_not_have_been_served(const struct fleet *f, const struct plan *p, size_t gang,
 					  const int64_t *left, const int64_t *left_new)
 {
@@ -578,7 +585,7 @@ static void it_could_not_have_been_served(const struct fleet *f, const struct pl
 		if (f->gang[i] != gang)
 			continue;
 		if (cpus && cpus != f->cpus[i])
-			return; /* Pods of different sizes are not checked. */
+			return; /* Gangs with pods of different sizes are not checked. */
 		cpus = f->cpus[i];
 	}
 	for (size_t i = 0; i < f->nnodes; i++)

@@ -1,5 +1,5 @@
-/* test_holds: which machines are reserved for gangs that lack some, for how long, and that nobody
- * starves. */
+/* test_holds: tests which machines are reserved for gangs that lack machines, for how long, and
+ * that no pod or gang waits for ever. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static struct world *world_that_holds(struct arena *a)
 	return w;
 }
 
-/* Returns a machine that is free `at` seconds after NOW (p50; p90: twice that); 0: free now; -1: at
- * an unknown time. */
+/* Returns a machine that is expected to be free `at` seconds after NOW (p50; the p90 is twice
+ * that). at 0: free now; -1: at an unknown time. */
 static struct world_machine machine_at(const char *name, const char *type, int64_t at)
 {
 	struct world_machine m = worlds_machine(name, type);
@@ -50,7 +50,7 @@ static void put_in(struct world *w, struct arena *a, const char *rack, const cha
 	world_put_machine(w, &m);
 }
 
-/* Returns a pod that has waited for `age` seconds; the oldest is the first in the queue. */
+/* Returns a pod that has waited for `age` seconds. The oldest pod is the first in the queue. */
 static struct world_pod pod(struct arena *a, const char *name, int64_t age)
 {
 	struct world_pod p = worlds_pod(a, name, "cpu=3");
@@ -198,7 +198,8 @@ static void another_tenants_gang_is_not_named(void **state)
 	     a);
 }
 
-/* Two gangs that want the same machines: the first gets all that it needs, then the second. */
+/* Two gangs want the same machines: first all that the first gang needs is reserved, then what the
+ * second needs. */
 static void each_reservation_stands_in_the_order_of_the_queue(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -240,8 +241,8 @@ static void it_waits_for_the_narrowest_level_that_is_whole_the_soonest(void **st
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "expects m-3 at 1100000", a);
 	says(p, "lone", "HeldForGang", a);
-	/* Two machines in one rack are free as soon: these are reserved, and m-1 is available to
-	 * others. */
+	/* Two machines in one rack are free equally soon: these are reserved instead, and m-1 is
+	 * available to others. */
 	put_in(w, a, "r2", "m-4", 100);
 	world_del_machine(w, "m-1");
 	put_in(w, a, "r1", "m-1", 100);
@@ -313,7 +314,8 @@ static void a_hold_ends_and_rests(void **state)
 	put(w, "m-2", "small", 600);
 	put_gang(w, a, "train", 2, 9);
 	wait_for(w, a, "lone", 1);
-	/* The hold ends after the p50 of the gang being whole, but before the p90. */
+	/* The reservation ends after the p50 of the time at which the gang has all machines, but
+	 * before the p90. */
 	world_put_tenant_hold(w, "acme", 0, NOW + 700000);
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "1 machine is reserved for it", a);
@@ -389,7 +391,8 @@ static void a_machine_that_rests_is_held_for_nobody(void **state)
 	says(plan_make(w, NOW, a), "lone", "HeldForGang", a);
 }
 
-/* Puts two gangs of one tenant that want different machines, so each could reserve its own. */
+/* Puts two gangs of one tenant that want machines of different types, so that each gang could
+ * reserve its own. */
 static void put_two_gangs(struct world *w, struct arena *a)
 {
 	put(w, "m-1", "small", 0);
@@ -467,7 +470,7 @@ static void a_check_for_room_comes_last_and_holds_nothing(void **state)
 	assert_int_equal(plan_make(w, NOW, a)->nholds, 0);
 }
 
-/* --- random days: a plan whenever a machine becomes free -------------------------------------- */
+/* --- random days, with a plan whenever a machine becomes free --------------------------------- */
 
 enum { MACHINES = 14, GANGS = 4, SIZE = 5, LONE = 10, PODS = GANGS * SIZE + LONE, DAYS = 3000 };
 
@@ -478,7 +481,7 @@ struct day {
 	struct world_machine m[MACHINES];
 	size_t nmachines, ngangs, npods;
 	struct world_pod pods[PODS];
-	/* Gang number, from 1. */
+	/* Number of the pod's gang, from 1; 0: no gang */
 	size_t gang[PODS];
 	int64_t min[GANGS + 1], said[GANGS + 1], got[GANGS + 1];
 	unsigned claims, late;
@@ -546,7 +549,8 @@ static void make_day(struct day *d)
 	world_put_tenant(d->w, &t);
 	d->nmachines = below(s, MACHINES) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* No two machines become free at the same time. */
+		/* The remainder i + 1 makes all times different: no two machines become free at the
+		 * same time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 		const unsigned how = below(s, 8);
 
@@ -579,7 +583,7 @@ static size_t pod_of(const struct day *d, const char *uid)
 	return i;
 }
 
-/* Puts the claims of a plan, which never leave. */
+/* Puts the claims that the plan makes; they are never released. */
 static void act(struct day *d, const struct plan *p, int64_t now)
 {
 	const struct world_provider metal = worlds_provider(d->a);
@@ -612,7 +616,8 @@ static void act(struct day *d, const struct plan *p, int64_t now)
 	}
 }
 
-/* Notes which gangs are whole for the first time. A whole gang stays whole. */
+/* Records which gangs have all their machines for the first time. From then on, such a gang must
+ * keep them. */
 static void look(struct day *d, const struct plan *p, int64_t now, const char *text)
 {
 	int64_t has[GANGS + 1] = {0};
@@ -639,7 +644,7 @@ static int by_free(const void *x, const void *y)
 	return a->free_p50_ms < b->free_p50_ms ? -1 : a->free_p50_ms > b->free_p50_ms;
 }
 
-/* Adds a pod behind all others, which delays no pod before it. */
+/* Adds a pod behind all others in the queue, which must not delay any of them. */
 static void one_comes(struct day *d, int64_t now)
 {
 	struct world_pod p = pod(d->a, arena_printf(d->a, "late-%u", d->late++), 0);
@@ -710,9 +715,9 @@ static void each_gang_is_whole_by_the_time_that_was_said_first(void **state)
 
 enum { FLEET = 8, TURNS = 100 };
 
-/* Simulates turns. In each one a pod ends and its machine becomes free, and more pods wait than
- * there are machines. Returns after how many turns a gang of half the fleet has its machines;
- * TURNS: never. */
+/* Simulates TURNS turns. In each turn one pod ends and its machine becomes free, while more pods
+ * wait than there are machines. Returns the turn in which a gang of half the fleet has all its
+ * machines; TURNS: never. */
 static int turns_until_it_is_whole(int64_t hold_ms, size_t *machines)
 {
 	OWN(arena) a = arena_new();

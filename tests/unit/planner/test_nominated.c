@@ -1,9 +1,10 @@
-/* test_nominated: pods for which kube-scheduler has already chosen a node. */
+/* test_nominated: tests pods for which kube-scheduler has already chosen a node
+ * (nominatedNodeName). */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
-/* World with node n1 (4 cpu) and free machine m2 (4 cpu). */
+/* Returns a world with node n1 (4 cpu) and free machine m2 (4 cpu). */
 static struct world *start(struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -32,7 +33,7 @@ static void add_pod(struct world *w, struct arena *a, const char *name, const ch
 	world_put_pod(w, &p);
 }
 
-/* Puts a pod that is bound to n1. */
+/* Puts a pod with these requests that is bound to n1. */
 static void fill(struct world *w, struct arena *a, const char *requests)
 {
 	struct world_pod p = worlds_pod(a, "there", requests);
@@ -87,7 +88,7 @@ static void one_that_may_preempt_waits_for_its_victims(void **state)
 	p.preempts = true;
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "a"), "node n1");
-	/* The room of a pod to be preempted is not given to others. */
+	/* The room of a pod that a is going to preempt is not given to b. */
 	add_pod(w, a, "b", "cpu=1", NULL);
 	assert_string_equal(said(w, a, "b"), "new 0 on m2");
 }
@@ -102,7 +103,7 @@ static void one_that_has_no_room_there_is_placed_elsewhere_and_closes_the_node(v
 	add_pod(w, a, "a", "cpu=3", "n1");
 	add_pod(w, a, "b", "memory=1Gi", NULL);
 	assert_string_equal(said(w, a, "a"), "new 0 on m2");
-	/* kube-scheduler counts a on n1 as long as a waits. */
+	/* As long as a waits, kube-scheduler counts a on n1, so n1 has no room for b. */
 	assert_null(strstr(said(w, a, "b"), "node n1"));
 }
 
@@ -131,8 +132,8 @@ static void several_need_room_together(void **state)
 	add_pod(w, a, "b", "cpu=2", "n1");
 	assert_string_equal(said(w, a, "a"), "node n1");
 	assert_string_equal(said(w, a, "b"), "node n1");
-	/* kube-scheduler counts each nominated pod against the others, so neither is bound
-	 * there. */
+	/* kube-scheduler counts each nominated pod against the others, so neither a nor b is bound
+	 * to n1. */
 	add_pod(w, a, "b", "cpu=3", "n1");
 	assert_string_equal(said(w, a, "a"), "new 0 on m2");
 	assert_null(strstr(said(w, a, "b"), "node n1"));

@@ -1,6 +1,6 @@
 /*
- * test_oracle: random small fleets and pods. An independent checker finds the place of each pod by
- * checking each node and counting all pods again; the plan must give the same result.
+ * test_oracle: plans random small fleets and pods. An independent checker places each pod by
+ * checking every node and counting all pods anew; the plan must give the same placements.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -9,7 +9,7 @@
 #define ZONE "topology.kubernetes.io/zone"
 #define RACK "topology.drover.dev/rack"
 #define HOST "kubernetes.io/hostname"
-#define NONE (SIZE_MAX - 1) /* Domain of a node without the label. */
+#define NONE (SIZE_MAX - 1) /* Domain of a node that lacks the label */
 #define ANY SIZE_MAX
 
 enum { NODES = 90, PODS = 220, WORLDS = 45, RULES = 2, LIKES = 7, APPS = 3 };
@@ -27,7 +27,7 @@ struct fleet {
 	size_t nodes, racks;
 	struct node {
 		const char *name;
-		/* By key: zone, rack, host. */
+		/* Domains of the node by zone, rack and host */
 		size_t domain[3];
 		int64_t cpus;
 		bool ssd, tainted;
@@ -36,10 +36,10 @@ struct fleet {
 		struct world_pod it;
 		int64_t cpus;
 		bool ssd, tolerates;
-		/* Node + 1; 0: not placed. */
+		/* Index + 1 of the pod's node; 0: not placed */
 		size_t at;
 	} pod[PODS];
-	/* Number of placed pods; order has them in order of placement. */
+	/* Number of placed pods; order[] has them in the order of placement */
 	size_t placed;
 	struct pod *order[PODS];
 };
@@ -58,7 +58,8 @@ static size_t key_of(const struct world_topology *t)
 static void make_nodes(struct fleet *f, struct world *w, struct arena *a)
 {
 	f->nodes = 5 + next(&f->seed) % (NODES - 5);
-	f->racks = 2 + next(&f->seed) % 88; /* Fewer or more than TOPOLOGY_FEW. */
+	/* Fewer or more racks than TOPOLOGY_FEW, so that both implementations are tested. */
+	f->racks = 2 + next(&f->seed) % 88;
 	for (size_t i = 0; i < f->nodes; i++) {
 		struct world_node n;
 		const char *labels;
@@ -162,8 +163,8 @@ static bool suits(const struct pod *p, const struct node *n)
 	return (n->ssd || !p->ssd) && (!n->tainted || p->tolerates);
 }
 
-/* True if the spread counts the node: kube-scheduler's matchNodeInclusionPolicies, and a label of
- * each key by which the pod spreads. */
+/* True if the spread constraint counts node n. That depends on kube-scheduler's
+ * matchNodeInclusionPolicies, and n needs a label for each key over which the pod spreads. */
 static bool is_included(const struct pod *of, const struct world_topology *t, const struct node *n)
 {
 	for (size_t i = 0; i < of->it.topology.n; i++)
@@ -195,7 +196,8 @@ static int64_t least(const struct fleet *f, const struct pod *p, const struct wo
 	int64_t min = INT64_MAX, domains = 0;
 	bool seen[NODES] = {0};
 
-	/* For hostname, a new node is always one more, empty domain. */
+	/* A new node is always one more, empty domain for the key hostname, so the lowest count is
+	 * 0. */
 	if (t->kind != WORLD_SPREAD || key_of(t) == 2)
 		return 0;
 	for (size_t i = 0; i < f->nodes; i++) {
@@ -279,8 +281,8 @@ static bool put(struct fleet *f, struct pod *p)
 	return false;
 }
 
-/* Places pods in order, then repeatedly those that had to wait for others, until a round places
- * none. */
+/* Places all pods in order. Then tries those again that had to wait for other pods, until a round
+ * places none. */
 static void place_all(struct fleet *f)
 {
 	struct pod *waiting[PODS];

@@ -1,12 +1,13 @@
-/* test_permits: machines that are reserved for one piece of work (world_machine.permit). */
+/* test_permits: tests machines whose use is restricted to one piece of work
+ * (world_machine.permit). */
 #include "tests/unit/testing.h"
 
 #include <string.h>
 #include "base/arena.h"
 #include "tests/unit/planner/worlds.h"
 
-/* Returns where pod `name` is placed, of pods "mine" and "other" with half a machine each. first,
- * second: permits of the machine and of the second pod. */
+/* Returns where pod `name` is placed, of the pods "mine" (permit "p") and "other", which need half
+ * of machine m1 each. first: permit of m1; second: permit of "other". */
 static const char *placed(struct arena *a, const char *first, const char *second, bool elastic,
 			  bool owned_only, bool permits_only, const char *name)
 {

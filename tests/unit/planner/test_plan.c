@@ -1,4 +1,4 @@
-/* test_plan: the queue, fair share, existing room and claims in progress. */
+/* test_plan: tests the queue, fair shares, the use of existing room, and claims in progress. */
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -58,8 +58,8 @@ static void only_pending_pods_marked_unschedulable_are_demand(void **state)
 	assert_string_equal(order(plan_make(w, 0, a), a), "pending");
 }
 
-/* Returns the place of a pod that requires a node name by operator op; the world has Node n1, claim
- * c1 and free machine m2. */
+/* Returns the placement of a pod that requires the node name by operator op. The world has Node n1,
+ * claim c1 and free machine m2. */
 static const char *place_by_name(enum selector_op op, const char *name, struct arena *a)
 {
 	OWN(world) w = worlds_new(a);
@@ -86,7 +86,7 @@ static void a_pod_may_ask_for_nodes_by_name(void **state)
 	assert_string_equal(place_by_name(SELECTOR_IN, "n1", a), "node n1");
 	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n2", a), "node n1");
 	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n1", a), "claim c1");
-	/* The node of a claim will have the claim's name. */
+	/* The future node of a claim has the claim's name. */
 	assert_string_equal(place_by_name(SELECTOR_IN, "c1", a), "claim c1");
 	assert_string_equal(place_by_name(SELECTOR_IN, "m2", a),
 			    "nothing; RequirementsNotMet: pool main: no instance type fits node "
@@ -159,7 +159,8 @@ static void the_queue_goes_by_priority_share_age_and_name(void **state)
 			    "of-the-first urgent old a-young b-young holds-less holds-more");
 }
 
-/* Computes how many machines of one type two tenants get, each of which wants all of them. */
+/* Lets acme and a second tenant of this weight want all machines each. got: machines of acme and of
+ * the second tenant. */
 static void share_out(struct arena *a, int64_t weight, size_t machines, size_t got[2])
 {
 	OWN(world) w = worlds_new(a);
@@ -176,7 +177,8 @@ static void share_out(struct arena *a, int64_t weight, size_t machines, size_t g
 		add_machine(w, arena_printf(a, "m%02zu", i), "gpu");
 		world_put_pod(w, &pod);
 		pod.tenant = "other";
-		pod.since = 2000; /* All pods of the second tenant are younger. */
+		/* All pods of the second tenant are younger than those of the first. */
+		pod.since = 2000;
 		world_put_pod(w, &pod);
 	}
 	p = plan_make(w, 0, a);
@@ -215,14 +217,14 @@ static void who_has_used_less_comes_first(void **state)
 	world_put_tenant(w, &t);
 	t.name = "heavy";
 	t.weight = 10;
-	t.used_milli = 30000; /* 30 GPUs on average for weight 10. */
+	t.used_milli = 30000; /* The tenant has used 30 GPUs on average, with weight 10. */
 	world_put_tenant(w, &t);
 	world_put_used(w, "acme", 4000);
 	add_pod(w, a, "of-acme", "cpu=1");
 	for (unsigned i = 0; i < 2; i++) {
 		p = worlds_pod(a, i ? "of-heavy" : "of-idle", "cpu=1");
 		p.tenant = i ? "heavy" : "idle-so-far";
-		p.since = 5000; /* Has waited less long. */
+		p.since = 5000; /* This pod has waited less long than that of acme. */
 		world_put_pod(w, &p);
 	}
 	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-heavy of-acme");
@@ -241,8 +243,8 @@ static void put(struct world *w, struct arena *a, const char *tenant, const char
 	world_put_pod(w, &p);
 }
 
-/* The pod's priority orders the pods of one tenant; among tenants it counts up to the tenant's
- * priority. */
+/* The pod's own priority orders only the pods of its tenant. Between tenants it counts up to the
+ * limit that the tenant's priority sets. */
 static void a_priority_that_a_tenant_writes_takes_nothing_from_others(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -268,7 +270,7 @@ static void a_priority_that_a_tenant_writes_takes_nothing_from_others(void **sta
 	world_put_clamp(w, true);
 	assert_string_equal(order(plan_make(w, 0, a), a),
 			    "firsts-most firsts-ten firsts-low honest most more yields");
-	/* Aging also counts within a tenant. */
+	/* Aging (rising priority by waiting) also applies within a tenant. */
 	world_put_aging(w, &(struct world_aging){.points = 600, .most = 2000});
 	assert_string_equal(order(plan_make(w, 2 * 3600 * 1000 + 5, a), a),
 			    "firsts-most firsts-ten firsts-low yields honest most more");
@@ -315,7 +317,7 @@ static void who_waits_long_rises_to_who_waits_with_more(void **state)
 			    "of-the-first too-high high older-but-has-more low");
 	assert_string_equal(order(plan_make(w, 3 * HOUR, a), a),
 			    "of-the-first too-high low high older-but-has-more");
-	/* Not above the priorities of other waiting pods. */
+	/* Aging never lifts a pod above the priorities of other waiting pods. */
 	assert_string_equal(order(plan_make(w, 1000 * HOUR, a), a),
 			    "of-the-first too-high low high older-but-has-more");
 	world_put_aging(w, &(struct world_aging){0});
@@ -323,8 +325,8 @@ static void who_waits_long_rises_to_who_waits_with_more(void **state)
 			    "of-the-first too-high high older-but-has-more low");
 }
 
-/* Simulates hours: in each one, a machine serves one pod, and at most one new pod arrives, with
- * random priority and tenant. Returns the longest wait. */
+/* Simulates 200 hours. In each hour a machine serves one pod, and at most one new pod of random
+ * priority and tenant arrives. Returns the longest wait in hours. */
 static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_aging *g)
 {
 	OWN(world) w = worlds_new(a);
@@ -347,7 +349,7 @@ static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_a
 		p.since = since[h] = h * HOUR;
 		waits[h] = true;
 		world_put_pod(w, &p);
-		if (!h) { /* So that one pod always waits. */
+		if (!h) { /* An additional pod, so that at least one pod always waits. */
 			p.name = "199";
 			waits[199] = true;
 			world_put_pod(w, &p);
@@ -376,7 +378,8 @@ static void nobody_starves_behind_higher_priorities(void **state)
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		OWN(arena) a = arena_new();
 
-		/* 10 hours until any priority is reached, then the pods that have it already. */
+		/* A pod needs 10 hours to rise to any priority; then the pods that already have
+		 * that priority come first. */
 		assert_true(longest_wait(a, seed, &(struct world_aging){10, 100}) <= 14);
 		starved |= longest_wait(a, seed, &(struct world_aging){0}) > 60;
 	}
@@ -421,7 +424,7 @@ static void a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine(vo
 	assert_int_equal(plan_make(w, 0, a)->nclaims, 1);
 }
 
-/* A machine has room for two of the pods; claim names are random. */
+/* Two of the pods fit on one machine. Names of claims are random. */
 static void pods_keep_the_seats_that_were_bought_for_them(void **state)
 {
 	static const char *const sizes[] = {"cpu=3", "cpu=1", "cpu=2", "cpu=2"};
@@ -475,7 +478,7 @@ static void a_seat_is_lost_when_the_pod_does_not_fit_it_any_more(void **state)
 	c.taints = (struct world_taints){0};
 	world_put_claim(w, &c);
 	assert_string_equal(said(w, a, "p"), "claim c");
-	p = worlds_pod(a, "q", "cpu=1"); /* Pod of another tenant with the same UID. */
+	p = worlds_pod(a, "q", "cpu=1"); /* The pod of another tenant has the same UID. */
 	p.tenant = "other";
 	p.priority = 9;
 	world_put_pod(w, &p);
@@ -535,7 +538,7 @@ static void put_daemon(struct world *w, struct arena *a, const char *node, const
 	world_put_pod(w, &p);
 }
 
-/* Puts n1 as the node of claim c1, which is ready. */
+/* Puts Ready node n1, which belongs to claim c1. */
 static void serve_node(struct world *w, struct arena *a)
 {
 	struct world_claim c = worlds_claim(a, "c1", "m1");
@@ -569,7 +572,7 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	assert_string_equal(
 		said(w, a, "whole"),
 		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 64, DaemonSets use 500m, the largest type has 64");
-	world_put_claim(w, &c); /* Claim in progress: its node will have DaemonSet pods, too. */
+	world_put_claim(w, &c); /* A claim in progress: DaemonSet pods will run on its node, too. */
 	assert_string_equal(said(w, a, "fits-too"), "claim c2");
 	assert_string_equal(said(w, a, "more"), "new 0 on m3");
 }
@@ -593,7 +596,7 @@ static void a_host_port_is_there_once_on_each_node(void **state)
 	assert_string_equal(worlds_pod_text(p, "b", a), "new 0 on m2");
 	assert_string_equal(worlds_pod_text(p, "c", a), "new 1 on m3");
 	assert_string_equal(worlds_pod_text(p, "d", a), "node n1");
-	/* Only cpu: ports are not a resource of a claim. */
+	/* A claim requests only cpu, because ports are not a resource of a claim. */
 	assert_int_equal(p->claims[1].requests.n, 1);
 	put_daemon(w, a, "n1", ":TCP/80=1");
 	assert_string_equal(
@@ -602,7 +605,8 @@ static void a_host_port_is_there_once_on_each_node(void **state)
 	assert_string_equal(said(w, a, "d"), "node n1");
 }
 
-/* World with two racks and a machine in each; the machine name in the second rack sorts first. */
+/* Returns a world with two racks and one machine in each; the machine in the second rack has the
+ * name that sorts first. */
 static struct world *two_racks(struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -639,7 +643,7 @@ static void a_machines_labels_are_its_nodes(void **state)
 		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector rack=r3: type gpu has none");
 	world_del_pod(w, "acme", "default", "a");
 	world_del_claim(w, "c");
-	for (int i = 0; i < 2; i++) { /* Two pods that must be in different racks. */
+	for (int i = 0; i < 2; i++) { /* The two pods must be in different racks. */
 		struct world_topology t = {
 			.kind = WORLD_APART, .key = "rack", .pods = worlds_term(a, "app in (db)")};
 
@@ -674,7 +678,7 @@ static void of_one_type_the_best_machine_is_taken_whatever_its_labels(void **sta
 	assert_string_equal(stock.v[1]->name, "m1");
 	assert_string_equal(stock.v[2]->name, "m2");
 	world_del_machine(w, "m9");
-	m = worlds_machine("m1", "small"); /* Moved to the other rack. */
+	m = worlds_machine("m1", "small"); /* The machine is moved to the other rack. */
 	m.labels = worlds_labels(a, "rack=r1");
 	m.failures = 1;
 	world_put_machine(w, &m);
@@ -727,7 +731,8 @@ static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state
 	add_machine(w, "m2", "small");
 	p.runtime_class = "gvisor";
 	world_put_pod(w, &p);
-	/* The pool does not list the handlers of its images. */
+	/* The pool does not list the runtime handlers of its images, so any handler is assumed to
+	 * exist. */
 	assert_string_equal(said(w, a, "p"), "new 0 on m1");
 	pool.runtime_classes = carried;
 	pool.nruntime_classes = 2;
@@ -945,7 +950,8 @@ static void a_claim_and_its_node_are_room_once(void **state)
 	world_put_node(w, &n);
 	assert_string_equal(said(w, a, "p1"), "node c1-node");
 	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
-	/* As if the node's GPUs were not there yet: the predicted capacity of the claim counts. */
+	/* The claim is not ready, as if the node's GPUs had not appeared yet: the capacity
+	 * predicted for the claim counts. */
 	c.ready = false;
 	world_put_claim(w, &c);
 	assert_string_equal(said(w, a, "p1"), "claim c1");
@@ -1036,7 +1042,7 @@ static void a_pod_that_goes_leaves_its_room(void **state)
 
 	(void)state;
 	b.node = "n1";
-	world_put_pod(w, &b); /* Before the node is in the world. */
+	world_put_pod(w, &b); /* The pod is put before its node. */
 	world_put_node(w, &n);
 	b.name = "bound2";
 	b.requests = worlds_resources(a, "cpu=1,memory=1Gi");
@@ -1188,7 +1194,8 @@ static void a_taint_that_prefers_no_pods_is_the_last_resort(void **state)
 	assert_string_equal(said(w, a, "q"), "node n1");
 }
 
-/* A Node that just joined has a taint of its CNI: no other machine is claimed for the pod. */
+/* A Node that just joined still has a taint of its network plugin (CNI). The planner waits for it
+ * and claims no other machine. */
 static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -1221,7 +1228,7 @@ static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
 	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS, a);
 	assert_string_equal(worlds_pod_text(plan, "p", a), "new 0 on m2");
 	assert_int_equal(plan->settles, 0);
-	/* A taint that the pool promises does not count. */
+	/* A taint that the pool declares stays on the Node, so there is nothing to wait for. */
 	c.taints = n.taints;
 	world_put_claim(w, &c);
 	plan = plan_make(w, 1000001, a);

@@ -1,4 +1,5 @@
-/* test_quota: how much a tenant may have, and borrow from its cohort. */
+/* test_quota: tests how many resources a tenant may have, and how many it may borrow from its
+ * cohort. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -21,7 +22,7 @@ static struct world_tenant member(struct arena *a, const char *name, const char 
 	return t;
 }
 
-/* Puts n pods that need a whole machine each. */
+/* Puts n pods of the tenant that need a whole machine each. */
 static void want(struct world *w, struct arena *a, const char *tenant, unsigned n, int64_t since)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -85,7 +86,8 @@ static void what_others_do_not_use_is_borrowed(void **state)
 	world_put_tenant(w, &t);
 	machines(w, a, 10);
 	want(w, a, "acme", 10, 1000);
-	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2); /* The only tenant in its cohort. */
+	/* acme is the only tenant in its cohort. */
+	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2);
 	t = member(a, "other", GPU "=24");
 	world_put_tenant(w, &t);
 	p = plan_make(w, 0, a);
@@ -94,7 +96,7 @@ static void what_others_do_not_use_is_borrowed(void **state)
 		why(p, "acme-09"),
 		"pool main: the tenant's quota of " GPU
 		" is used up: 40 of 16 used, 24 borrowed, cohort research has lent 40 of 40, a machine of type gpu would add 8");
-	/* Quota of a different cohort is not lent to it. */
+	/* Quota of a tenant in another cohort is not lent to acme. */
 	t.cohort = "sales";
 	world_put_tenant(w, &t);
 	assert_int_equal(got(plan_make(w, 0, a), "acme"), 2);
@@ -124,7 +126,7 @@ static void borrowing_and_lending_have_limits(void **state)
 	other.lending = worlds_resources(a, GPU "=16");
 	world_put_tenant(w, &other);
 	assert_int_equal(got(plan_make(w, 0, a), "acme"), 4);
-	/* Quota that a tenant does not lend is available to that tenant only. */
+	/* Only the tenant itself may use quota that it does not lend. */
 	hold(w, a, "acme", 4);
 	want(w, a, "other", 3, 1000);
 	p = plan_make(w, 0, a);
@@ -158,7 +160,7 @@ static void who_is_within_its_quota_comes_before_who_borrows(void **state)
 	assert_int_equal(got(p, "other"), 2);
 }
 
-/* Asserts the limits of each tenant and of the cohort, in whole GPUs. */
+/* Asserts, in whole GPUs, that no tenant and no cohort exceeds its limits. */
 static void check(const struct world_tenant *t, const size_t *has, const int64_t *lends, size_t n)
 {
 	int64_t lent = 0, used = 0;

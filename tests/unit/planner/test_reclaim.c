@@ -1,4 +1,4 @@
-/* test_reclaim: machines that are taken back from one tenant for another. */
+/* test_reclaim: tests which machines a plan takes back from one tenant for another. */
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -31,7 +31,8 @@ static void allow(struct world *w, struct arena *a, enum world_reclaim what)
 	world_put_pool(w, &p);
 }
 
-/* Puts a Node with its claim, on which a pod has run for `hours`; gang NULL: no gang. */
+/* Puts a claim and its Node, on which a pod of the tenant has run for `hours`. gang NULL: the pod
+ * belongs to no gang. */
 static void serve(struct world *w, struct arena *a, const char *tenant, const char *name,
 		  int64_t hours, const char *gang)
 {
@@ -71,7 +72,7 @@ static void wait_for(struct world *w, struct arena *a, const char *tenant, const
 	world_put_pod(w, &p);
 }
 
-/* Returns "c1 of b for a, c2 of b for a". */
+/* Returns the machines that the plan takes back, such as "c1 of b for a, c2 of b for a". */
 static const char *takes(struct world *w, struct arena *a)
 {
 	const struct plan *p = plan_make(w, NOW, a);
@@ -83,8 +84,8 @@ static const char *takes(struct world *w, struct arena *a)
 	return text;
 }
 
-/* World in which acme, within its quota of two machines, waits; other has one machine of its own
- * and borrows two. */
+/* Returns a world in which a pod of acme has waited for `waited`, within acme's quota of two
+ * machines. Tenant other has one machine of its own quota and borrows two. */
 static struct world *lent(struct arena *a, int64_t waited)
 {
 	struct world *w = worlds_new(a);
@@ -118,8 +119,8 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	struct world_pod pod = worlds_pod(a, "on-c2", GPU "=8");
 
 	(void)state;
-	/* Loss: 8 GPUs for the run time of 3 h and the move of 1/2 h. Saving: the wait of 1 h and 3
-	 * h more. */
+	/* The loss is 8 GPUs for the 3 h that the pod has run and half an hour for the move. The
+	 * saving is the 1 h that train has waited and the 3 h that it would still wait. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	p.types.v[0].way_ms = HOUR;
 	world_put_provider(w, &p);
@@ -131,7 +132,7 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	world_del_pod(w, "acme", "default", "train");
 	wait_for(w, a, "acme", "small", GPU "=1", 20, 0);
 	assert_string_equal(takes(w, a), "");
-	/* A pod that saves its work when asked to end loses none. */
+	/* A pod that saves its work when it is terminated loses none. */
 	pod.tenant = "other";
 	pod.node = "c2";
 	pod.unschedulable = false;
@@ -149,7 +150,7 @@ static void who_has_its_quota_or_less_keeps_it(void **state)
 	(void)state;
 	put_tenant(w, a, "other", 16, 0);
 	assert_string_equal(takes(w, a), "c2 of other for train");
-	put_tenant(w, a, "other", 20, 0); /* The tenant borrows only half a machine. */
+	put_tenant(w, a, "other", 20, 0); /* The tenant exceeds its quota by half a machine only. */
 	assert_string_equal(takes(w, a), "");
 }
 
@@ -172,17 +173,18 @@ static void no_more_is_taken_than_is_needed(void **state)
 	struct world_machine m = worlds_machine("on-its-way", "gpu");
 
 	(void)state;
-	/* Both pods fit one machine. */
+	/* Both waiting pods fit on one machine. */
 	world_del_pod(w, "acme", "default", "train");
 	wait_for(w, a, "acme", "half-1", GPU "=4", 10, 0);
 	wait_for(w, a, "acme", "half-2", GPU "=4", 10, 0);
 	assert_string_equal(takes(w, a), "c2 of other for half-1");
-	/* A machine is already on its way back. */
+	/* A machine is already being wiped and will be free. */
 	m.offered = false;
 	m.not_offered = "wiping";
 	m.coming = true;
 	world_put_machine(w, &m);
-	/* acme's quota is still lent: the coming machine does not help */
+	/* acme's quota is still lent, so acme may not use that machine: one is taken back
+	 * nevertheless. */
 	assert_string_equal(takes(w, a), "c2 of other for half-1");
 	world_del_claim(w, "c3");
 	assert_string_equal(takes(w, a), "");
@@ -208,7 +210,7 @@ static void a_machine_that_leaves_already_is_not_asked_for_twice(void **state)
 	c.created_ms = 1;
 	world_put_claim(w, &c);
 	assert_string_equal(takes(w, a), "");
-	/* For the next pod, another machine is taken. */
+	/* The second pod needs a second machine. */
 	wait_for(w, a, "acme", "train-2", GPU "=8", 400, 0);
 	assert_string_equal(takes(w, a), "c1 of other for train");
 }
@@ -226,10 +228,11 @@ static void a_gang_goes_as_a_whole_or_not_at_all(void **state)
 	serve(w, a, "other", "c2", 1, "job");
 	serve(w, a, "other", "c3", 6, NULL);
 	wait_for(w, a, "acme", "train", GPU "=8", 8, 0);
-	/* Two machines with 1 h of work each cost less, including their moves, than one with 6
-	 * h. */
+	/* Evicting the two machines with 1 h of work each loses less, including the moves, than
+	 * evicting one with 6 h. */
 	assert_string_equal(takes(w, a), "c1 of other for train, c2 of other for train");
-	put_tenant(w, a, "other", 16, 0); /* other borrows only one machine. */
+	/* Tenant other borrows only one machine, so the gang's two cannot be taken. */
+	put_tenant(w, a, "other", 16, 0);
 	put_tenant(w, a, "acme", 16, 0);
 	assert_string_equal(takes(w, a), "c3 of other for train");
 }
@@ -244,7 +247,8 @@ static void a_gang_that_waits_gets_all_that_it_needs_or_nothing_is_taken(void **
 	for (unsigned i = 0; i < 2; i++)
 		wait_for(w, a, "acme", arena_printf(a, "g%u", i), GPU "=8", 10, 2);
 	assert_string_equal(takes(w, a), "c2 of other for g0, c1 of other for g0");
-	put_tenant(w, a, "other", 16, 0); /* other borrows only one machine. */
+	/* Tenant other borrows only one machine, but the gang needs two. */
+	put_tenant(w, a, "other", 16, 0);
 	assert_string_equal(takes(w, a), "");
 }
 
@@ -274,7 +278,8 @@ static void a_gang_that_runs_elsewhere_too_is_left_alone(void **state)
 	serve(w, a, "other", "c2", 3, "job");
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	serve(w, a, "other", "bare", 3, "job");
-	world_del_claim(w, "bare"); /* Now a Node that drover did not provision. */
+	/* The Node of the gang's second pod now has no claim: drover did not provision it. */
+	world_del_claim(w, "bare");
 	assert_string_equal(takes(w, a), "c1 of other for train");
 }
 
@@ -285,7 +290,7 @@ static void what_comes_soon_enough_is_waited_for(void **state)
 	struct world_machine m = worlds_machine("expires", "gpu");
 
 	(void)state;
-	put_tenant(w, a, "third", 8, 0); /* So that only a machine is missing. */
+	put_tenant(w, a, "third", 8, 0); /* With this tenant's quota, only a machine is missing. */
 	m.offered = false;
 	m.not_offered = "serving";
 	m.free_p50_ms = NOW + HOUR;
@@ -305,12 +310,13 @@ static void nobody_behind_takes_what_one_before_it_would_get(void **state)
 	struct world_tenant t = worlds_tenant(a);
 
 	(void)state;
-	t.name = "third"; /* In no cohort, and before acme in the queue. */
+	/* Tenant third is in no cohort, and its pod is before acme's in the queue. */
+	t.name = "third";
 	t.priority = 1;
 	world_put_tenant(w, &t);
 	wait_for(w, a, "third", "first", GPU "=8", 1, 0);
 	assert_string_equal(takes(w, a), "");
-	/* A request that these machines do not satisfy. */
+	/* No machine that could be taken back satisfies this request. */
 	world_del_pod(w, "third", "default", "first");
 	wait_for(w, a, "third", "first", "cpu=1000", 1, 0);
 	assert_string_equal(takes(w, a), "c2 of other for train");
@@ -374,9 +380,9 @@ static uint64_t below(uint64_t *s, uint64_t n)
 }
 
 struct fleet {
-	/* Gang 0: none. */
+	/* Owner and gang of each machine; gang 0: none */
 	size_t owner[MACHINES], gang[MACHINES];
-	/* Number of machines. */
+	/* Machines that each tenant has; its quota in machines */
 	size_t has[TENANTS], quota[TENANTS];
 	int64_t priority[TENANTS];
 	bool lower;
@@ -428,7 +434,7 @@ static size_t tenant_of(const char *name)
 	return (size_t)(name[1] - 'a');
 }
 
-/* Checks the result by independent arithmetic, in whole machines. */
+/* Checks the result by independent arithmetic in whole machines. */
 static void check_fleet(const struct fleet *f, const struct plan *p, uint64_t seed)
 {
 	size_t gives[TENANTS] = {0}, gets[TENANTS] = {0}, parts[TENANTS][3] = {{0}};
@@ -484,8 +490,8 @@ static void nobody_gives_of_its_quota_and_no_gang_in_parts(void **state)
 
 /* --- shares over a long time ------------------------------------------------------------------ */
 
-/* All tenants want more than there is, and each machine that becomes free serves the first of the
- * queue for some hours. */
+/* All tenants want more machines than there are. Each machine that becomes free serves the first
+ * pod of the queue for some hours. */
 static void shares_come_to_the_weights(void **state)
 {
 	enum { FLEET = 40, HOURS = 300 };

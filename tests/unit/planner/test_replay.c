@@ -6,10 +6,10 @@
 #define MIN INT64_C(60000)
 #define GPUS(n) worlds_resources(a, "nvidia.com/gpu=" #n)
 
-/* Boot 5, drain 1, wipe 4, idle 2 minutes; plans are made without delay. */
+/* Durations: boot 5 min, drain 1, wipe 4, idle 2; plans are made without delay. */
 static const struct replay_times times = {5 * MIN, MIN, 4 * MIN, 0, 2 * MIN};
 
-/* World with tenants "acme" and "b", and machines with 8 GPUs each. */
+/* Returns a world with tenants "acme" and "b" and this many machines with 8 GPUs each. */
 static struct world *fleet(unsigned machines, struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -94,7 +94,8 @@ static void who_comes_while_a_node_rests_needs_no_boot(void **state)
 	assert_ran(r, 0, 16, 17);
 	assert_ran(r, 1, 5, 15);
 	assert_int_equal(r->boots, 1);
-	assert_int_equal(r->wipes, 1); /* 2 min after the second job ended. */
+	/* The wipe follows 2 min of idle time after the second job ended. */
+	assert_int_equal(r->wipes, 1);
 	assert_float_equal(r->serving_ms, (double)((19 - 5) * 8) * MIN, 1e-3);
 }
 
@@ -118,8 +119,8 @@ static void a_gang_starts_as_one_and_others_pod_by_pod(void **state)
 
 	(void)state;
 	assert_ran(r, 1, 16,
-		   /* The first pod ran on one machine from 6 to 16, then the second one on the same
-		    * machine. */
+		   /* The first pod ran on the machine from minute 6 to 16, then the second one on
+		    * the same machine until 26. */
 		   26);
 	jobs[1].gang = true;
 	{
@@ -189,7 +190,8 @@ static void what_the_world_has_goes_on(void **state)
 	assert_ran(r, 0, 0, 1);
 	assert_true(r->jobs[1].start_ms == MIN || r->jobs[1].start_ms == 5 * MIN);
 	assert_float_equal(r->used_ms, (double)(2 * 60 + 3 * 6) * MIN, 1e-3);
-	assert_true(r->serving_ms >= 8.0 * 60 * MIN); /* Its pod keeps the Node until the end. */
+	/* The running pod keeps its Node until the end of the simulation. */
+	assert_true(r->serving_ms >= 8.0 * 60 * MIN);
 }
 
 static void equal_specs_give_equal_results(void **state)
@@ -213,7 +215,7 @@ static void equal_specs_give_equal_results(void **state)
 	}
 	for (int i = 0; i < 60; i++) {
 		assert_int_equal(r[0]->jobs[i].start_ms, r[1]->jobs[i].start_ms);
-		assert_true(r[0]->jobs[i].end_ms >= 0); /* No job starves. */
+		assert_true(r[0]->jobs[i].end_ms >= 0); /* Every job ends: none starves. */
 	}
 	assert_int_equal(r[0]->plans, r[1]->plans);
 }

@@ -14,13 +14,14 @@ static struct world *world_with_two(struct arena *a)
 	struct world_machine m = worlds_machine("m-1", "small");
 
 	bad.name = "bad";
-	bad.priority = 100; /* Before all other pods. */
+	bad.priority = 100; /* This tenant's pods come before all others. */
 	world_put_tenant(w, &bad);
 	world_put_machine(w, &m);
 	return w;
 }
 
-/* Puts pods with different topology constraints, so each has to be compared with each. */
+/* Puts n pods that all have different topology constraints, so that the planner must compare each
+ * with each. */
 static void put_hostile(struct world *w, struct arena *a, unsigned n, const char *key)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -81,7 +82,7 @@ static void one_tenant_has_so_much_work_and_no_more(void **state)
 	m = make(w, a);
 	assert_int_equal(count(m.plan, "bad", PLAN_OVER_BUDGET), 1000);
 	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
-	/* The limit is exceeded by the work of one pod at most. */
+	/* A plan exceeds the limit by the work of at most one pod. */
 	assert_true(m.slices > 1 && m.slices < 2 * PLAN_WORK / SLICE);
 }
 
@@ -113,7 +114,7 @@ static void many_topology_keys_are_too_many(void **state)
 	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
 }
 
-/* No two pods are alike, and each is compared with each node. */
+/* No two pods are alike, so each pod must be compared with each node. */
 static void selectors_are_work_too(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -148,7 +149,8 @@ static void selectors_are_work_too(void **state)
 	assert_true(m.slices < 2 * PLAN_WORK / SLICE);
 }
 
-/* A plan checks every node and claim once, and this is done in slices, too. */
+/* Checking every node and claim once, at the beginning of a plan, is divided into slices as
+ * well. */
 static void many_nodes_and_claims_are_looked_at_in_slices(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* test_stand_in: which machine replaces that of a claim, and when there is none. */
+/* test_stand_in: tests which machine replaces that of a claim, and when no machine does. */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -12,7 +12,7 @@ struct set {
 	struct world *w;
 };
 
-/* Claim c has m-0 of type small; m-1 (small) and m-2 (big) are free. */
+/* Sets up claim c, which has m-0 (small), and the free machines m-1 (small) and m-2 (big). */
 static struct set start(void)
 {
 	struct set s = {.a = arena_new()};
@@ -55,7 +55,7 @@ static void it_is_of_the_same_pool_and_type(void **state)
 
 	(void)state;
 	assert_string_equal(found(&s, "unknown"), "none");
-	/* A query does not take the machine. */
+	/* A query reserves nothing, so a second one finds the same machine. */
 	assert_string_equal(found(&s, "c"), "acme main m-1 small 1.36");
 	expect(&s, "acme main m-1 small 1.36");
 }
@@ -137,8 +137,8 @@ static unsigned roll(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* Puts machines of random types, some claimed, some free. The claim to be replaced is "c-0", on
- * m-0. */
+/* Puts machines of random types, of which some are claimed and some free. The claim to be replaced
+ * is "c-0", on m-0. */
 static void make(const struct set *s, struct made *m, int *quota, int *limit)
 {
 	struct world_tenant t = worlds_tenant(s->a);

@@ -1,4 +1,5 @@
-/* test_stops: a stopped part of the supply is not used, and reasons name the stop. */
+/* test_stops: tests that the planner does not use a part of the supply that is stopped (by a
+ * circuit breaker, for example), and that the reasons name the stop. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static void is(struct world *w, struct arena *a, const char *want)
 		fail_msg("want \"%s\" in \"%s\"", want, text);
 }
 
-/* World in which pool "first" comes before "main"; machines m-1 (rack r1) and m-2 (rack r2). */
+/* Returns a world in which pool "first" comes before "main", with machines m-1 (rack r1) and m-2
+ * (rack r2). */
 static struct world *begin(struct arena *a)
 {
 	struct world *w = worlds_new(a);
@@ -118,7 +120,7 @@ static void the_reason_names_all_that_is_in_the_way(void **state)
 	is(w, a, "nothing; BackingOff: pool first: not now");
 	put_stop(w, (struct world_stop){.why = WORLD_STOP_OFFER, .instance_type = "small"});
 	is(w, a, "no machine of type big or gpu; NoOffer: not now");
-	/* The pod would not fit without the stop either. */
+	/* The pod would not fit even without the stop. */
 	x.requests = worlds_resources(a, "cpu=999");
 	(void)world_put_pod(w, &x);
 	put_stop(w, (struct world_stop){.pool = NULL});

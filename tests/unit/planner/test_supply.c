@@ -1,4 +1,4 @@
-/* test_supply: which machine a pod gets, and its reasons if there is none. */
+/* test_supply: tests which machine a pod gets, and the reasons if no machine suits. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -214,8 +214,8 @@ static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
 	}
 }
 
-/* A pool with two Providers: the machine of the one with sufficient proof is taken, although it
- * costs more. */
+/* A pool has two Providers: the machine whose Provider shows sufficient proof of isolation is
+ * chosen, although it costs more. */
 static void a_provider_that_proves_enough_serves_beside_one_that_does_not(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -641,7 +641,7 @@ static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **stat
 	assert_said(w, "new 0 on a-gpu");
 }
 
-/* Puts a pool with the Providers "zone" and "metal", in this order, with the same types. */
+/* Puts a pool with the Providers "zone" and "metal", in this order, which offer the same types. */
 static void two_providers(struct world *w, struct arena *a)
 {
 	struct world_pool p = worlds_pool(a);
@@ -654,8 +654,8 @@ static void two_providers(struct world *w, struct arena *a)
 	world_put_pool(w, &p);
 }
 
-/* Asserts which machine a small pod gets, of one machine of the pool's first Provider with the
- * given type and a small one of the second Provider. */
+/* Asserts which machine a small pod gets. The pool's first Provider has one machine of type
+ * firsts_type, the second has a small one. */
 static void assert_small_pod_gets(const char *firsts_type, const char *machine)
 {
 	OWN(arena) a = arena_new();
@@ -699,7 +699,7 @@ static void add_pods(struct world *w, struct arena *a, unsigned n, const char *r
 		add_pod(w, a, arena_printf(a, "p%02u", i), requests);
 }
 
-/* Four small machines would serve all pods; one big machine does, too. */
+/* Four small machines would serve all pods, but one big machine serves them as well. */
 static void the_type_is_chosen_for_all_who_wait(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -716,16 +716,16 @@ static void the_type_is_chosen_for_all_who_wait(void **state)
 	add_pods(w, a, 8, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 0);
 	assert_int_equal(claims_of(w, "big"), 1);
-	/* The remaining pods go to small machines again, and never to GPU machines while there are
-	 * others. */
+	/* The remaining two pods go to a small machine again, and none to a GPU machine while there
+	 * are others. */
 	add_pods(w, a, 10, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 1);
 	assert_int_equal(claims_of(w, "big"), 1);
 	assert_int_equal(claims_of(w, "gpu"), 0);
 }
 
-/* If only one pod may be on a machine, the number of waiting pods is no reason to take a large
- * one. */
+/* Only one of these pods may be on a machine, so their number is no reason to take a large
+ * machine. */
 static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -747,7 +747,7 @@ static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
 	assert_int_equal(claims_of(w, "big"), 0);
 }
 
-/* Machines of 8 GPUs for 8 pods of 1 GPU each, a machine of 1 GPU for the ninth pod. */
+/* Eight of the nine pods share a machine with 8 GPUs. The ninth gets a machine with 1 GPU. */
 static void gpus_are_not_left_over_where_they_need_not_be(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -837,7 +837,7 @@ static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
 	m.failures = 1;
 	world_put_machine(w, &m);
 	add_machine(w, "m3", "small");
-	/* In the order in which a plan takes them. */
+	/* The text lists machines in the order in which a plan uses them. */
 	assert_string_equal(stock_text(w, a), "3 of m3 m2 m1");
 	world_put_claim(w, &c);
 	assert_string_equal(stock_text(w, a), "2 of m3 m2");
@@ -861,7 +861,8 @@ static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
 	assert_int_equal(plan_stock(w, "none", a).n, 0);
 }
 
-/* Puts pool "a" with cloud instances and pool "b" with owned machines; sky: weight of "a". */
+/* Puts pool "a" with cloud instances and pool "b" with the operator's own machines. sky: weight of
+ * pool "a". */
 static void put_both(struct world *w, struct arena *a, int64_t sky)
 {
 	static const char *const cloud[] = {"cloud"}, *const metal[] = {"metal"};
@@ -896,7 +897,7 @@ static void of_equal_pools_an_owned_machine_comes_before_a_rented_one(void **sta
 	put_both(w, a, 10);
 	world_put_pod(w, &x);
 	assert_said(w, "new 0 on m1");
-	x.gang.key = "g"; /* A gang of one pod gets the same as a single pod. */
+	x.gang.key = "g"; /* A gang of one pod is served like a single pod. */
 	x.gang.min = 1;
 	world_put_pod(w, &x);
 	assert_said(w, "new 0 on m1");

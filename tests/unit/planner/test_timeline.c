@@ -7,8 +7,8 @@
 
 #define NOW 1000000
 
-/* Returns a busy machine that will be free `at` seconds after NOW (p50; p90: twice that); 0: not
- * known. */
+/* Returns a busy machine that is expected to be free `at` seconds after NOW (p50; the p90 is twice
+ * that). at 0: at an unknown time. */
 static struct world_machine busy(const char *name, const char *type, int64_t at)
 {
 	struct world_machine m = worlds_machine(name, type);
@@ -24,7 +24,7 @@ static struct world_machine busy(const char *name, const char *type, int64_t at)
 
 struct want {
 	const char *pod, *machine;
-	/* Seconds after NOW. */
+	/* Expected time, seconds after NOW */
 	int64_t at;
 };
 
@@ -60,7 +60,7 @@ static void put(struct world *w, struct world_machine m)
 	world_put_machine(w, &m);
 }
 
-/* Puts a pod that has waited for `age` seconds; the oldest is the first in the queue. */
+/* Puts a pod that has waited for `age` seconds. The oldest pod is the first in the queue. */
 static void wait_for(struct world *w, struct arena *a, const char *name, const char *requests,
 		     int64_t age)
 {
@@ -96,7 +96,8 @@ static void who_waits_has_the_earliest_machine_that_will_do(void **state)
 	assert_int_equal(p->reasons[0].code, PLAN_NO_MACHINE);
 }
 
-/* EASY backfill: the small pod behind gets what the first pod cannot use, and no more. */
+/* EASY backfill: the small pod at the end of the queue gets a machine only if that does not delay
+ * the first pod. */
 static void a_small_pod_fills_a_hole_and_moves_nobody_before_it(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -131,7 +132,8 @@ static void what_is_late_is_expected_from_now_on_and_what_is_too_late_not_at_all
 	EXPECT(w, a, {"x", NULL, 0});
 }
 
-/* These pods do not wait for a machine, so no machine's free time helps them. */
+/* These pods do not wait for a machine, so the time at which a machine becomes free tells nothing
+ * about them. */
 static void who_waits_for_a_quota_a_limit_or_for_ever_has_no_time(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -201,7 +203,8 @@ static void who_keeps_away_from_others_has_a_machine_alone(void **state)
 	EXPECT(w, a, {"x", "m-1", 10}, {"y", "m-2", 20}, {"z", "m-3", 30});
 }
 
-/* Equal tenants take turns with expected machines as with free ones. */
+/* Tenants with equal weights take turns with machines that become free later, just as with free
+ * ones. */
 static void tenants_take_turns(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -282,7 +285,8 @@ static void make_day(struct day *d, uint64_t *s)
 	d->nmachines = below(s, MACHINES) + 1;
 	d->npods = below(s, PODS) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* No two machines become free at the same time. */
+		/* The remainder i + 1 makes all times different: no two machines become free at the
+		 * same time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 
 		d->m[i] = busy(arena_printf(d->a, "m-%zu", i), types[below(s, 3)],
@@ -315,7 +319,7 @@ static struct world_machine *machine_of(struct day *d, const char *name)
 	return NULL;
 }
 
-/* Puts the claims that the plan makes of the machine that became free. */
+/* Puts the claims that the plan makes on machines that became free. */
 static void act(struct day *d, const struct plan *p, int64_t now)
 {
 	for (size_t i = 0; i < p->nclaims; i++) {
@@ -417,7 +421,8 @@ static void what_is_expected_is_what_plans_bring_machine_by_machine(void **state
 	assert_true(none > 5000);
 }
 
-/* Pods arrive one behind the other: the last one changes nothing for those before it. */
+/* Pods arrive one after the other. The last one must not change the expected time of those before
+ * it. */
 static void nobody_is_later_for_those_behind_him(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* test_topology: spread, affinity and anti-affinity between pods. */
+/* test_topology: tests spread, affinity and anti-affinity between pods. */
 #include <stdio.h>
 #include "planner/topology.h"
 #include "base/str.h"
@@ -8,7 +8,8 @@
 #define ZONE "zone"
 #define HOST "kubernetes.io/hostname"
 
-/* World with three zones, one Provider each, n machines of type small in each; no nodes. */
+/* Returns a world with three zones: one Provider with n small machines in each. The world has no
+ * nodes. */
 static struct world *zones(struct arena *a, int n)
 {
 	struct world *w = worlds_new(a);
@@ -63,7 +64,7 @@ static const char *said(struct world *w, struct arena *a, const char *pod)
 	return worlds_pod_text(plan_make(w, 0, a), pod, a);
 }
 
-/* Puts a node and a pod bound to it. */
+/* Puts a node in the zone and a pod with this label that is bound to it. */
 static void run(struct world *w, struct arena *a, const char *zone, const char *node,
 		const char *label)
 {
@@ -265,7 +266,7 @@ static void anti_affinity_keeps_apart_both_ways(void **state)
 	world_put_pod(w, &q);
 	assert_string_equal(said(w, a, "b-quiet"), "new 0 on a0");
 	assert_string_equal(said(w, a, "a-loner"), "new 1 on b0");
-	p.node = "na"; /* The pod runs: its anti-affinity still counts. */
+	p.node = "na"; /* The pod is bound; its anti-affinity still counts. */
 	run(w, a, "a", "na", "app=z");
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "b-quiet"), "new 0 on b0");
@@ -362,11 +363,12 @@ static void which_nodes_a_spread_counts(void **state)
 {
 	static const struct {
 		const char *nodes[4], *want;
-		/* "+": as node affinity; "@zone": as the topology of a volume. */
+		/* Node selector of the pod. "+": written as node affinity; "@zone": written as the
+		 * topology of a volume */
 		const char *selector;
 		bool tolerates, ignore_affinity, honor_taints;
 		int min_domains;
-		/* Key of one more spread, which admits every node. */
+		/* Key of an additional spread constraint that admits every node */
 		const char *key;
 	} cases[] = {
 		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
@@ -475,9 +477,12 @@ static void pods_that_spread_alike_over_other_nodes_are_counted_apart(void **sta
 			i ? worlds_labels(a, i == 1 ? "disk=hdd" : "disk=ssd") : p.node_selector;
 		world_put_pod(w, &p);
 	}
-	assert_string_equal(said(w, a, "all"), "node b");  /* Counts 3 and 1. */
-	assert_string_equal(said(w, a, "hdd"), "node b2"); /* Counts 3 and 0. */
-	assert_string_equal(said(w, a, "ssd"), "node a");  /* Counts 0 and 2. */
+	/* The constraint counts all nodes: 3 pods and 1. */
+	assert_string_equal(said(w, a, "all"), "node b");
+	/* The constraint counts the hdd nodes only: 3 pods and 0. */
+	assert_string_equal(said(w, a, "hdd"), "node b2");
+	/* The constraint counts the ssd nodes only: 0 pods and 2. */
+	assert_string_equal(said(w, a, "ssd"), "node a");
 }
 
 static void a_spread_that_wants_more_domains_gets_machines_in_them(void **state)
@@ -614,9 +619,11 @@ static void a_term_of_every_namespace_counts_pods_of_others(void **state)
 	constraint(&q, a, WORLD_APART, ZONE, "app in (z)")->everywhere = true;
 	world_put_pod(w, &q);
 	constraint(&p, a, WORLD_APART, ZONE, "app in (x)")->everywhere = true;
-	world_put_pod(w, &p); /* Excluded by its own anti-affinity to a pod in another namespace. */
+	/* p's own anti-affinity to a pod in another namespace excludes zone a. */
+	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
-	p = app(a, "p", "app=z"); /* Excluded by the anti-affinity of a pod in another namespace. */
+	/* The anti-affinity of a pod in another namespace excludes zone a for p. */
+	p = app(a, "p", "app=z");
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
 }
@@ -633,7 +640,7 @@ static const char *spot(const struct plan *p, const struct plan_pod *d, const ch
 	return labels_get(&p->claims[d->new_claim].labels, key);
 }
 
-/* Returns how many of the pods placed before are selected and in the given domain. */
+/* Returns how many of the first `upto` pods are in this domain and are selected by constraint t. */
 static int64_t there(const struct plan *p, const struct world_pod *pods, size_t upto,
 		     const struct world_topology *t, const char *domain, struct arena *a)
 {

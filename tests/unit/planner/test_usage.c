@@ -1,4 +1,4 @@
-/* test_usage: GPU seconds with exponential decay. */
+/* test_usage: tests the sum of used GPU seconds, which decays exponentially. */
 #include "planner/usage.h"
 #include "tests/unit/testing.h"
 
@@ -26,14 +26,14 @@ static void what_is_held_adds_up_to_its_average(void **state)
 	int64_t used;
 
 	(void)state;
-	/* In a time much shorter than the half-life: GPUs times seconds. */
+	/* In a time much shorter than the half-life, the sum is GPUs times seconds. */
 	near_to(usage_after(0, 8000, HOUR, 7 * DAY), (int64_t)8 * 3600, 100);
-	/* After one half-life the average is half of what the tenant holds, after many half-lives
+	/* After one half-life, the average is half of what the tenant has; after many half-lives,
 	 * all of it. */
 	used = usage_after(0, 8000, DAY, DAY);
 	near_to(usage_average(used, DAY), 4000, 2);
 	near_to(usage_average(usage_after(0, 8000, 40 * DAY, DAY), DAY), 8000, 2);
-	/* Without holdings the average decays. */
+	/* While the tenant has nothing, the average decays. */
 	near_to(usage_average(usage_after(used, 0, DAY, DAY), DAY), 2000, 2);
 }
 
@@ -52,7 +52,8 @@ static void nothing_overflows(void **state)
 	(void)state;
 	assert_true(usage_after(INT64_MAX, INT64_MAX, DAY, 365 * DAY) > 0);
 	assert_int_equal(usage_after(-5, -5, DAY, DAY), 0);
-	assert_int_equal(usage_after(7, 8000, -DAY, DAY), 7); /* A clock that was set back. */
+	/* A negative time, from a clock that was set back, changes nothing. */
+	assert_int_equal(usage_after(7, 8000, -DAY, DAY), 7);
 	assert_true(usage_average(INT64_MAX, 1) > 0);
 }
 

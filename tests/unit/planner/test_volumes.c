@@ -1,5 +1,5 @@
-/* test_volumes: requirements of a pod's volumes on a node, and the pod's reasons if no node meets
- * them. */
+/* test_volumes: tests what a pod's volumes require of a node, and the reasons if no node meets
+ * it. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -85,7 +85,8 @@ static void a_volume_on_a_node_that_is_gone_is_told_so(void **state)
 	world_put_node(w, &n);
 	add_pod(w, a, "p", "cpu=1", &v, 1);
 	assert_string_equal(said(w, a, "p"), "node n1");
-	n.ready = false; /* The node may become ready again, so no other node suits. */
+	/* The volume's node is not ready, but may be again: no other node suits. */
+	n.ready = false;
 	world_put_node(w, &n);
 	assert_non_null(strstr(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: "));
 	n.tenant = "other";
@@ -144,13 +145,16 @@ static void a_node_has_so_many_volumes_of_a_driver(void **state)
 	assert_string_equal(worlds_pod_text(plan, "three", a), "new 0 on m1");
 	assert_string_equal(worlds_pod_text(plan, "two", a), "node n1");
 	assert_int_equal(plan->claims[0].requests.n,
-			 1); /* Only cpu: attachments are not a resource of a claim. */
+			 /* A claim requests only cpu, because volume attachments are not a resource
+			  * of a claim. */
+			 1);
 	add_pod(w, a, "other", "cpu=100m,@nfs.csi.k8s.io=300", NULL, 0);
-	/* The node has no limit for that driver. */
+	/* The node has no limit of attachments for that driver. */
 	assert_string_equal(said(w, a, "other"), "node n1");
 }
 
-/* Otherwise one machine after the other would be claimed in vain. */
+/* A new node is expected to have no more attachments than the tenant's Ready nodes. Otherwise
+ * drover would claim one machine after the other in vain. */
 static void a_new_node_has_no_more_than_the_least_of_those_that_serve(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,5 @@
-/* test_world: put copies its arguments, and earlier versions of an object have no effect. */
+/* test_world: tests that a put copies its arguments, and that earlier versions of an object have no
+ * effect on later plans. */
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -153,13 +154,14 @@ static void put_tenant(struct world *w, struct arena *a, unsigned i, uint64_t *s
 	world_put_tenant(w, &t);
 }
 
-/* True if the object's key does not contain a tenant, which differs by form. */
+/* True if the key of object i has no tenant in it. Nodes and pods do have one, which differs
+ * between the object's forms. */
 static bool has_one_key(unsigned i)
 {
 	return i < OBJECTS - NODES - PODS;
 }
 
-/* Puts object i of OBJECTS in one of its forms. */
+/* Puts object i of OBJECTS in one of its VERSIONS forms. */
 static void put(struct world *w, struct arena *a, unsigned i, unsigned form)
 {
 	uint64_t s = 0x9e3779b97f4a7c15U * (i * VERSIONS + form + 1);
@@ -272,7 +274,8 @@ static void a_world_of_deltas_equals_one_built_anew(void **state)
 		OWN(arena) tmp = arena_new();
 		OWN(world) anew = world_new();
 
-		/* Deleting a tenant deletes its pods and nodes: put them again, as a sync would. */
+		/* Deleting a tenant deletes its pods and nodes. Puts them again, as the
+		 * controller's sync does. */
 		form[i] = next(&s) % 3 ? (int)(next(&s) % VERSIONS) : -1;
 		if (form[i] < 0 || !has_one_key(i) || next(&s) % 2)
 			del(w, tmp, i);
@@ -302,7 +305,7 @@ static void a_plan_changes_nothing(void **state)
 		assert_string_equal(worlds_text(plan_make(w, 0, a), a), first);
 		all = arena_printf(a, "%s%s", all, first);
 	}
-	/* The random worlds produce every kind of outcome. */
+	/* The random worlds produce every kind of outcome, so the test covers each of them. */
 	assert_non_null(strstr(all, "new 0 on"));
 	assert_non_null(strstr(all, "nothing; "));
 	assert_non_null(strstr(all, ": node "));
@@ -329,8 +332,8 @@ static void what_is_put_is_copied(void **state)
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
 }
 
-/* Asserts that putting the same object again returns false, with the change true, and the changed
- * one again false. */
+/* Asserts that putting the same object again returns false. After the statement `change`, the first
+ * put returns true and the second false. */
 #define ASSERT_NEW(put, it, change)                                                                \
 	do {                                                                                       \
 		assert_false(put(w, &(it)));                                                       \

@@ -2,7 +2,7 @@
 #include "tests/unit/testing.h"
 #include "base/str.h"
 
-/* Returns the parts of a text between separators; commas within parentheses do not count. */
+/* Splits text at commas and drops empty parts. *out: the parts. Returns their number. */
 static size_t split(struct arena *a, const char *text, const char ***out)
 {
 	size_t n = 0;
