@@ -12,8 +12,9 @@
 #include "wipe/agent.h"
 
 /*
- * agent_rig: an agent on a machine with two drives, on the simulated loop, and a controller that
- * answers as the test sets it and records what it receives. One per program.
+ * agent_rig: runs the agent of a machine with two drives on the simulated loop. The controller is
+ * simulated too: it answers as the test sets it and records what it receives. There is one rig per
+ * program.
  */
 #define ORIGIN "https://drover:8443"
 #define SECRET "0011223344556677889900112233445566778899001122334455667788990011"
@@ -36,17 +37,17 @@ struct agent_rig {
 
 	unsigned hellos, polls, off, renewals;
 	int64_t off_at, clock;
-	/* HTTP status of these replies; 0: the normal reply. */
+	/* HTTP status of the controller's replies to hello, poll and report; 0: the normal reply */
 	int hello_status, poll_status, report_status;
-	/* Number of further reports to answer with 503. */
+	/* Number of further reports that the controller answers with 503 */
 	unsigned fail_reports;
-	/* The next order to send; NULL: none. */
+	/* Order that the controller sends next; NULL: none */
 	const struct proto_order *order;
-	/* Sends the order whatever `after` is. */
+	/* True: the controller sends the order with every poll, whatever `after` says */
 	bool repeat;
 	struct proto_hello hello;
 	struct crypto_key *key;
-	/* Results and progress, in order of arrival. */
+	/* Results and progress reports, in the order of arrival */
 	struct proto_report reports[MAX_REPORTS];
 	size_t nreports;
 };
@@ -55,7 +56,7 @@ extern struct agent_rig agent_rig;
 int agent_rig_setup(void **state);
 int agent_rig_teardown(void **state);
 void agent_rig_run_for(int64_t ms);
-/* Sends an order and runs for 30 s. Returns its result; NULL: none came. */
+/* Sends the order and runs for 30 s. Returns the agent's report of the result; NULL: none came. */
 const struct proto_report *agent_rig_order(const struct proto_order *o);
 
 #endif

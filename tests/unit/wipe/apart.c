@@ -24,7 +24,8 @@
 #define LIMIT_MS 60000
 
 char apart_said[1 << 16];
-/* The only devices of the host that the process gets: one per interface. */
+/* Descriptors of the TAP device, the only device of the host that the process gets: one per
+ * interface */
 static int tun[2], used;
 
 static int write_file(const char *path, const char *text)
@@ -39,8 +40,8 @@ static int write_file(const char *path, const char *text)
 	return rc;
 }
 
-/* Changes root to a new, empty file system; -1: not permitted. *outside: descriptor of the old
- * root. */
+/* Makes a new, empty file system the root. *outside: descriptor of the old root. Returns -1 if
+ * namespaces are not permitted. */
 static int leave(int *outside)
 {
 	char users[64], groups[64];
@@ -49,7 +50,8 @@ static int leave(int *outside)
 	str_format(groups, sizeof(groups), "0 %u 1\n", (unsigned)getegid());
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0)
 		return -1;
-	/* A TAP device belongs to the network namespace in which it is opened. */
+	/* A TAP device belongs to the network namespace in which it is opened, so open it after
+	 * unshare(). */
 	for (size_t i = 0; i < sizeof(tun) / sizeof(tun[0]); i++)
 		tun[i] = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 	if (write_file("/proc/self/setgroups", "deny") < 0 ||
@@ -73,7 +75,7 @@ static void child(void (*fn)(void *arg), void *arg)
 		_exit(FORBIDDEN);
 	fn(arg);
 	fflush(NULL);
-	/* Back to the old root, where coverage counters are written. */
+	/* Returns to the old root, because the coverage counters are written there. */
 	if (fchdir(outside) < 0 || chroot(".") < 0 || umount2("/tmp", MNT_DETACH) < 0)
 		_exit(1);
 	test_exit(0);
@@ -118,7 +120,7 @@ void apart_assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, apart_said);
 }
 
-/* --- called in the process -------------------------------------------------------------------- */
+/* --- called in the process with its own namespaces -------------------------------------------- */
 
 static void must(bool well, const char *what)
 {

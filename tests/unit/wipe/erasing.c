@@ -9,7 +9,8 @@
 
 struct erasing erasing;
 
-/* Different in each call, like data read with a new key. */
+/* Fills the drive's content with noise that differs in each call, like data decrypted with a new
+ * key. */
 static void make_noise(uint8_t *all)
 {
 	static uint64_t state = 7;
@@ -72,25 +73,26 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 		} else {
 			assert_int_equal(c->cdw10, 0);
 			assert_int_equal(c->nsid, 1);
-			out[26] = 0x12; /* format 2, metadata at the end of the data */
+			out[26] = 0x12; /* LBA format 2, metadata at the end of the data. */
 			if (drive->formatting)
 				out[32] = drive->formatting();
-			out[29] = 0x09; /* protection type 1, first bytes */
+			out[29] = 0x09; /* Protection information of type 1, in the first bytes. */
 		}
 		return 0;
 	}
 	if (c->opcode == 0x09) {
 		assert_true(drive->cache);
-		assert_int_equal(c->cdw10, 6); /* the setting is not saved */
+		/* The setting must not be saved beyond the next reset. */
+		assert_int_equal(c->cdw10, 6);
 		assert_int_equal(c->cdw11, 0);
 		drive->cache_offs++;
-		return 0x2002; /* many drives refuse */
+		return 0x2002; /* Many drives refuse to switch off the cache. */
 	}
 	if (c->opcode == 0x84) {
 		assert_int_equal(c->nsid, 0);
 		if (c->cdw10 == 1) {
 			drive->exits++;
-			/* Without AUSE only another Sanitize ends the failure. */
+			/* Without AUSE, only another Sanitize ends the failure mode. */
 			return drive->exit_status	   ? drive->exit_status
 			       : drive->earlier_restricted ? 0x201c
 							   : 0;
@@ -129,7 +131,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	drive->formats++;
 	drive->last_ses = c->cdw10 >> 9 & 7;
 	drive->last_lbaf = c->cdw10 & 0x1ff;
-	/* SES 0 erases nothing: it must never be sent. */
+	/* A Format with SES 0 erases nothing, so it must never be sent. */
 	assert_int_not_equal(drive->last_ses, 0);
 	if (drive->format_hook)
 		drive->format_hook();

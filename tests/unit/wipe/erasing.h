@@ -6,65 +6,69 @@
 #include "wipe/erase.h"
 
 /*
- * erasing: one NVMe drive of a machine (machine.h) and its erase. The drive answers NVMe commands
- * as the test sets it; it asserts that no command is sent that an erase must never send.
+ * erasing: one simulated NVMe drive of a machine (machine.h) and its erase. The drive answers NVMe
+ * commands as the test sets it. It asserts that no command is sent that an erase must never send.
  */
 #define ERASING_BYTES (8 << 20)
 #define ERASING_NAME "nvme0n1"
 
 extern struct erasing {
 	struct machine machine;
-	/* How the drive answers. */
+	/* Answers of the drive, set by the test, and counts of received commands */
 	struct erasing_drive {
-		/* The abilities that the drive reports. */
+		/* The drive reports that it supports Format (format), and Format with cryptographic
+		 * erase (crypto) */
 		bool format, crypto;
-		/* Result of Format; -1: errno EIO. */
+		/* Status of a Format; -1: the command fails with errno EIO */
 		int status;
-		/* Reports success and changes nothing. */
+		/* True: the drive reports success of an erase and changes nothing */
 		bool lies;
-		/* Leaves noise instead of zeros. */
+		/* True: an erase leaves noise instead of zeros */
 		bool noise;
-		/* Leaves the middle unchanged. */
+		/* True: an erase leaves the middle of the drive unchanged */
 		bool keeps_middle;
-		/* Leaves the last block unchanged. */
+		/* True: an erase leaves the last block unchanged */
 		bool keeps_end;
-		/* A Format clears flaky.bad_at. */
+		/* True: a Format ends the fault at flaky.bad_at */
 		bool mends;
-		/* Returns the FPI of Identify Namespace; NULL: 0. */
+		/* Returns the FPI member (format progress) of Identify Namespace; NULL: 0 */
 		uint8_t (*formatting)(void);
-		/* Called while a Format runs; NULL: nothing. */
+		/* Called while a Format runs; NULL: no call */
 		void (*format_hook)(void);
 		unsigned formats, last_ses, last_lbaf;
-		/* Has a volatile write cache. */
+		/* True: the drive has a volatile write cache */
 		bool cache;
 		unsigned cache_offs;
 		uint32_t sanicap;
 		int sanitize_status;
-		/* Lists a second active namespace. */
+		/* True: the drive lists a second active namespace */
 		bool two_namespaces;
-		/* managed: supports namespace management. detached: one allocated namespace is not
-		 * attached. */
+		/* managed: the drive supports namespace management. detached: one allocated
+		 * namespace is not attached */
 		bool managed, detached;
-		/* format_all: Format applies to all namespaces. no_broadcast: Format does not
-		 * accept FFFFFFFFh. */
+		/* format_all: a Format affects all namespaces. no_broadcast: Format refuses
+		 * namespace FFFFFFFFh */
 		bool format_all, no_broadcast;
-		/* Identify with this CNS fails; 0: none. */
+		/* CNS (page number) for which Identify fails; 0: none */
 		uint32_t deaf;
-		/* Namespace of the last Format. */
+		/* Namespace ID of the last Format */
 		uint32_t last_nsid;
-		/* SPROG and SSTAT of each poll; the last one repeats. */
+		/* SPROG and SSTAT (progress and state of a Sanitize) at each poll; the last entry
+		 * repeats */
 		const uint16_t (*trail)[2];
-		/* Trails of the first Sanitize, the second and so on; NULL: `trail` for each. */
+		/* Such lists for the first Sanitize, the second and so on; NULL: `trail` for each
+		 * Sanitize */
 		const uint16_t (*const *trails)[2];
 		unsigned sanitizes, first_action, last_action, polls;
-		/* The first entry of the trail repeats. */
+		/* True: the first entry of the trail repeats */
 		bool stays;
-		/* Number of Exit Failure Mode commands. */
+		/* Number of Exit Failure Mode commands received */
 		unsigned exits;
 		int exit_status;
-		/* The earlier Sanitize was sent without AUSE. */
+		/* True: the earlier Sanitize was sent without AUSE (permission to leave the failure
+		 * mode) */
 		bool earlier_restricted;
-		/* Trail of a Sanitize that already runs; NULL: none. */
+		/* SPROG and SSTAT of a Sanitize that already runs at the start; NULL: none */
 		const uint16_t (*earlier)[2];
 		unsigned waits;
 	} drive;
@@ -73,11 +77,12 @@ extern struct erasing {
 	struct secret *nonce;
 } erasing;
 
-/* Wipes the drive of this erase alone. */
+/* Wipes the drive of x and no other. Returns 0 or -1 with *e set. */
 int erasing_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 int erasing_setup(void **state);
 int erasing_teardown(void **state);
-/* Fills the drive with the byte, as far as erasing.drive permits. */
+/* Fills the drive with the byte, except for the parts that erasing.drive is set to leave
+ * unchanged. */
 void erasing_fill(uint8_t byte);
 
 #endif

@@ -5,29 +5,30 @@
 #include "wipe/ring.h"
 
 /*
- * flaky: the backend of a ring, which is a drive with faults. Pieces do not end in the order of
- * submission. One per program; change it only while no run is in progress.
+ * flaky: the backend of a ring (asynchronous drive I/O) that simulates a drive with faults. Pieces
+ * (single reads or writes) do not end in the order of submission. There is one backend per program;
+ * change it only while no I/O is in progress.
  */
 struct flaky {
-	/* Opening fails with this errno; 0: succeeds. */
+	/* Errno with which opening fails; 0: opening succeeds */
 	int open_error;
-	/* A piece that covers this offset fails with EIO; -1: none. */
+	/* Offset in bytes; a piece that covers it fails with EIO; -1: none */
 	int64_t bad_at;
-	/* Errno instead of EIO; 0: EIO. */
+	/* Errno of failing pieces; 0: EIO */
 	int error;
-	/* File that is removed when a piece fails; NULL: none. */
+	/* Path of a file that is removed when a piece fails; NULL: none */
 	const char *unlink;
-	/* A piece that covers this offset never ends; -1: none. */
+	/* Offset in bytes; a piece that covers it never ends; -1: none */
 	int64_t hang_at;
-	/* Only half of a piece that covers this offset is moved, once; -1: none. */
+	/* Offset in bytes; of the first piece that covers it, only half is moved; -1: none */
 	int64_t half_at;
-	/* Number of bytes moved instead of half; 0: half. */
+	/* Number of bytes that are moved instead of half; 0: half */
 	int half;
-	/* Faults apply only to the drive with this name; NULL: to each. */
+	/* Name of the only drive with faults; NULL: every drive has them */
 	const char *only;
-	/* While a piece hangs, wait() does not return until this is cleared. */
+	/* True: while a piece hangs, wait() does not return */
 	atomic_bool deaf;
-	/* Number of pieces that first end with EAGAIN. */
+	/* Number of pieces that end with EAGAIN before others succeed */
 	unsigned again;
 	atomic_uint pieces, most_at_once;
 };

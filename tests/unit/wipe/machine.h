@@ -6,11 +6,11 @@
 #include "wipe/host.h"
 
 /*
- * machine: a machine that consists of files in a temporary folder: parts of sysfs and /proc, and
- * regular files as drives.
+ * machine: a simulated machine that consists of files in a temporary directory: parts of sysfs and
+ * /proc, and regular files as drives.
  */
-/* host.stall_ms of tests in which a drive never answers. On a busy machine, a drive that works
- * answers within this time. */
+/* host.stall_ms in tests in which a drive never answers. The time is long enough for a drive that
+ * works, even on a busy host. */
 #define MACHINE_STALL_MS 2000
 
 struct machine {
@@ -18,18 +18,19 @@ struct machine {
 	struct host host;
 };
 void machine_init(struct machine *m);
-/* Removes the folder. */
+/* Removes the machine's directory. */
 void machine_done(struct machine *m);
-/* Writes text to a file below the machine's folder, and creates its folders. */
+/* Writes text to a file below the machine's directory, and creates the directories in path. */
 void machine_file(struct machine *m, const char *path, const char *text);
-/* Removes a file below the machine's folder. */
+/* Removes a file below the machine's directory. */
 void machine_remove(struct machine *m, const char *path);
-/* Creates a drive of `bytes` with a tenant's mark in each MiB. */
+/* Creates a drive of this size in bytes, with a tenant's mark in each MiB. */
 void machine_drive(struct machine *m, const char *name, const char *wwn, int64_t bytes);
-/* Reads or writes a drive's file directly. */
+/* machine_peek() reads from a drive's file, machine_poke() writes to it, bypassing the code under
+ * test. */
 void machine_peek(struct machine *m, const char *name, void *out, size_t len, int64_t off);
 void machine_poke(struct machine *m, const char *name, const void *data, size_t len, int64_t off);
-/* Returns how many of the tenant's marks remain. */
+/* Returns how many of the tenant's marks remain on the drive. */
 size_t machine_residue(struct machine *m, const char *name);
 
 #endif

@@ -62,7 +62,8 @@ static void where_it_hears_nothing_its_network_begins_anew(void **state)
 	assert_int_equal(agent_rig.renewals, 0);
 	agent_rig_run_for(40 * 1000);
 	assert_int_equal(agent_rig.renewals, 1);
-	agent_rig_run_for(24 * 3600 * 1000); /* 1, 2, 4 ... 32 min apart, then each hour */
+	/* Renewals are 1, 2, 4 ... 32 min apart, then one hour. */
+	agent_rig_run_for(24 * 3600 * 1000);
 	assert_in_range(agent_rig.renewals, 25, 31);
 }
 
@@ -79,7 +80,8 @@ static void any_answer_is_heard(void **state)
 	http_mem_serve(agent_rig.net, ORIGIN, agent_rig.httpd);
 	agent_rig_run_for(60 * 1000);
 	http_mem_serve(agent_rig.net, ORIGIN, NULL);
-	/* again after a minute, because the server was heard in between */
+	/* The agent received an answer meanwhile, so the next renewal comes after a minute
+	 * again. */
 	agent_rig_run_for(90 * 1000);
 	assert_int_equal(agent_rig.renewals, 2);
 }
@@ -135,7 +137,7 @@ static void the_same_order_gets_the_same_result_without_being_done_again(void **
 
 	(void)state;
 	assert_int_equal(r->inventory->drives.n, 2);
-	/* If the order were carried out again, it would find a third drive. */
+	/* A third drive: the agent would report it if it carried out the order again. */
 	machine_drive(&agent_rig.m, "nvme2n1", "eui.3\n", DRIVE);
 	o.seq = 2;
 	o.fence = 5;

@@ -1,4 +1,5 @@
-/* Sectors that an ATA drive hides: they are made visible, or the drive is at fault. */
+/* Tests sectors that an ATA drive hides: either they are made visible, or the drive is reported as
+ * faulty. */
 #include "wipe/ata.h"
 
 #include <errno.h>
@@ -10,25 +11,26 @@
 #include "tests/unit/wipe/machine.h"
 #include "wipe/erase.h"
 
-#define ALL 16384 /* real number of sectors: 8 MiB */
+#define ALL 16384 /* Real number of sectors of the drive: 8 MiB */
 
 static struct machine m;
 static struct arena *arena;
 
 static struct {
-	/* Sectors reported by IDENTIFY; without HPA or AMAC; without DCO. */
+	/* Number of sectors that IDENTIFY reports; number if HPA or AMAC (limits of the host area)
+	 * were removed; number if DCO (overlay) was removed as well */
 	uint64_t shown, native, real;
-	/* Features of the drive. old: no 48-bit addresses. */
+	/* Features that the drive supports. old: it has no 48-bit addresses */
 	bool hpa, amac, dco, old;
-	/* Command that the drive refuses. */
+	/* Command that the drive refuses; 0: none */
 	uint8_t refuses;
-	/* Feature with which the command is refused; -1: any. */
+	/* Feature value with which `refuses` is refused; -1: any */
 	int refused_feature;
-	/* Command for which no registers come back; 0: none. */
+	/* Command that ends without result registers; 0: none */
 	uint8_t mute;
-	/* Hides the sectors again at once. */
+	/* True: the drive hides the sectors again at once */
 	bool returns;
-	/* The last command read the native size. */
+	/* True: the last command read the native size */
 	bool after_native;
 	unsigned sets, restores, cache_offs;
 } ata;
@@ -50,7 +52,8 @@ static void identify(uint8_t *page)
 		put(page, 100 + i, ata.shown >> 16 * i & 0xffff);
 }
 
-/* The kernel's size follows, as if the kernel had found the drive again. */
+/* Sets the number of visible sectors and the size in sysfs, as if the kernel had rescanned the
+ * drive. */
 static void show(uint64_t sectors)
 {
 	char text[32];
@@ -89,7 +92,9 @@ static int answer(int fd, struct ata_command *c)
 		ata.after_native = true;
 		break;
 	case 0x37:
-		assert_true(after_native); /* a drive refuses it otherwise */
+		/* A drive refuses SET MAX ADDRESS EXT unless the native size was read just
+		 * before. */
+		assert_true(after_native);
 		assert_int_equal(c->count, 1);
 		show(c->lba + 1);
 		ata.sets++;
@@ -116,7 +121,7 @@ static int answer(int fd, struct ata_command *c)
 				c->data[6 + i] = (uint8_t)((ata.real - 1) >> 8 * i);
 		} else {
 			assert_int_equal(c->feature, 0xc0);
-			/* a drive refuses it while it has an HPA */
+			/* A drive with an HPA refuses DEVICE CONFIGURATION RESTORE. */
 			assert_int_equal(ata.shown, ata.native);
 			ata.native = ata.real;
 			if (!ata.hpa || ata.restores)
@@ -199,7 +204,7 @@ static void a_host_protected_area_is_shown(void **state)
 	shown(true);
 	assert_int_equal(ata.sets, 1);
 	ata.hpa = false;
-	ata.amac = true; /* AMAC replaces HPA in newer drives */
+	ata.amac = true; /* AMAC replaces HPA in newer drives. */
 	ata.shown = ALL / 2;
 	shown(true);
 	assert_int_equal(ata.sets, 2);
@@ -218,7 +223,8 @@ static void an_overlay_is_restored_also_below_a_host_protected_area(void **state
 	ata.native = ALL / 2;
 	shown(true);
 	assert_int_equal(ata.restores, 1);
-	assert_int_equal(ata.sets, 2); /* to the end of the overlay, and to the end of the drive */
+	/* One to show all up to the end of the overlay, one up to the end of the drive. */
+	assert_int_equal(ata.sets, 2);
 }
 
 static void what_is_locked_or_frozen_is_a_fault(void **state)
@@ -240,7 +246,7 @@ static void what_is_locked_or_frozen_is_a_fault(void **state)
 	ata.dco = true;
 	ata.refuses = 0xb1;
 	ata.refused_feature = 0xc2;
-	/* whether sectors are hidden is unknown */
+	/* Without IDENTIFY it is unknown whether sectors are hidden. */
 	at_fault("DEVICE CONFIGURATION IDENTIFY is refused");
 	ata.refused_feature = 0xc0;
 	ata.native = ALL / 2;

@@ -19,7 +19,7 @@
 #define STR_(x) #x
 #define STR(x) STR_(x)
 
-/* Runs on real threads, because drives hang here. */
+/* These tests run on real threads, because their drives hang. */
 static struct machine machine;
 static struct loop *loop;
 static struct loop_group *group;
@@ -80,7 +80,7 @@ static int teardown(void **state)
 	atomic_store(&flaky.deaf, false);
 	batch_abandon(batch);
 	batch_unref(batch);
-	run_for(300); /* threads of drives that were given up end */
+	run_for(300); /* Lets the threads of drives that were given up end. */
 	loop_group_free(group);
 	loop_free(loop);
 	machine_done(&machine);
@@ -158,7 +158,8 @@ static void a_drive_that_hangs_holds_up_neither_the_others_nor_the_end(void **st
 	assert_int_equal(d[1].level, WIPE_FAIL);
 }
 
-/* By two paths. In parallel, each path would find the other's canaries instead of its own. */
+/* One drive has two paths. Wiped in parallel, each path would find the canaries of the other
+ * instead of its own. */
 static void one_drive_under_two_names_is_wiped_twice_in_turn(void **state)
 {
 	char from[128], to[128];
@@ -193,7 +194,7 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-/* There are more drives than threads: a drive that waits for a thread is not given up. */
+/* There are more drives than threads. A drive that waits for a thread must not be given up. */
 static void a_drive_whose_turn_has_not_come_is_not_given_up(void **state)
 {
 	(void)state;
@@ -204,7 +205,7 @@ static void a_drive_whose_turn_has_not_come_is_not_given_up(void **state)
 	assert_null(batch_failed(batch));
 }
 
-/* Before the end each drive reports its progress, with level Fail. */
+/* Before the wipe ends, each drive reports its progress, with level Fail. */
 static void progress_tells_how_far_each_drive_is(void **state)
 {
 	struct proto_report r = {0};
@@ -233,7 +234,7 @@ static void what_a_drive_that_was_given_up_does_later_changes_nothing(void **sta
 	run_for(300);
 	assert_bad_one_failed();
 	assert_int_equal(dones, 1);
-	/* A drive that was given up gets no further act. */
+	/* A drive that was given up gets no further request. */
 	do_all(BATCH_VERIFY);
 	assert_bad_one_failed();
 	assert_true(batch->units[0].verified && batch->units[2].verified);

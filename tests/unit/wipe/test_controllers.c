@@ -1,4 +1,5 @@
-/* Storage controllers that do not show everything they hold, and namespaces that are attached. */
+/* Tests storage controllers that do not show all their drives, and how detached namespaces are
+ * attached. */
 #include "wipe/controllers.h"
 
 #include <errno.h>
@@ -16,20 +17,20 @@
 static struct machine m;
 static struct arena *arena;
 
-/* A controller with namespaces 1 to 3, some of them attached. */
+/* A simulated NVMe controller with namespaces 1 to 3, of which some are attached */
 static struct {
-	/* managed: supports namespace management. full: has as many namespaces as one list can
-	 * name. */
+	/* managed: it supports namespace management. full: it has as many namespaces as one list
+	 * can name */
 	bool managed, full;
-	/* Number of allocated namespaces, numbered from 1. */
+	/* Number of allocated namespaces, numbered from 1 */
 	unsigned allocated;
 	bool active[4];
-	/* Result of Namespace Attachment; -1: errno EIO. */
+	/* Status of the command Namespace Attachment; -1: the command fails with errno EIO */
 	int attach_status;
 	unsigned attaches, rescans;
-	/* Identify with this CNS fails; 0: none. */
+	/* CNS (page number) for which Identify fails; 0: none */
 	uint32_t deaf;
-	/* The kernel creates no block devices. */
+	/* True: the kernel creates no block devices for attached namespaces */
 	bool no_devices;
 } nvme;
 
@@ -69,8 +70,9 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	assert_int_equal(c->data_len, 4096);
 	if (c->opcode == 0x15) {
 		assert_int_equal(c->cdw10, 0);
-		assert_int_equal(page[0] | page[1] << 8, 1);	 /* one controller: */
-		assert_int_equal(page[2] | page[3] << 8, 0x107); /* the controller's own ID */
+		assert_int_equal(page[0] | page[1] << 8, 1); /* The list names one controller ... */
+		/* ... by the ID of the controller itself. */
+		assert_int_equal(page[2] | page[3] << 8, 0x107);
 		nvme.attaches++;
 		if (nvme.attach_status < 0) {
 			errno = EIO;
@@ -182,7 +184,8 @@ static void namespaces_that_are_attached_to_nobody_are_attached(void **state)
 	assert_int_equal(nvme.attaches, 2);
 }
 
-/* Without an attached namespace there is no block device from which the others could be found. */
+/* Without any attached namespace, there is no block device through which the controller could be
+ * found. */
 static void a_controller_of_which_all_are_detached_is_woken_too(void **state)
 {
 	(void)state;
@@ -198,7 +201,7 @@ static void what_cannot_be_attached_is_a_fault(void **state)
 	(void)state;
 	nvme.managed = true;
 	nvme.allocated = 2;
-	nvme.attach_status = 0x119; /* namespace is private */
+	nvme.attach_status = 0x119; /* Status: Namespace Is Private. */
 	at_fault("namespace 2 cannot be attached: status 119h");
 	nvme.attach_status = -1;
 	at_fault("namespace 2 cannot be attached");
@@ -207,13 +210,13 @@ static void what_cannot_be_attached_is_a_fault(void **state)
 static void a_namespace_without_a_block_device_is_a_fault(void **state)
 {
 	(void)state;
-	m.host.nvme_rescan = NULL; /* do not wait for block devices */
+	m.host.nvme_rescan = NULL; /* Without a rescan, the test does not wait for block devices. */
 	nvme.allocated = 2;
 	nvme.active[2] = true;
 	at_fault("namespace 2 has no block device");
 	device(2);
 	assert_null(fault());
-	/* formatted in a way that the kernel cannot read */
+	/* Size 0: the namespace is formatted in a way that the kernel cannot read. */
 	machine_file(&m, NVME "nvme0n2/size", "0\n");
 	at_fault("namespace 2 has no block device");
 }

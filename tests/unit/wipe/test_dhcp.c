@@ -8,7 +8,7 @@
 static const uint8_t mac[6] = {0x52, 0x54, 0, 0x12, 0x34, 0x56};
 #define XID 0x11223344u
 
-/* A reply in the format of RFC 2131. */
+/* Builds a DHCP reply in the format of RFC 2131; returns its length. */
 static size_t make_reply(uint8_t *p, const uint8_t *options, size_t n)
 {
 	uint32_t xid = XID;
@@ -68,13 +68,15 @@ static void a_cut_reply_is_no_reply_at_any_length(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < n - 1; i++) {
-		/* An exact copy, so that a sanitizer sees a read beyond it. */
+		/* An allocation of exactly this size, so that a sanitizer detects a read beyond the
+		 * end. */
 		uint8_t *cut = malloc(i ? i : 1);
 		int type;
 
 		memcpy(cut, p, i);
 		type = dhcp_parse(cut, i, mac, XID, &l);
-		/* Whole options may be missing at the end, but an option is never truncated. */
+		/* A reply is accepted only if it has at least the first options; whole options may
+		 * be missing at the end. */
 		if (type)
 			assert_true(i >= 240 + 10);
 		free(cut);

@@ -1,5 +1,5 @@
-/* Result of an erase: what was done, the level, the reason of a failure. Commands of NVMe:
- * test_erase_nvme.c. */
+/* Tests the result of an erase: what was done, the level, and the reason of a failure.
+ * test_erase_nvme.c tests the NVMe commands. */
 #include "wipe/erase.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void a_drive_is_fail_until_something_succeeded(void **state)
 static void overwritten_to_its_last_byte(const char *name, const char *type)
 {
 	uint8_t *all = mem_alloc(ERASING_BYTES);
-	static char path[32]; /* static, because erasing.info keeps it */
+	static char path[32]; /* Static, because erasing.info keeps the pointer. */
 	struct err e;
 
 	str_format(path, sizeof(path), "/dev/%s", name);
@@ -52,7 +52,7 @@ static void a_drive_without_format_is_overwritten_to_its_last_byte(void **state)
 	overwritten_to_its_last_byte(ERASING_NAME, "NVMe");
 }
 
-/* Such drives get no NVMe commands. */
+/* Drives of other types get no NVMe commands. */
 static void a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte(void **state)
 {
 	static const char *const others[][2] = {
@@ -67,10 +67,10 @@ static void a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte(void **state
 	}
 	assert_int_equal(erasing.drive.formats + erasing.drive.sanitizes, 0);
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME),
-			 ERASING_BYTES >> 20); /* this drive was not to be wiped */
+			 ERASING_BYTES >> 20); /* The drive ERASING_NAME was not to be wiped. */
 }
 
-/* Device names are reused: another drive may be in the slot at verification. */
+/* Device names are reused: at verification, another drive may have the name. */
 static void another_drive_under_the_same_name_is_neither_wiped_nor_verified(void **state)
 {
 	struct err e;
@@ -195,7 +195,7 @@ static void a_drive_that_was_pulled_out_is_missing(void **state)
 	flaky.bad_at = 6 << 20;
 	flaky.error = ENODEV;
 	snprintf(node, sizeof(node), "%s/" ERASING_NAME, erasing.machine.dev);
-	/* The first write that fails also removes the device node. */
+	/* Removes the device node at the first write that fails. */
 	flaky.unlink = node;
 	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveMissing");

@@ -1,4 +1,5 @@
-/* Erase commands of ATA drives: which one is sent, and which answers count as success. */
+/* Tests the erase commands of ATA drives: which command is sent, and which answers count as
+ * success. */
 #include "wipe/ata_erase.h"
 
 #include <errno.h>
@@ -12,31 +13,34 @@
 enum { CRYPTO = 1 << 13, OVERWRITE = 1 << 14, BLOCK = 1 << 15, SANITIZES = 1 << 12 };
 enum { SECURITY = 1 << 0, ENABLED = 1 << 1, LOCKED = 1 << 2, FROZEN = 1 << 3, ENHANCED = 1 << 5 };
 
-/* Answer to SANITIZE STATUS: count, progress; reason: the command is aborted with it. */
+/* Answer to SANITIZE STATUS: count and progress. reason: if not 0, the command is aborted with this
+ * reason */
 struct said {
 	uint16_t count, progress;
 	uint8_t reason;
 };
 
 static struct {
-	/* IDENTIFY words 59 and 128; words 89 and 90. */
+	/* IDENTIFY word 59 (sanitize), word 128 (security), and words 89 and 90 (minutes of an
+	 * erase) */
 	uint16_t sanitize, security, minutes;
-	/* No registers come back. */
+	/* True: commands end without result registers */
 	bool mute;
-	/* Reports success and changes nothing. */
+	/* True: the drive reports success of an erase and changes nothing */
 	bool lies;
-	/* Command that the drive refuses. */
+	/* Command that the drive refuses; 0: none */
 	uint8_t refuses;
-	/* Answers after a Sanitize; the last one repeats. */
+	/* Answers to SANITIZE STATUS after the first Sanitize; the last one repeats */
 	const struct said *said;
-	/* Answers about a Sanitize of an earlier boot. */
+	/* Answers about a Sanitize that an earlier boot began; NULL: none */
 	const struct said *before;
-	/* Answers after the second Sanitize. */
+	/* Answers after the second Sanitize */
 	const struct said *then;
-	/* clears: the drive accepts clearing a failure. */
+	/* sanitize_frozen: Sanitize commands are frozen. clears: the drive accepts clearing a
+	 * failure */
 	bool sanitize_frozen, clears;
 	uint8_t password[32];
-	/* What the drive received. */
+	/* Commands that the drive received, and their parameters */
 	unsigned sanitizes, asked, waited, clear_asked, erases, unlocks;
 	uint16_t feature, flags;
 	uint64_t lba;
@@ -124,7 +128,9 @@ static void secure(struct ata_command *c)
 			ata.security &= ~LOCKED;
 		break;
 	case 0xf4:
-		assert_int_equal(ata.last, 0xf3); /* a drive refuses it otherwise */
+		/* A drive refuses SECURITY ERASE UNIT unless SECURITY ERASE PREPARE came just
+		 * before. */
+		assert_int_equal(ata.last, 0xf3);
 		assert_memory_equal(ata.password, c->data + 2, 32);
 		ata.erases++;
 		ata.erase_flags = c->data[0];
@@ -288,7 +294,8 @@ static void what_runs_or_failed_before_is_ended_first(void **state)
 	assert_wiped("SanitizeBlockErase", WIPE_PURGE);
 	assert_int_equal(ata.waited, 2);
 	assert_int_equal(ata.sanitizes, 1);
-	/* The failure is cleared, or else another Sanitize follows, which proves nothing. */
+	/* Either the failure is cleared, or another Sanitize follows, whose result proves
+	 * nothing. */
 	for (int clears = 0; clears < 2; clears++) {
 		again(state);
 		ata.sanitize = SANITIZES | BLOCK | CRYPTO;
@@ -349,7 +356,8 @@ static void a_security_erase_that_lies_is_found_out_and_overwritten(void **state
 	ata.security = SECURITY | ENHANCED;
 	ata.lies = true;
 	assert_wiped("Overwrite", WIPE_CLEAR);
-	assert_int_equal(ata.erases, 2); /* the normal erase is tried too */
+	/* After the enhanced erase, the normal erase is tried, too. */
+	assert_int_equal(ata.erases, 2);
 }
 
 static void a_frozen_drive_is_overwritten_and_says_why_it_is_no_more(void **state)
@@ -368,7 +376,7 @@ static void a_frozen_drive_is_overwritten_and_says_why_it_is_no_more(void **stat
 	assert_non_null(strstr(erasing.erase.device.message, "froze"));
 }
 
-/* The drive lost power during the erase. */
+/* The drive lost power during the erase, so it is still locked with drover's password. */
 static void a_drive_that_drover_locked_is_unlocked(void **state)
 {
 	struct err e;

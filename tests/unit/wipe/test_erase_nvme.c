@@ -1,5 +1,5 @@
-/* Erase commands of NVMe: which ones are sent, when the next one is tried, which namespaces they
- * affect. */
+/* Tests the erase commands of NVMe drives: which commands are sent, when the next one is tried, and
+ * which namespaces they affect. */
 #include "wipe/erase.h"
 
 #include <string.h>
@@ -20,9 +20,11 @@ static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "FormatUserData");
 	assert_int_equal(erasing.drive.last_ses, 1);
-	/* LBA format 2, extended metadata, protection type 1 in the first bytes */
+	/* LBA format 2, extended metadata, protection type 1 in the first bytes: as before the
+	 * Format. */
 	assert_int_equal(erasing.drive.last_lbaf, 0x2 | 1 << 4 | 1 << 5 | 1 << 8);
-	assert_ok(erase_verify(&erasing.erase, 100, &e), &e); /* all ones are as clean as zeros */
+	/* A drive full of ones is as clean as one full of zeros. */
+	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
 }
 
 static void a_refused_format_falls_to_the_next_rung(void **state)
@@ -31,7 +33,7 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 
 	(void)state;
 	erasing.drive.format = erasing.drive.crypto = true;
-	erasing.drive.status = 0x2002; /* Invalid Field */
+	erasing.drive.status = 0x2002; /* Status: Invalid Field. */
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 2);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
@@ -43,7 +45,7 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 	assert_int_equal(erasing.erase.device.raw_status.v[2], 0);
 }
 
-/* Power was lost during a Format: the namespace accepts no I/O until a Format completes. */
+/* The drive lost power during a Format. Its namespace accepts no I/O until a Format completes. */
 static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **state)
 {
 	struct err e;
@@ -53,7 +55,7 @@ static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **stat
 	flaky.bad_at = 0;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.mends = true;
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
-	/* the first proves nothing, because no canary was on the drive */
+	/* The first Format proves nothing, because no canary could be written before it. */
 	assert_int_equal(erasing.drive.formats, 2);
 	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
 	assert_int_equal(erasing.erase.device.canaries.planted, VERIFY_CANARIES);
@@ -84,7 +86,7 @@ static void what_no_format_mends_has_failed(void **state)
 		erasing.drive.format = erasing.drive.crypto = true;
 		erasing.drive.status = status ? 0x2002 : 0;
 		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
-		/* if the Format was refused, the other kind is tried */
+		/* If the drive refuses the first Format, the other kind is tried. */
 		assert_int_equal(erasing.drive.formats, 1 + status);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
@@ -117,8 +119,10 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 	assert_int_equal(erasing.erase.device.raw_status.v[0], 0);
-	assert_int_equal(erasing.drive.last_action, 4 | 8); /* with AUSE */
-	assert_int_equal(erasing.drive.polls, 3);	    /* accepted does not mean done */
+	/* Block erase with AUSE (permission to leave the failure mode). */
+	assert_int_equal(erasing.drive.last_action, 4 | 8);
+	/* The result is polled, because an accepted Sanitize has not ended yet. */
+	assert_int_equal(erasing.drive.polls, 3);
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
@@ -165,12 +169,13 @@ static void a_refused_sanitize_falls_to_the_next_rung(void **state)
 
 static const uint16_t failing[][2] = {{100, 2}, {200, 3}, {0, 3}};
 
-/* The state of such a drive is unknown. */
+/* The state of a drive whose Sanitize disappeared is unknown, so no other erase is tried. */
 static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 {
 	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
 	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
-	/* Each ends in success for a caller that does not check the steps. */
+	/* Each list ends with a success, which counts only if the states before it are not
+	 * checked. */
 	static const uint16_t(*const trails[])[2] = {back, unknown};
 	struct err e;
 
@@ -189,8 +194,8 @@ static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 	}
 }
 
-/* The limit depends on progress: a Sanitize fails if the next step takes far longer than the ones
- * before. */
+/* The time limit depends on the progress so far: a Sanitize fails if its next step takes far longer
+ * than the steps before. */
 static void a_sanitize_that_stands_still_is_given_up(void **state)
 {
 	static const uint16_t still[][2] = {{300, 2}};
@@ -212,14 +217,15 @@ static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **s
 		enum sanitize_action action;
 		int expected_s, longest_s, stall_min;
 	} rows[] = {
-		{SANITIZE_BLOCK, 0, 0, 30},  /* nothing is reported */
-		{SANITIZE_CRYPTO, 0, 0, 10}, /* a key is discarded at once */
+		{SANITIZE_BLOCK, 0, 0, 30}, /* The drive reports no expected duration. */
+		/* A cryptographic erase only discards a key, which takes no time. */
+		{SANITIZE_CRYPTO, 0, 0, 10},
 		{SANITIZE_BLOCK, 3600, 0, 120},
 		{SANITIZE_OVERWRITE, 36000, 0, 1200},
-		/* implausible estimate */
+		/* The expected duration is implausible. */
 		{SANITIZE_CRYPTO, 1200, 0, 40},
 		{SANITIZE_BLOCK, 100000, 0, 30},
-		{SANITIZE_BLOCK, 3600, 1, 5}, /* one step per second so far */
+		{SANITIZE_BLOCK, 3600, 1, 5}, /* One step per second until now. */
 		{SANITIZE_BLOCK, 3600, 120, 16},
 		{SANITIZE_OVERWRITE, 36000, 1000, 60},
 	};
@@ -231,7 +237,8 @@ static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **s
 				 rows[i].stall_min * 60000);
 }
 
-/* The drive leaves its failure mode and gets one other Sanitize. */
+/* After the failed Sanitize, the drive leaves its failure mode and gets one Sanitize of another
+ * kind. */
 static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **state)
 {
 	static const uint16_t(*const trails[])[2] = {failing, erasing_trail};
@@ -241,7 +248,8 @@ static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **sta
 		unsigned action;
 	} kinds[] = {{7, "SanitizeBlockErase", 2 | 8},
 		     {5, "SanitizeOverwrite", 0x13 | 8},
-		     {2, "SanitizeBlockErase", 2 | 8}}; /* no other kind is supported */
+		     /* No other kind is supported, so the same kind is repeated. */
+		     {2, "SanitizeBlockErase", 2 | 8}};
 	struct err e;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -278,7 +286,7 @@ static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
 		erasing.drive.exit_status = i == 1 ? 0x2006 : 0;
 		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 		assert_int_equal(erasing.drive.sanitizes,
-				 i == 1 ? 1 : 2); /* at most two, of different kinds */
+				 i == 1 ? 1 : 2); /* At most two Sanitizes, of different kinds. */
 		assert_int_equal(erasing.drive.formats, 0);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
@@ -289,7 +297,8 @@ static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
 	}
 }
 
-/* A Sanitize outlives the agent that began it; until it ends the drive accepts no writes. */
+/* A Sanitize continues after the agent that began it has ended. Until the Sanitize ends, the drive
+ * accepts no writes. */
 static void a_sanitize_that_still_runs_is_waited_for(void **state)
 {
 	static const uint16_t ends[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}};
@@ -305,8 +314,8 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 
-	/* After a failed one the drive leaves its failure mode, and the methods are tried from the
-	 * first. */
+	/* The earlier Sanitize failed: the drive leaves its failure mode, and the erase methods are
+	 * tried from the first. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
@@ -316,8 +325,8 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.drive.exits, 1);
 	assert_int_equal(erasing.drive.sanitizes, 1);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
-	/* If the drive must not leave its failure mode, another kind without AUSE is sent, which
-	 * proves nothing. */
+	/* The drive may not leave its failure mode (no AUSE): a Sanitize of another kind without
+	 * AUSE is sent. Its success proves nothing, so the methods follow from the first. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
@@ -390,7 +399,7 @@ static void format_is_not_used_where_it_would_hit_another_namespace(void **state
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
-	/* If a Format affects only one namespace, each gets its own. */
+	/* If a Format affects only one namespace, each namespace gets its own Format. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.format = true;
@@ -428,7 +437,7 @@ static void a_namespace_that_is_attached_to_nobody_fails_the_drive(void **state)
 	assert_namespace_hidden();
 }
 
-/* Whether a Sanitize reached a hidden namespace cannot be checked. */
+/* Nobody can check whether a Sanitize reached a namespace that no block device shows. */
 static void sanitize_is_not_believed_of_a_namespace_that_nobody_sees(void **state)
 {
 	(void)state;

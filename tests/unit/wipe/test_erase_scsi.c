@@ -1,4 +1,5 @@
-/* Erase commands of SCSI drives: which one is sent, and which answers count as success. */
+/* Tests the erase commands of SCSI drives: which command is sent, and which answers count as
+ * success. */
 #include "wipe/scsi_erase.h"
 
 #include <errno.h>
@@ -12,28 +13,29 @@
 enum { CRYPTO = 1 << 0, BLOCK = 1 << 1, OVERWRITE = 1 << 2, FORMAT = 1 << 3, SAME = 1 << 4 };
 #define BLOCK_BYTES 512
 
-/* Key, code, qualifier and progress: of REQUEST SENSE during an erase, then of TEST UNIT READY. */
+/* Sense key, code, qualifier and progress: answers to REQUEST SENSE during an erase, then to TEST
+ * UNIT READY */
 struct said {
 	uint8_t key, asc, ascq;
 	uint16_t progress;
 };
 
 static struct {
-	/* Commands listed by REPORT SUPPORTED OPERATION CODES. */
+	/* Bit mask of the commands that REPORT SUPPORTED OPERATION CODES lists */
 	unsigned knows;
-	/* mute: no answer. lies: reports success and changes nothing. unit: the first TEST UNIT
-	 * READY returns a unit attention. */
+	/* mute: the drive gives no answer. lies: it reports success of an erase and changes
+	 * nothing. unit: the first TEST UNIT READY returns a unit attention */
 	bool mute, lies, unit;
 	/* Command that the drive refuses; 0: none. */
 	uint8_t refuses;
-	/* Has protection information. */
+	/* True: the drive has protection information */
 	bool protected;
-	/* Refuses Exit Failure Mode. */
+	/* True: the drive refuses Exit Failure Mode */
 	bool stays_failed;
 	uint32_t same_most;
-	/* Answers before the first Sanitize, after it, and after the second. */
+	/* Answers before the first Sanitize, after it, and after the second Sanitize */
 	const struct said *before, *said, *then;
-	/* What the drive received. */
+	/* Commands that the drive received, and their parameters */
 	unsigned begun, asked, waited, exits, sames;
 	uint8_t last[16], list[8];
 } scsi;
@@ -62,7 +64,7 @@ static void request_sense(struct scsi_command *c)
 	c->got = 18;
 	c->data[0] = 0x70;
 	if (!s || s->key != 2)
-		return; /* TEST UNIT READY has the result */
+		return; /* The erase has ended: TEST UNIT READY returns the result. */
 	c->data[2] = s->key;
 	c->data[12] = s->asc;
 	c->data[13] = s->ascq;
@@ -119,7 +121,7 @@ static void write_same(struct scsi_command *c)
 	uint8_t zeros[1 << 16] = {0};
 	uint64_t at = 0, n = 0;
 
-	assert_int_equal(c->cdb[1], 0); /* without UNMAP */
+	assert_int_equal(c->cdb[1], 0); /* WRITE SAME must not have UNMAP set. */
 	for (size_t i = 0; i < 8; i++)
 		at = at << 8 | c->cdb[2 + i];
 	for (size_t i = 0; i < 4; i++)
@@ -335,7 +337,7 @@ static void a_refused_sanitize_falls_to_format_unit(void **state)
 	assert_int_equal(scsi.asked, 2);
 	assert_int_equal(erasing.erase.device.raw_status.n, 2);
 	assert_true(erasing.erase.device.raw_status.v[0] == 0x200502);
-	/* A drive with protection information is not formatted. */
+	/* FORMAT UNIT would change a drive with protection information, so it is not sent. */
 	again(state);
 	scsi.knows = FORMAT;
 	scsi.protected = true;
@@ -343,7 +345,7 @@ static void a_refused_sanitize_falls_to_format_unit(void **state)
 	assert_int_equal(scsi.begun, 0);
 }
 
-/* QEMU's own disk behaves so. */
+/* QEMU's emulated SCSI disk reports success of FORMAT UNIT and does nothing. */
 static void a_format_unit_that_did_nothing_is_found_out_and_overwritten(void **state)
 {
 	(void)state;
@@ -365,7 +367,7 @@ static void a_format_unit_that_failed_is_followed_by_what_is_left(void **state)
 	assert_int_equal(erasing.erase.device.raw_status.v[1], 0);
 }
 
-/* Power was lost during a FORMAT UNIT: the drive accepts no I/O until another one ends. */
+/* The drive lost power during a FORMAT UNIT. It accepts no I/O until another FORMAT UNIT ends. */
 static void a_drive_that_takes_no_io_is_formatted_and_then_wiped(void **state)
 {
 	(void)state;
@@ -420,7 +422,7 @@ static void sense_is_read_in_both_formats(void **state)
 	assert_true(s.key == 2 && s.asc == 4 && s.ascq == 0x1b && s.tells && s.progress == 0x1234);
 	assert_true(scsi_sense_read(descriptor, sizeof(descriptor), &s));
 	assert_true(s.key == 2 && s.asc == 4 && s.ascq == 4 && s.tells && s.progress == 0x5678);
-	/* Truncated sense data has no progress; other formats are refused. */
+	/* Truncated sense data has no progress. Sense data of unknown formats is refused. */
 	assert_true(scsi_sense_read(descriptor, 20, &s));
 	assert_false(s.tells);
 	assert_false(scsi_sense_read(fixed, 17, &s));

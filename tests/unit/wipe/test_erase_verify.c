@@ -1,4 +1,5 @@
-/* Data that remains after an erase is found by canaries, by samples and at the edges. */
+/* Tests that data which remains after an erase is found: by canaries (patterns written before), by
+ * samples, and at the edges of the drive. */
 #include "wipe/erase.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static void what_is_neither_noise_nor_constant_is_dirty(void **state)
 	free(all);
 }
 
-/* The earlier contents of the block are unknown. */
+/* The block could not be read before the erase, so its earlier content is unknown. */
 static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state)
 {
 	struct err e;
@@ -70,8 +71,8 @@ static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 }
 
-/* Only the first and the last block of the drive have a canary; the other blocks of the edges are
- * found by their fingerprints. */
+/* Only the first and the last block of the drive have a canary. The other blocks at the edges are
+ * recognised by fingerprints. */
 static void edges_that_survive_a_cryptographic_erase_are_found(void **state)
 {
 	uint8_t *was = mem_alloc(ERASING_BYTES);
@@ -102,7 +103,8 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	uint8_t *was = mem_alloc(ERASING_BYTES);
 
 	(void)state;
-	/* The whole drive contains data, so that a remaining block shows. */
+	/* Fills the whole drive with data, because a block of zeros that remains would not be
+	 * noticed. */
 	erasing.drive.noise = true;
 	erasing_fill(0);
 	machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
@@ -115,7 +117,7 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	free(was);
 }
 
-/* The earlier contents of the block are unknown, so a change cannot be proved. */
+/* The block could not be read before the erase, so a change cannot be proved. */
 static void a_block_that_could_be_read_only_afterwards_is_not_clean(void **state)
 {
 	static const char old[] = "what the tenant left";
@@ -153,7 +155,7 @@ static void a_format_that_leaves_the_middle_is_found_by_canaries(void **state)
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 }
 
-/* At a position without a canary: both edges are read completely. */
+/* The remaining data is neither on a canary nor at the edges, which are read completely. */
 static void what_samples_alone_find_is_overwritten(void **state)
 {
 	static const bool crypto[] = {false, true};
@@ -195,7 +197,7 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 	assert_int_equal(erasing.erase.device.canaries.found, 64);
 }
 
-/* Noise is accepted after a cryptographic erase; canaries are not noise. */
+/* Noise is accepted after a cryptographic erase; a canary that remains is not noise. */
 static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **state)
 {
 	struct err e;
@@ -231,7 +233,7 @@ static void one_sector_of_a_canary_is_enough(void **state)
 
 	assert_int_equal(verify_plant(&v, &e), 64);
 	dio_close(&d);
-	/* Only the last sector of each block remains. */
+	/* Overwrites all but the last sector of each block. */
 	for (off_t at = 0; at < ERASING_BYTES; at += VERIFY_BLOCK)
 		machine_poke(&erasing.machine, ERASING_NAME, zeros, sizeof(zeros), at);
 	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, false, &e), &e);
@@ -240,7 +242,8 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	ring_free(ring);
 }
 
-/* The agent applies the same check as drover and an auditor. */
+/* The agent confirms only what drover and an auditor would accept: the number of checked blocks
+ * must be complete. */
 static void a_drive_whose_counts_are_short_is_not_confirmed(void **state)
 {
 	struct err e;
@@ -290,7 +293,7 @@ static void what_cannot_be_read_is_never_clean(void **state)
 		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
-		/* Each block counts, as clean or as unreadable. */
+		/* Each block is counted, either as clean or as unreadable. */
 		assert_int_equal(erasing.erase.device.reads.clean +
 					 erasing.erase.device.reads.unreadable,
 				 100 + 512);

@@ -103,7 +103,7 @@ static int open_agent(const char *envelope, struct evidence *out, struct err *e)
 	return evidence_open(envelope, keys.agent_text, NULL, 0, keys.arena, out, e);
 }
 
-/* Returns an envelope with any statement, correctly signed. */
+/* Returns an envelope with this statement, correctly signed with key. */
 static char *envelope_of(const char *statement, const char *payload_type,
 			 const struct crypto_key *key)
 {
@@ -159,7 +159,7 @@ static void what_was_signed_is_opened(void **state)
 	free(envelope);
 }
 
-/* Written by hand from objects.yaml and the in-toto Statement v1, not by the program. */
+/* The expected text was written by hand from objects.yaml and the in-toto Statement v1. */
 static void the_statement_is_canonical_and_says_zeros(void **state)
 {
 	struct evidence ev = {.machine = {.name = "gpu-1"},
@@ -200,7 +200,8 @@ static void both_signatures_are_over_the_dsse_bytes(void **state)
 	struct err e;
 
 	(void)state;
-	/* Ed25519 is deterministic, so an envelope built by hand is the same text. */
+	/* Ed25519 is deterministic, so an envelope that the test builds itself has the same
+	 * text. */
 	by_hand = envelope_of(statement, EVIDENCE_PAYLOAD_TYPE, keys.agent);
 	assert_string_equal(first, by_hand);
 	both = evidence_countersign(first, keys.drover, &e);
@@ -255,7 +256,7 @@ static void a_signature_by_anybody_else_is_denied(void **state)
 	free(both);
 }
 
-/* drover's signature covers the agent's key, so the agent's signature cannot be replaced. */
+/* drover's signature covers the agent's key, so the signature of the agent cannot be replaced. */
 static void another_cannot_claim_to_have_been_the_agent(void **state)
 {
 	const char *const drover[] = {keys.drover_text};
@@ -274,7 +275,7 @@ static void another_cannot_claim_to_have_been_the_agent(void **state)
 	free(statement);
 }
 
-/* With exchanged key names, or with one signature in place of the other. */
+/* The names of the keys are exchanged, or one signature is put in the place of the other. */
 static void signatures_cannot_change_places(void **state)
 {
 	const char *const drover[] = {keys.drover_text};
@@ -381,9 +382,10 @@ static void a_malformed_envelope_is_a_protocol_error(void **state)
 		free(b64);
 	}
 	assert_int_equal(open_agent(NULL, &got, &e), -1);
-	assert_int_equal(open_agent(text, &got, &e), -1); /* JSON that is not base64 */
+	/* The argument is JSON instead of base64. */
+	assert_int_equal(open_agent(text, &got, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
-	/* The same value in another spelling, and with a further member. */
+	/* The same JSON value with additional white space; then with an additional member. */
 	huge = mem_printf(" %s", text);
 	b64 = crypto_base64(huge, strlen(huge));
 	assert_int_equal(open_agent(b64, &got, &e), -1);
@@ -401,12 +403,12 @@ static void a_malformed_envelope_is_a_protocol_error(void **state)
 	assert_int_equal(open_agent(huge, &got, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 	free(huge);
-	assert_int_equal(got.tenancy, 99); /* not changed after a failure */
+	assert_int_equal(got.tenancy, 99); /* *out is not changed after a failure. */
 	free(text);
 	free(envelope);
 }
 
-/* A valid agent's signature does not make every statement acceptable. */
+/* A valid signature of the agent does not make every statement acceptable. */
 static void a_signed_statement_must_still_make_sense(void **state)
 {
 	static const struct {
@@ -427,8 +429,8 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		 "canonical"},
 		{"\"tenancy\":41", "\"tenancy\":41,\"tenancy\":41", "statement"},
 		{"\"found\":0,", "", "found"},
-		/* Form of old records: refused with the name of the field, not taken for
-		 * success. */
+		/* The form of older records is refused, with the name of the field. It must not
+		 * count as success. */
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":5", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":0", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":[0,\"x\"]", "devices[1].rawStatus[1]"},
@@ -568,7 +570,7 @@ static void every_field_that_differs_is_named(void **state)
 	assert_ok(evidence_compare(&ev, &ev, &e), &e);
 }
 
-/* A covered part must not be in notCovered, and counts must match the outcome. */
+/* A part that a statement covers must not be in notCovered, and counts must match the outcome. */
 static void statements_bear_themselves_out(void **state)
 {
 	struct evidence ev = sample(), out;
@@ -603,7 +605,7 @@ static void statements_bear_themselves_out(void **state)
 	free(envelope);
 }
 
-/* A record signed by drover alone shows that an attempt was made, and never proves a wipe. */
+/* A record that only drover signed shows that an attempt was made. It never proves a wipe. */
 static void an_attempt_without_an_end_is_never_proof(void **state)
 {
 	const char *const ours[] = {keys.other_text, keys.drover_text}, *const other[] = {
@@ -629,7 +631,7 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	free(both);
 	free(lone);
 
-	/* Such a record needs a reason and the verdict Fail. */
+	/* A record of an unfinished attempt needs a reason and the verdict Fail. */
 	ev.unfinished = NULL;
 	lone = evidence_sign_unfinished(&ev, keys.drover);
 	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
@@ -642,7 +644,7 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
 	free(lone);
 
-	/* Evidence of an agent is not accepted as such a record. */
+	/* Evidence of an agent is not accepted as a record of an unfinished attempt. */
 	ev = sample();
 	agents = evidence_sign(&ev, keys.agent);
 	assert_false(evidence_is_unfinished(agents));
@@ -677,7 +679,7 @@ static void a_record_of_no_drive_proves_nothing(void **state)
 	free(envelope);
 }
 
-/* A drive may report any bytes; they must not make a record that cannot be opened. */
+/* A drive may report any bytes as its name. The record must be readable nevertheless. */
 static void odd_names_of_devices_still_open(void **state)
 {
 	struct evidence ev = sample(), got;

@@ -1,4 +1,4 @@
-/* Progress of a Format while its command blocks. */
+/* Tests how the progress of a Format is read while its command blocks. */
 #include "wipe/format.h"
 
 #include <semaphore.h>
@@ -7,7 +7,7 @@
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/erasing.h"
 
-/* Answers to the polls, in order; the last one repeats. */
+/* Answers to the polls of FPI, in order; the last one repeats */
 static const uint8_t *answers;
 static unsigned asked;
 static int64_t patience[4], done[4];
@@ -17,7 +17,7 @@ static uint8_t formatting(void)
 {
 	struct erase_progress *g = &erasing.erase.progress;
 
-	/* Effect of the answer before. */
+	/* Records the effect of the answer before. */
 	if (asked < 4) {
 		patience[asked] = atomic_load(&g->patience_ms);
 		done[asked] = atomic_load(&g->done_bytes);
@@ -71,7 +71,7 @@ static void a_format_is_followed_by_what_it_says(void **state)
 	assert_int_equal(done[2], ERASING_BYTES / 100 * 80);
 }
 
-/* The limit stays as it was, and there is no progress. */
+/* The time limit does not change, and no progress is reported. */
 static void a_format_that_says_nothing_keeps_its_limit(void **state)
 {
 	static const uint8_t silent[] = {0x80, 50, 0x80 | 101};

@@ -22,7 +22,7 @@ static void fill_raw(bool noise)
 	}
 }
 
-/* Appends a frame of n bytes of raw; returns its length. */
+/* Appends a zstd frame of the first n bytes of raw to stream; returns the frame's length. */
 static size_t add_frame(size_t n, int level, bool checksum, bool with_size)
 {
 	ZSTD_CCtx *c = ZSTD_createCCtx();
@@ -58,7 +58,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Walks in steps of `step` bytes; boundaries must be at the ends of these lengths. */
+/* Walks through stream in steps of `step` bytes; asserts that frames end at these n lengths. */
 static void assert_ends(size_t step, const size_t *lengths, size_t n)
 {
 	struct frames f = {0};
@@ -95,9 +95,10 @@ static void the_ends_of_all_kinds_of_frames_are_found(void **state)
 	lengths[5] = add_frame(10, 3, true, true);
 	lengths[6] = add_frame(0, 3, false, true);
 	fill_raw(true);
-	lengths[7] = add_frame(RAW, 3, true, true); /* incompressible: raw blocks */
+	/* Data that cannot be compressed: the frame has raw blocks. */
+	lengths[7] = add_frame(RAW, 3, true, true);
 	memset(raw, 0, RAW);
-	lengths[8] = add_frame(RAW, 3, false, false); /* constant: RLE blocks */
+	lengths[8] = add_frame(RAW, 3, false, false); /* Constant data: the frame has RLE blocks. */
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		assert_ends(steps[i], lengths, 9);
 }
@@ -135,8 +136,8 @@ static void what_is_not_understood_is_lost_for_ever(void **state)
 	assert_int_equal(used, nstream);
 }
 
-/* A block of type 3, and a block that is too large, behind a header of magic, descriptor and
- * window. */
+/* The header is magic, descriptor and window. A block of type 3, or one that is too large,
+ * follows. */
 static void impossible_blocks_are_lost(void **state)
 {
 	static const uint8_t head[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58};

@@ -8,8 +8,8 @@
 #define DISK (64 << 20)
 #define IMAGE_BLOCKS 65536u /* The image has 32 MiB. */
 
-/* A table as created by sfdisk 2.38 ("label: gpt", one partition of 8 MiB at 1 MiB named root),
- * written by hand, so that the parser is not tested only with our own writer. */
+/* A partition table as sfdisk 2.38 creates it ("label: gpt", one partition of 8 MiB at 1 MiB named
+ * root). It is written by hand, so that the parser is not tested only with drover's own writer. */
 static uint8_t *head;
 
 static void put(size_t at, size_t n, uint64_t v)
@@ -101,15 +101,16 @@ static void the_table_is_stretched_and_gets_a_last_partition(void **state)
 	assert_true(gpt_find(&g, "cidata", &at, &bytes));
 	assert_int_equal(bytes, 4 << 20);
 	assert_int_equal(at % (1 << 20), 0);
-	/* Behind the partition there is space for the last usable block and the backup, and not for
-	 * a second partition. */
+	/* Behind the new partition there is space for the backup table, but not for another
+	 * partition. */
 	assert_true(at + bytes <= DISK - 33 * BLOCK && at + bytes > DISK - (2 << 20));
 
 	gpt_write(&g, head, tail);
 	assert_ok(gpt_read(&back, head, BLOCK, DISK, &e), &e);
 	assert_memory_equal(back.entries, g.entries, sizeof(g.entries));
 	assert_int_equal(head[458] | head[459] << 8 | head[460] << 16, DISK / BLOCK - 1);
-	/* The backup: entries, then a header that is valid by itself and has its own position. */
+	/* The backup consists of the entries, then a header that is valid by itself and contains
+	 * its own position. */
 	assert_int_equal(gpt_tail_bytes(&g), 33 * BLOCK);
 	assert_memory_equal(tail, g.entries, sizeof(g.entries));
 	memcpy(copy, tail + 32 * BLOCK, 92);

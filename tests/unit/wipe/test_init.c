@@ -1,4 +1,5 @@
-/* Process 1 of the boot image, on a file system of the test, where no module can be loaded. */
+/* Tests process 1 of the boot image on a file system that the test creates, where no kernel module
+ * can be loaded. */
 #include "tests/unit/testing.h"
 
 #include <pthread.h>
@@ -24,7 +25,8 @@ static void text(const char *path, const char *content)
 	apart_file(path, content, strlen(content));
 }
 
-/* A file that unpacks, and that the kernel would refuse even from root. */
+/* Writes a module file that can be unpacked. Its content is no module, so the kernel would refuse
+ * it even from root. */
 static void module(const char *name)
 {
 	static const char content[] = "no module at all";
@@ -35,7 +37,8 @@ static void module(const char *name)
 		   ZSTD_compress(packed, sizeof(packed), content, sizeof(content), 1));
 }
 
-/* "module name=e1000e error=..." of the log becomes " e1000e" or " e1000e(missing)". */
+/* Turns "module name=e1000e error=..." of the log into " e1000e", or into " e1000e(missing)" with
+ * an error for a missing file. */
 static void on_log(const char *line, size_t len, void *arg)
 {
 	const char *name = memmem(line, len, "name=", 5), *end;
@@ -136,14 +139,14 @@ static void mount_all(void *arg)
 		printf("%s %s\n", *d, stat(*d, &st) == 0 && S_ISDIR(st.st_mode) ? "is" : "is not");
 	sigaction(SIGCHLD, NULL, &was);
 	printf("children are %s\n", was.sa_handler == SIG_IGN ? "reaped" : "left");
-	init_entropy(); /* returns at once */
+	init_entropy(); /* Returns at once, because the kernel's random numbers are ready. */
 }
 
 static void the_network_is_loaded_first_each_module_once_after_what_it_needs(void **state)
 {
 	(void)state;
 	apart_run(load_all, NULL);
-	/* One NIC of each kind; virtio_pci also carries one. */
+	/* The test's sysfs has one NIC of each kind; virtio_pci is loaded for a NIC as well. */
 	apart_assert_said("network: e1000e virtio virtio_ring virtio_pci net_failover(missing) "
 			  "virtio_net.\n");
 	apart_assert_said("storage: nvme_core nvme virtio_blk(missing).\n");
@@ -171,7 +174,8 @@ static void process_1_makes_its_folders_and_leaves_no_zombies(void **state)
 			    "/proc is\n/sys is\n/dev is\n/etc is\nchildren are reaped\n");
 }
 
-/* The boot block has a time in 2026. 1970: the clock's battery is empty. 2099: a tenant set it. */
+/* The boot block contains a time in 2026. In 1970 the clock's battery is empty; a clock in 2099 was
+ * set by a tenant. */
 static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 {
 	const int64_t told = INT64_C(1790000000000), day = INT64_C(86400000);
@@ -180,10 +184,12 @@ static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 	assert_true(init_clock_is_wrong(0, told, day));
 	assert_true(init_clock_is_wrong(told - 1000, told, day));
 	assert_false(init_clock_is_wrong(told, told, day));
-	assert_false(init_clock_is_wrong(told + day, told, day)); /* an old boot block */
+	/* The boot block may be a day old. */
+	assert_false(init_clock_is_wrong(told + day, told, day));
 	assert_true(init_clock_is_wrong(told + day + 1, told, day));
 	assert_true(init_clock_is_wrong(INT64_C(4070908800000), told, day));
-	assert_true(init_clock_is_wrong(told + 3000, told, 2000)); /* a welcome is never old */
+	/* The limit of a welcome is 2 s: the controller sends its time just now. */
+	assert_true(init_clock_is_wrong(told + 3000, told, 2000));
 }
 
 int main(void)

@@ -55,7 +55,8 @@ static void add_frame(const void *data, size_t n)
 	nstream += len;
 }
 
-/* Takes the next closed chunk; false: none. A whole chunk must unpack by itself. */
+/* Removes the next closed chunk and compares its bytes; false: no chunk is closed. A whole chunk
+ * must unpack without the others. */
 static bool take(void)
 {
 	struct chunk *c = &t.v[next];
@@ -77,8 +78,8 @@ static bool take(void)
 	return true;
 }
 
-/* Passes the whole stream, and takes chunks only when nothing more fits. The bytes must come out
- * complete and in order. */
+/* Passes the whole stream in pieces, and removes chunks only when nothing more fits in. The bytes
+ * must come out complete and in order. */
 static void pass(bool zstd, size_t piece)
 {
 	intake_init(&t, 3, zstd);
@@ -119,7 +120,7 @@ static void small_frames_are_put_together(void **state)
 	assert_int_equal(parts, 0);
 }
 
-/* A piece from the network may contain thousands of frames, or more than there is space for. */
+/* A piece from the network may contain thousands of frames, more than there are free chunks. */
 static void many_ends_in_one_piece_wait_for_their_place(void **state)
 {
 	(void)state;
@@ -142,7 +143,8 @@ static void a_large_frame_goes_in_parts_and_what_follows_does_not(void **state)
 	assert_true(parts >= 3);
 }
 
-/* Its header does not contain the size: what its blocks can unpack to decides. */
+/* The frame's header does not contain the unpacked size, so the largest size that its blocks can
+ * unpack to counts. */
 static void a_small_frame_that_unpacks_to_much_goes_in_parts(void **state)
 {
 	(void)state;
@@ -198,7 +200,7 @@ static void more_than_was_asked_for_is_refused(void **state)
 	while (intake_hungry(&t))
 		assert_int_equal(intake_add(&t, raw, INTAKE_PIECE - 1), 0);
 	if (t.rest_at == t.nrest)
-		/* stored in `rest`, because no chunk is free */
+		/* This piece is stored in t.rest, because no chunk is free. */
 		assert_int_equal(intake_add(&t, raw, 100), 0);
 	assert_int_equal(intake_add(&t, raw, 100), -1);
 }

@@ -56,8 +56,8 @@ static void drives_are_found_with_their_identity(void **state)
 	assert_string_equal(l.v[2].wwn, "Virtio.Virtio.disk-1");
 }
 
-/* As sysfs shows a drive with a firmware name, behind multipath, in an enclosure, on AHCI, on an
- * HBA. */
+/* Creates drives as sysfs shows them: with a slot name from firmware, behind multipath, in an
+ * enclosure, on AHCI, on an HBA. */
 static void where_a_drive_is_can_be_told(void **state)
 {
 	static const struct {
@@ -126,11 +126,11 @@ static void what_has_no_medium_is_no_drive(void **state)
 		snprintf(path, sizeof(path), "sys/block/%s/size", none[i]);
 		machine_file(&m, path, "4096\n");
 	}
-	machine_file(&m, "sys/block/sdz/size", "0\n"); /* a card reader without a card */
+	machine_file(&m, "sys/block/sdz/size", "0\n"); /* A card reader without a card. */
 	machine_file(&m, "sys/block/sdz/removable", "1\n");
 	machine_file(&m, "sys/block/nvme0c0n1/size", "4096\n");
 	machine_file(&m, "sys/block/nvme0c0n1/hidden", "1\n");
-	/* A USB stick as sysfs shows it. */
+	/* A USB stick, as sysfs shows it. */
 	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/size", "4096\n");
 	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/removable", "1\n");
 	snprintf(path, sizeof(path), "%s/block/sdy", m.sys);
@@ -142,8 +142,8 @@ static void what_has_no_medium_is_no_drive(void **state)
 	assert_int_equal(l.n, 1);
 }
 
-/* Boot partitions are parts of the device and read-only by default, so as drives they would always
- * fail the wipe. */
+/* The boot partitions of an eMMC belong to its device and are read-only by default. Counted as
+ * drives, they would always fail the wipe. */
 static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **state)
 {
 	static const char *const parts[] = {"mmcblk0boot0", "mmcblk0boot1", "mmcblk0rpmb"};
@@ -153,7 +153,8 @@ static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **sta
 
 	(void)state;
 	machine_file(&m, "sys/block/mmcblk0/size", "8192\n");
-	machine_file(&m, "sys/block/mmcblk10gp0/size", "4096\n"); /* writable like any drive */
+	/* A general purpose partition is writable, so it counts as a drive. */
+	machine_file(&m, "sys/block/mmcblk10gp0/size", "4096\n");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		snprintf(path, sizeof(path), "sys/block/%s/size", parts[i]);
 		machine_file(&m, path, "4096\n");
@@ -164,12 +165,14 @@ static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **sta
 	assert_int_equal(l.n, 2);
 	assert_string_equal(drive_name(&l.v[0]), "mmcblk0");
 	assert_string_equal(drive_name(&l.v[1]), "mmcblk10gp0");
-	assert_int_equal(l.parts.n, 2); /* an RPMB has no plain I/O */
+	/* The third, RPMB, supports no plain I/O and is not listed. */
+	assert_int_equal(l.parts.n, 2);
 	assert_string_equal(l.parts.v[0], "mmcblk0boot0");
 	assert_string_equal(l.parts.v[1], "mmcblk0boot1");
 }
 
-/* Sectors of 520 bytes, a locked or a damaged drive: a later tenant may be able to read it. */
+/* A drive without a usable size may have sectors of 520 bytes, be locked or damaged. A later tenant
+ * may be able to read it, so it counts. */
 static void a_drive_without_a_size_is_a_drive_all_the_same(void **state)
 {
 	static const char *const sizes[] = {"0\n", "-1\n", "9223372036854775807\n"};
@@ -229,7 +232,7 @@ static void storage_controllers_and_their_drivers_are_named(void **state)
 	pci("0000:00:0e.0", "0x010400\n", "8086:201d", NULL);
 	pci("0000:00:17.0", "0x010601\n", "8086:a182", "../../drivers/ahci");
 	pci("0000:00:14.0", "0x0c0330\n", "8086:a1af", NULL);
-	/* the port of a switch, without drives */
+	/* The controller of a switch port, which has no drives. */
 	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL);
 	inventory_read(&m.host, a, &inv);
 	assert_int_equal(inv.controllers.n, 2);
@@ -275,7 +278,7 @@ static void the_machine_says_who_it_is_and_what_it_has(void **state)
 	assert_string_equal(inv.dmi.serial, "J7XK2T3");
 	assert_int_equal(inv.cpus, 2);
 	assert_true(inv.memory_bytes == 2097152ll * 1024);
-	assert_int_equal(inv.gpus.n, 1); /* the BMC's display controller is not a GPU */
+	assert_int_equal(inv.gpus.n, 1); /* The BMC's display controller does not count as a GPU. */
 	assert_string_equal(inv.gpus.v[0].id, "10de:2330");
 	assert_string_equal(inv.gpus.v[0].address, "0000:01:00.0");
 	assert_int_equal(inv.nics.n, 1);

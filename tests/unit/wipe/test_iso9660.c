@@ -18,7 +18,8 @@ static const struct iso9660_file files[] = {
 	{"empty", NULL, 0},
 };
 
-/* Searches the root directory as a reader does; NULL: no such identifier. */
+/* Searches the volume's root directory for the file id, as a reader does. Returns its content and
+ * *len; NULL: not found. */
 static const uint8_t *find(const uint8_t *v, const char *id, uint32_t *len)
 {
 	const uint8_t *root = v + 16 * ISO9660_BLOCK + 156;
@@ -27,7 +28,7 @@ static const uint8_t *find(const uint8_t *v, const char *id, uint32_t *len)
 
 	for (; p < end && p[0]; p += p[0]) {
 		if (p[32] == strlen(id) && !memcmp(p + 33, id, p[32])) {
-			/* Both byte orders contain the same number. */
+			/* Each number is stored in both byte orders; they must agree. */
 			assert_int_equal(p[2], p[9]);
 			assert_int_equal(p[10], p[17]);
 			*len = p[10] | p[11] << 8;
@@ -121,7 +122,7 @@ static int run(const char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* xorriso, a reader by others, which the image build needs anyway. */
+/* Reads the volume with xorriso, an independent program that the image build needs anyway. */
 static void xorriso_reads_the_volume(void **state)
 {
 	char image[] = "/tmp/drover-iso-XXXXXX", out[64], got[64] = "";

@@ -1,4 +1,5 @@
-/* drover-agent as a program, on files: connects over TLS and carries out orders. */
+/* Runs drover-agent as a program, on a machine that consists of files: it connects over TLS and
+ * carries out orders. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -62,7 +63,8 @@ static void on_poll(struct httpd_req *q, void *arg)
 	char *text;
 
 	assert_true(str_to_i64(httpd_query(q, "after"), 0, 2, &after));
-	/* Sends poweroff only after the result of inspect, because it would overtake the result. */
+	/* Sends poweroff only after the result of inspect has arrived, because the agent would
+	 * carry out poweroff first. */
 	if (after == 2 || (after == 1 && h->inspected.state != PROTO_DONE)) {
 		httpd_reply(q, 204, NULL, NULL, 0);
 		return;
@@ -173,7 +175,7 @@ static void it_calls_home_as_its_boot_block_says_and_ends_when_told(void **state
 	program_start(&p, "drover-agent", agent,
 		      (const char *const[]){"--pretend", m.dir, path, NULL});
 	loop_run(h.loop);
-	assert_true(loop_timer_active(&h.limit)); /* the program ended by itself */
+	assert_true(loop_timer_active(&h.limit)); /* The program ended before the time limit. */
 	assert_int_equal(program_end(&p, 0), 0);
 	assert_string_equal(h.hello.machine, "gpu-1");
 	assert_string_equal(h.hello.secret, SECRET);

@@ -1,4 +1,5 @@
-/* Memory is written, read back and zeroed; memory that could not be allocated is not covered. */
+/* Tests that memory is written, read back and zeroed, and that memory which cannot be allocated
+ * does not count as covered. */
 #include "wipe/memory.h"
 
 #include <stdatomic.h>
@@ -76,7 +77,7 @@ static void without_nodes_the_whole_is_counted(void **state)
 	assert_int_equal(s.total_bytes, 128 * MIB);
 }
 
-/* Node 63 is listed, but nothing can be allocated on it. */
+/* NUMA node 63 is listed, but no memory can be allocated on it. */
 static void a_node_that_gives_nothing_is_left(void **state)
 {
 	struct statement s;
@@ -111,7 +112,7 @@ static void spoil(uint64_t *words, size_t n)
 		words[n / 2] ^= 1;
 }
 
-/* Two addresses of one cell: the later write is visible at both. */
+/* Simulates two addresses of one memory cell: the later write is visible at both. */
 static void alias(uint64_t *words, size_t n)
 {
 	words[n / 2] = words[0];

@@ -1,4 +1,5 @@
-/* Configuration of the network, with interfaces, sysfs and a DHCP server of the test. */
+/* Tests how the agent configures the network, with interfaces, sysfs and a DHCP server that the
+ * test creates. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -42,8 +43,8 @@ static size_t put_options(uint8_t *p, uint8_t type)
 	return sizeof(options);
 }
 
-/* Builds Ethernet, IPv4, UDP and BOOTP (RFC 2131), as a broadcast, because the client has no
- * address yet. */
+/* Builds a reply (Ethernet, IPv4, UDP and BOOTP of RFC 2131) of this type to the request `asked`.
+ * It is a broadcast, because the client has no address yet. Returns its length. */
 static size_t make_answer(const uint8_t *asked, uint8_t *out, uint8_t type)
 {
 	uint8_t *p = out + PAYLOAD;
@@ -54,7 +55,7 @@ static size_t make_answer(const uint8_t *asked, uint8_t *out, uint8_t type)
 	p[0] = 2;
 	p[1] = 1;
 	p[2] = 6;
-	memcpy(p + 4, asked + PAYLOAD + 4, 4); /* xid */
+	memcpy(p + 4, asked + PAYLOAD + 4, 4); /* The transaction ID of the request. */
 	memcpy(p + 16, (uint8_t[]){10, 9, 1, 2}, 4);
 	memcpy(p + 28, asked + PAYLOAD + 28, 6);
 	memcpy(p + 236, (uint8_t[]){99, 130, 83, 99}, 4);
@@ -74,7 +75,7 @@ static size_t make_answer(const uint8_t *asked, uint8_t *out, uint8_t type)
 	put16(out + ETH + 10, ~(sum + (sum >> 16)) & 0xffff);
 	put16(out + ETH + IP, 67);
 	put16(out + ETH + IP + 2, 68);
-	put16(out + ETH + IP + 4, UDP + len); /* no checksum */
+	put16(out + ETH + IP + 4, UDP + len); /* The UDP checksum stays 0, which means none. */
 	return PAYLOAD + len;
 }
 
@@ -107,7 +108,7 @@ static void start_server(int *fd)
 		pthread_detach(t);
 }
 
-/* --- called in a process of its own (apart.h) ------------------------------------------------- */
+/* --- called in the process with its own namespaces (apart.h) ---------------------------------- */
 
 static void say_address(int s, unsigned long what, const char *nic, const char *name)
 {
@@ -123,7 +124,7 @@ static void say_address(int s, unsigned long what, const char *nic, const char *
 	printf("%s %s %s\n", nic, name, text);
 }
 
-/* Prints whether there is a route out of the local network: connect() of a UDP socket shows it
+/* Prints whether there is a route out of the local network. connect() of a UDP socket shows that
  * without sending a packet. */
 static void say_route(void)
 {
@@ -182,7 +183,8 @@ static void with_dhcp(void *arg)
 	say_all(&(struct proto_boot){0});
 }
 
-/* Taking the card down removes the manual route; net_up() creates its own routes again. */
+/* Taking the interface down removes the route that was added by hand. net_up() must create its own
+ * routes again. */
 static void with_a_card_that_stands_still(void *arg)
 {
 	int fd = apart_nic("eth7", MAC, 1);
@@ -235,7 +237,7 @@ static void without_hardware(void *arg)
 {
 	(void)arg;
 	apart_nic("eth7", MAC, 1);
-	unlink("/sys/class/net/eth7/device"); /* such as a bridge */
+	unlink("/sys/class/net/eth7/device"); /* An interface without hardware, such as a bridge. */
 	say_all(&(struct proto_boot){.address = "10.1.0.17/24"});
 }
 
@@ -294,7 +296,7 @@ static void a_link_that_comes_up_late_is_waited_for(void **state)
 	apart_assert_said("up\n");
 	apart_assert_said("eth7 address 10.1.0.17\n");
 	apart_assert_said("eth7 mask 255.255.0.0\n");
-	apart_assert_said("route none\n"); /* the boot block has no gateway */
+	apart_assert_said("route none\n"); /* The boot block specifies no gateway. */
 }
 
 static void interfaces_without_hardware_are_left_alone(void **state)

@@ -71,7 +71,7 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
-	assert_int_equal(got.statements.n, 0); /* not requested */
+	assert_int_equal(got.statements.n, 0); /* The order requested no statements. */
 	assert_int_equal(got.not_covered.n, 11);
 	assert_string_equal(got.not_covered.v[10], "FixedUSB");
 	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
@@ -90,7 +90,8 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 		assert_int_equal(block[i], 0);
 }
 
-/* The agent removes a covered part from drover's list of parts that are not covered. */
+/* drover's order lists parts that are not covered. The agent covers one of them and removes it from
+ * the list. */
 static void memory_that_is_covered_is_not_named_as_left(void **state)
 {
 	static const char *brief[] = {"GPUMemory", "SystemMemory", "BMC"},
@@ -123,8 +124,8 @@ static void memory_that_is_covered_is_not_named_as_left(void **state)
 	assert_string_equal(got.not_covered.v[1], "BMC");
 }
 
-/* At the next claim: with the nonce of the wipe the inspection reads the drives again, without it
- * only the stamps. */
+/* The order at the next claim: with the nonce of the wipe, the inspection reads samples of the
+ * drives again; without a nonce, only the stamps. */
 static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
 {
 	struct proto_order wipe = {
@@ -155,7 +156,8 @@ static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
 	assert_true(d[1].again.clean < EVIDENCE_AGAIN_READS);
 }
 
-/* Flash must be purged, which spinning disks do not support: each medium has its own minimum. */
+/* Flash must be purged. Spinning disks do not support that, so each medium has its own minimum
+ * level. */
 static void each_medium_has_its_own_minimum(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.2"};
@@ -204,7 +206,7 @@ static void each_medium_has_its_own_minimum(void **state)
 	assert_int_equal(agent_rig_order(&stamp)->state, PROTO_DONE);
 }
 
-/* All expected drives are clean, and an unexpected one exists. */
+/* All expected drives are clean, but there is an unexpected drive. */
 static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
 {
 	const char *wwns[] = {"eui.1"};
@@ -241,7 +243,7 @@ static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
 	assert_string_equal(agent_rig_order(&stamp)->reason, "NotWiped");
 }
 
-/* Whatever the sequence of orders: a clean stamp means that nothing was written after the
+/* In any sequence of orders, a clean stamp means that nothing was written after the
  * verification. */
 static void what_was_written_after_the_verification_is_not_stamped(void **state)
 {
@@ -281,7 +283,7 @@ static void what_was_written_after_the_verification_is_not_stamped(void **state)
 	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
 				&got, &e),
 		  &e);
-	/* samples 0 means the default number. */
+	/* samples = 0 in the order means the default number. */
 	assert_int_equal(got.devices.v[0].reads.clean, VERIFY_SAMPLES + 512);
 	assert_int_equal(agent_rig_order(&image)->state, PROTO_FAILED);
 	r = agent_rig_order(&stamp);
@@ -332,7 +334,7 @@ static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **stat
 	assert_int_equal(got.inventory.missing.n, 1);
 	assert_string_equal(got.inventory.missing.v[0], "eui.9");
 	assert_string_equal(got.inventory.extra.v[0], "eui.2");
-	/* No drive of the machine may be stamped. */
+	/* An expected drive is missing, so no drive of the machine may be stamped. */
 	r = agent_rig_order(&stamp);
 	assert_int_equal(r->state, PROTO_FAILED);
 	assert_string_equal(r->reason, "NotWiped");
@@ -403,7 +405,8 @@ static void driver_of(const char *address)
 	assert_int_equal(symlink("../../drivers/nvme", link), 0);
 }
 
-/* The new drive was not wiped, and would be part of the machine that is offered. */
+/* The drive that appeared during the wipe was not wiped, but would be part of the machine that is
+ * offered. */
 static void a_drive_that_came_during_the_wipe_fails_it(void **state)
 {
 	struct proto_order wipe = {.seq = 1,
@@ -454,7 +457,7 @@ static void a_drive_that_came_during_the_wipe_fails_it(void **state)
 		assert_string_equal(got.inventory.extra.v[0],
 				    i ? "controller.144d:a80a.0000:01:00.0" : "naa.5000");
 		assert_int_equal(got.inventory.seen, 3);
-		verify.seq = 4 + i; /* verified again: the drive is still named once */
+		verify.seq = 4 + i; /* A second verification still names the drive once. */
 		verify.id = "op/verify-2";
 		r = agent_rig_order(&verify);
 		assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0,
@@ -497,7 +500,8 @@ static void a_machine_without_drives_was_not_wiped(void **state)
 	assert_string_equal(agent_rig_order(&wipe)->reason, "NoDrives");
 }
 
-/* The drive had no size when it was listed: it is reported, not wiped and not stamped. */
+/* The drive had no size when the agent listed it, so it is reported, but neither wiped nor
+ * stamped. */
 static void a_drive_without_a_size_fails_the_wipe(void **state)
 {
 	struct proto_order wipe = {
@@ -514,7 +518,7 @@ static void a_drive_without_a_size_fails_the_wipe(void **state)
 	assert_true(machine_residue(&agent_rig.m, "nvme1n1") > 0);
 }
 
-/* The report repeats the order's nonce, and has an answer for each address. */
+/* The agent's report repeats the order's nonce, and has an answer for each address. */
 static void a_probe_reports_each_address_with_its_nonce(void **state)
 {
 	const char *asked[] = {"127.0.0.1:1", "gateway.example"};

@@ -1,4 +1,5 @@
-/* A machine whose only interface leads nowhere: only its own addresses answer. */
+/* Tests the agent's probe on a machine whose only interface is connected to nothing: only its own
+ * addresses answer. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -16,16 +17,16 @@
 #define LIMIT_MS 700
 
 static const char *const asked[] = {
-	"10.1.0.17",	   /* own address */
-	"127.0.0.1:4000",  /* a listener */
-	"127.0.0.1:4001",  /* no listener */
-	"[::1]:4001",	   /* no listener */
-	"::1",		   /* own address */
-	"10.1.0.99",	   /* unused address */
-	"10.1.0.99:6443",  /* unused address */
-	"192.0.2.1",	   /* no route */
-	"192.0.2.1:6443",  /* no route */
-	"gateway.example", /* not an address */
+	"10.1.0.17",	   /* Own address */
+	"127.0.0.1:4000",  /* Own address with a listener */
+	"127.0.0.1:4001",  /* Own address without a listener */
+	"[::1]:4001",	   /* Own address without a listener */
+	"::1",		   /* Own address */
+	"10.1.0.99",	   /* Unused address in the local network */
+	"10.1.0.99:6443",  /* Unused address in the local network */
+	"192.0.2.1",	   /* Address to which there is no route */
+	"192.0.2.1:6443",  /* Address to which there is no route */
+	"gateway.example", /* A name, not an address */
 };
 #define ASKED (sizeof(asked) / sizeof(*asked))
 
@@ -95,7 +96,8 @@ static void what_answers_is_told_from_what_is_silent(void **state)
 	apart_assert_said("gateway.example NotAsked\n");
 }
 
-/* Otherwise a machine without free descriptors would seem to reach nothing. */
+/* A probe that could not be sent is reported as NotAsked. Otherwise a machine without free
+ * descriptors would seem to reach nothing. */
 static void what_could_not_be_asked_is_not_silent(void **state)
 {
 	(void)state;

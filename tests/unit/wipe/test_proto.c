@@ -99,7 +99,8 @@ static void the_boot_secret_depends_on_machine_operation_and_boot(void **state)
 
 	(void)state;
 	proto_boot_secret(key, "uid", "op", 1, one);
-	/* printf 'uid\nop\n1' | openssl dgst -sha256 -hmac 'boot key' */
+	/* The expected value is the output of: printf 'uid\nop\n1' | openssl dgst -sha256 -hmac
+	 * 'boot key' */
 	assert_string_equal(one,
 			    "a4b4e721e4b4bfeaf43f1a021ec4d6cdaab28096671a1caa39f76e125a5a836c");
 	proto_boot_secret(key, "uid", "op", 2, two);
@@ -149,7 +150,7 @@ static void an_order_survives_the_wire(void **state)
 	assert_null(got.evidence);
 }
 
-/* The first member of each enum is 0, which must arrive as 0 and not as absent (-1). */
+/* The first value of each enum is 0. It must arrive as 0 and not as absent (-1). */
 static void zeros_of_an_order_survive_the_wire(void **state)
 {
 	struct err e;

@@ -14,7 +14,7 @@ static struct dio d;
 static struct readback *r;
 static uint8_t *data;
 
-/* Writes data to the drive and records it, in pieces of PIECE. */
+/* Writes data to the drive in pieces of PIECE bytes and records each piece for the read-back. */
 static int setup(void **state)
 {
 	static const uint8_t seed[32] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -62,8 +62,8 @@ static void a_first_block_that_was_not_stored_is_always_noticed(void **state)
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 }
 
-/* 256 samples of 4096 blocks: a loss of 1 % is missed in fewer than one run in twelve; with this
- * seed a loss of 10 % is always found. */
+/* 256 samples are taken of 4096 blocks. A loss of 1 % of the blocks is missed in fewer than one run
+ * in twelve. With this seed, a loss of 10 % is always found. */
 static void a_drive_that_drops_writes_is_noticed(void **state)
 {
 	uint8_t zeros[VERIFY_BLOCK] = {0};

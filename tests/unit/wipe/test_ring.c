@@ -8,7 +8,7 @@
 #include "tests/unit/wipe/flaky.h"
 #include "tests/unit/wipe/machine.h"
 
-#define BYTES ((4 << 20) + 12 * 512) /* not a whole number of pieces */
+#define BYTES ((4 << 20) + 12 * 512) /* Size of the drive; not a whole number of pieces */
 #define PIECE (64 << 10)
 #define NAME "nvme0n1"
 
@@ -196,7 +196,7 @@ static void a_drive_that_stands_still_is_given_up(void **state)
 	assert_int_equal(run(true, 4, &e), -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
 	assert_non_null(strstr(e.text, "write at 589824"));
-	/* The other pieces did not wait for the one that hangs. */
+	/* All other pieces ended: they did not wait for the one that hangs. */
 	assert_int_equal(ended, BYTES - PIECE);
 }
 
@@ -218,8 +218,8 @@ static int count_down(const struct ring_piece *p, struct err *e, void *arg)
 	return e ? -1 : 0;
 }
 
-/* Sends eight pieces from pages of the caller, then one from a ring buffer, filled in two steps
- * while the others end. */
+/* Sends eight pieces from the caller's own pages, then one from a buffer of the ring, which is
+ * filled in two steps while the others end. */
 static void stream(unsigned depth)
 {
 	struct ring *r = ring_new(&machine.host, depth, PIECE, false);
@@ -230,7 +230,8 @@ static void stream(unsigned depth)
 
 	for (size_t i = 0; i < 8 * PIECE; i++)
 		pages[i] = (uint8_t)(i / PIECE + i);
-	assert_non_null(ring_claim(r, &drive, &j, &e)); /* this claim is released by ring_send() */
+	/* ring_send() below releases this claimed buffer, since its pieces have their own. */
+	assert_non_null(ring_claim(r, &drive, &j, &e));
 	for (int64_t i = 0; i < 8; i++)
 		assert_ok(ring_send(r, &drive, &j,
 				    &(struct ring_piece){.buf = pages + i * PIECE,
@@ -244,7 +245,7 @@ static void stream(unsigned depth)
 	memset(claimed, 7, PIECE / 2);
 	assert_ok(ring_await(r, &drive, &j, &left, &e), &e);
 	assert_int_equal(left, 0);
-	memset(pages, 0xee, 8 * PIECE); /* the pages may be changed again */
+	memset(pages, 0xee, 8 * PIECE); /* All pieces have ended, so their pages may be changed. */
 	assert_ptr_equal(ring_claim(r, &drive, &j, &e), claimed);
 	memset(claimed + PIECE / 2, 8, PIECE / 2);
 	assert_ok(

@@ -1,4 +1,4 @@
-/* A statement must be consistent with its counts. */
+/* Tests that a statement must be consistent with its counts. */
 #include "wipe/statement.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* NVMe subsystems with several namespaces: one Sanitize, which counts for all of them or for
- * none. */
+/* Tests NVMe subsystems with several namespaces: one Sanitize is sent, and it counts either for all
+ * namespaces or for none. */
 #include "wipe/erase.h"
 
 #include <linux/nvme_ioctl.h>
@@ -25,7 +25,7 @@ static struct loop_group *group;
 static struct batch *batch;
 static bool ended;
 
-/* The block devices, and how the drives behind them answer. */
+/* The block devices, and the answers of the drives behind them */
 static struct {
 	struct {
 		const char *name;
@@ -34,20 +34,21 @@ static struct {
 	} v[MOST];
 	size_t n;
 	_Atomic unsigned sanitizes, formats[MOST];
-	/* Status of the Sanitize command. */
+	/* Status of the command Sanitize */
 	int refusal;
-	/* SSTAT after the Sanitize. */
+	/* SSTAT (state) after the Sanitize */
 	uint8_t log;
-	/* Namespace that Sanitize leaves unchanged; 0: none. */
+	/* ID of a namespace that a Sanitize leaves unchanged; 0: none */
 	uint32_t spares;
-	/* Each namespace had a canary when the Sanitize was sent. */
+	/* True: each namespace had a canary when the Sanitize was sent */
 	bool all_planted;
-	/* Only the first three Identify commands list the active namespaces. */
+	/* True: only the first three Identify commands list the active namespaces, later ones
+	 * fail */
 	bool deaf_to_list;
 	_Atomic unsigned lists;
 } drive;
 
-/* Returns the index of the device that is open as fd. */
+/* Returns the index in drive.v of the device that is open as fd. */
 static size_t opened(int fd)
 {
 	char link[64], path[256];
@@ -72,7 +73,7 @@ static void fill(size_t i)
 	free(zeros);
 }
 
-/* machine_drive() leaves the first block empty. */
+/* True if a canary is in the first block of the drive, which machine_drive() leaves empty. */
 static bool is_planted(const char *name)
 {
 	uint8_t block[32], none[32] = {0};
@@ -94,14 +95,15 @@ static int sanitize(const char *nqn)
 	return drive.refusal;
 }
 
-/* Devices with the prefix "nvme0n" belong to one controller. */
+/* Answers Identify for the drive `name`. Devices with the prefix "nvme0n" belong to one
+ * controller. */
 static int identify(const char *name, uint32_t cns, uint8_t *out)
 {
 	size_t at = 0;
 
 	if (cns == 1) {
-		out[256] = 2; /* Format */
-		out[328] = 2; /* Sanitize: block erase */
+		out[256] = 2; /* The controller supports Format. */
+		out[328] = 2; /* The controller supports Sanitize by block erase. */
 	} else if (cns == 2) {
 		if (drive.deaf_to_list && atomic_fetch_add(&drive.lists, 1) >= 3)
 			return 0x2006;
@@ -159,7 +161,7 @@ static void add(const char *name, uint32_t nsid, const char *wwn, const char *nq
 	drive.v[drive.n++].nqn = nqn;
 }
 
-/* Adds a second name for the same file. */
+/* Adds `name` as a second path to the drive `to` (the same file). */
 static void add_path(const char *name, const char *to, uint32_t nsid, const char *wwn)
 {
 	char from[128], path[128];
@@ -224,7 +226,7 @@ static void do_all(enum batch_act what)
 	assert_true(ended);
 }
 
-/* expected: WWNs of the drives to wipe; empty: all. */
+/* Wipes the drives with the WWNs in expected; empty: all drives. */
 static void wipe(struct strings expected)
 {
 	struct drive_list l;
@@ -262,7 +264,7 @@ static void assert_each(const char *technique, int level, const char *reason)
 	}
 }
 
-/* The record has for each namespace the command, its result and the canaries. */
+/* The record has the command, its result and the canaries for each namespace. */
 static void one_sanitize_counts_for_each_namespace(void **state)
 {
 	(void)state;
@@ -286,7 +288,7 @@ static void one_sanitize_counts_for_each_namespace(void **state)
 	assert_int_equal(all_formats(), 0);
 }
 
-/* Some drives do so with a namespace that was detached before. */
+/* Some drives do not sanitize a namespace that was detached before. */
 static void what_leaves_one_namespace_as_it_was_is_believed_of_none(void **state)
 {
 	for (unsigned i = 1; i <= 3; i++) {
@@ -341,7 +343,8 @@ static void a_namespace_that_nobody_asked_for_is_not_sanitized(void **state)
 	assert_int_equal(machine_residue(&m, "nvme0n3"), 4);
 }
 
-/* The result for that namespace could not be checked. */
+/* Without canaries in one namespace (here it is read-only), the result of a Sanitize could not be
+ * checked. */
 static void without_the_canaries_of_one_there_is_no_sanitize(void **state)
 {
 	(void)state;
@@ -355,7 +358,7 @@ static void without_the_canaries_of_one_there_is_no_sanitize(void **state)
 	assert_int_equal(batch->units[2].result.level, WIPE_CLEAR);
 }
 
-/* The namespace can be opened, but accepts no writes. */
+/* The namespace can be opened, but writes to it fail. */
 static void a_namespace_that_lost_its_canaries_keeps_the_others_from_one(void **state)
 {
 	(void)state;
@@ -368,7 +371,8 @@ static void a_namespace_that_lost_its_canaries_keeps_the_others_from_one(void **
 	assert_int_equal(batch->units[2].result.level, WIPE_CLEAR);
 }
 
-/* Two controllers: both show namespaces 1 and 2, and only one shows namespace 3. */
+/* There are two controllers. Both show namespaces 1 and 2, and one of them also shows namespace
+ * 3. */
 static void controllers_of_one_subsystem_are_sent_one_sanitize(void **state)
 {
 	(void)state;
@@ -384,8 +388,8 @@ static void controllers_of_one_subsystem_are_sent_one_sanitize(void **state)
 		assert_true(batch->units[i].verified);
 }
 
-/* A namespace that only the second controller shows, and that is not to be wiped, must not be
- * erased through the first. */
+/* Only the second controller shows namespace 3, and it is not to be wiped. A Sanitize through the
+ * first controller would erase it. */
 static void a_namespace_of_another_controller_is_not_sanitized(void **state)
 {
 	static const char *const three[] = {"eui.1", "eui.2", "eui.3"};
@@ -406,7 +410,7 @@ static void another_drive_has_a_sanitize_of_its_own(void **state)
 	assert_each("SanitizeBlockErase", WIPE_PURGE, NULL);
 }
 
-/* A drive that no longer lists its namespaces may hold further ones. */
+/* The drive no longer lists its namespaces, so it may have further ones. */
 static void a_drive_that_does_not_repeat_its_list_is_not_sanitized(void **state)
 {
 	(void)state;
@@ -416,7 +420,7 @@ static void a_drive_that_does_not_repeat_its_list_is_not_sanitized(void **state)
 	assert_each("FormatUserData", WIPE_CLEAR, NULL);
 }
 
-/* All namespaces of the drive fail with it; the other drive does not. */
+/* All namespaces of the drive that hangs fail. Those of the other drive do not. */
 static void a_drive_that_hangs_takes_its_namespaces_along(void **state)
 {
 	(void)state;

@@ -26,8 +26,8 @@ static void put(uint8_t *p, size_t n, uint64_t v)
 		p[i] = (uint8_t)v;
 }
 
-/* As large as the drive, with its backup table, and with space for a further partition. Noise and
- * zeros alternate, in runs of 1 MiB. */
+/* Makes an image as large as the drive: with a backup partition table, space for a further
+ * partition, and noise and zeros in alternating runs of 1 MiB. */
 static void make_image(void)
 {
 	struct gpt g = {.block = 512,
@@ -99,7 +99,7 @@ static void put_image(size_t bytes)
 	}
 }
 
-/* Power may be lost at any moment, and an old image must not boot either. */
+/* Power may be lost at any moment: then neither the new image nor an older one must boot. */
 static void until_it_is_finished_the_drive_has_no_table(void **state)
 {
 	static const uint8_t digest[CRYPTO_SHA256] = {1};
@@ -109,7 +109,8 @@ static void until_it_is_finished_the_drive_has_no_table(void **state)
 	int64_t at, bytes;
 
 	(void)state;
-	machine_poke(&m, NAME, image, GPT_HEAD, 0); /* tables of another image */
+	/* The drive has the partition tables of an older image. */
+	machine_poke(&m, NAME, image, GPT_HEAD, 0);
 	machine_poke(&m, NAME, image + DRIVE - GPT_HEAD, GPT_HEAD, DRIVE - GPT_HEAD);
 	assert_true(has_table());
 	put_image(DRIVE);
@@ -128,7 +129,7 @@ static void until_it_is_finished_the_drive_has_no_table(void **state)
 	free(got);
 }
 
-/* A run of zeros must count as progress, so that the guard does not give the drive up. */
+/* A run of zeros counts as progress, so that the watchdog does not give up the drive. */
 static void zeros_that_are_written_later_are_a_sign_of_life_now(void **state)
 {
 	struct err e;
@@ -172,7 +173,7 @@ static void what_is_larger_than_the_drive_is_refused(void **state)
 	assert_int_equal(e.kind, ERR_CAPACITY);
 }
 
-/* The failure is reported late, but always, and later calls fail too. */
+/* The failure of a write is reported by a later call, and by all calls after that. */
 static void a_write_that_fails_is_never_forgotten(void **state)
 {
 	struct err e;
@@ -181,7 +182,8 @@ static void a_write_that_fails_is_never_forgotten(void **state)
 	m.host.ring = &flaky_ops;
 	target_free(t);
 	t = target_new(&m.host, &drive, (const uint8_t[32]){7}, &written);
-	flaky.bad_at = (19 << 20) + 5000; /* in the last but one piece that is not zeros */
+	/* This offset is in the last but one piece that is not zeros. */
+	flaky.bad_at = (19 << 20) + 5000;
 	assert_ok(target_open(t, &e), &e);
 	for (size_t at = 0; at < 20 << 20; at += TARGET_PIECE) {
 		uint8_t *piece = target_buffer(t, &e);
@@ -196,7 +198,8 @@ static void a_write_that_fails_is_never_forgotten(void **state)
 	assert_false(has_table());
 }
 
-/* The drive's contents changed: the samples detect it, and no table is written. */
+/* The drive's content is changed after the write. The samples detect the change, and no partition
+ * table is written. */
 static void a_drive_that_loses_what_was_written_does_not_settle(void **state)
 {
 	uint8_t *other = dio_buffer(16 << 20);
@@ -205,7 +208,8 @@ static void a_drive_that_loses_what_was_written_does_not_settle(void **state)
 	(void)state;
 	memset(other, 0x77, 16 << 20);
 	put_image(20 << 20);
-	assert_ok(target_settle(t, &e), &e); /* nothing is in flight */
+	/* All writes have ended, so the change below is not overwritten. */
+	assert_ok(target_settle(t, &e), &e);
 	machine_poke(&m, NAME, other, 16 << 20, 2 << 20);
 	assert_int_equal(target_settle(t, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);

@@ -1,5 +1,5 @@
-/* A drive that is locked by its owner is detected over each transport, and is not reported as
- * failed. */
+/* Tests that a drive which its owner has locked (TCG Opal) is detected over each transport, and is
+ * reported as locked, not as failed. */
 #include "wipe/tcg.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static uint32_t length;
 static bool refuses, deaf;
 static int (*identify)(int fd, struct nvme_passthru_cmd *c);
 
-/* Two features: TPer, and Locking. */
+/* Writes a Level 0 Discovery response with the two features TPer and Locking. */
 static void discovery(uint8_t *out)
 {
 	static const uint8_t features[] = {0, 1, 0x10, 12, 1, 0, 0, 0, 0,    0,
@@ -87,11 +87,11 @@ static void a_lock_is_seen_over_each_transport(void **state)
 		uint8_t flags;
 		bool locked;
 	} rows[] = {
-		{0x01, false},		      /* no owner */
-		{0x03, false},		      /* ranges exist, and none is locked */
-		{0x07, true},  {0x05, false}, /* locking is not enabled */
-		{0x13, true},		      /* the shadow MBR is shown */
-		{0x33, false},		      /* the shadow MBR is no longer shown */
+		{0x01, false},		      /* Locking has no owner. */
+		{0x03, false},		      /* Locking ranges exist, but none is locked. */
+		{0x07, true},  {0x05, false}, /* Locking is not enabled. */
+		{0x13, true},  /* The shadow MBR is shown instead of the drive's content. */
+		{0x33, false}, /* The shadow MBR is enabled but no longer shown. */
 	};
 
 	(void)state;
@@ -107,7 +107,7 @@ static void a_lock_is_seen_over_each_transport(void **state)
 		refuses = false;
 	}
 	assert_false(tcg_locked(&erasing.machine.host, 0, "MMC", page));
-	/* Features beyond the reported length are ignored. */
+	/* Features beyond the length in the header are ignored. */
 	length = 48 + 16;
 	assert_false(tcg_locked(&erasing.machine.host, 0, "SAS", page));
 	length = 0;
@@ -121,7 +121,7 @@ static void a_drive_that_takes_no_canaries_is_asked_whether_it_is_locked(void **
 	for (int locked = 0; locked < 3; locked++) {
 		erasing_teardown(state);
 		setup(state);
-		deaf = locked == 2; /* does not support Security Receive */
+		deaf = locked == 2; /* The third drive does not support Security Receive. */
 		erasing.machine.host.ring = &flaky_ops;
 		flaky.bad_at = 0;
 		flags = locked ? 0x07 : 0x03;
@@ -131,7 +131,7 @@ static void a_drive_that_takes_no_canaries_is_asked_whether_it_is_locked(void **
 	}
 }
 
-/* Zones accept only sequential writes, so canaries cannot be at unpredictable positions. */
+/* Zones accept only sequential writes, so canaries cannot be written at unpredictable positions. */
 static void a_drive_of_zones_is_named_as_one(void **state)
 {
 	struct err e;

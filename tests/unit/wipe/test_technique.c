@@ -1,4 +1,4 @@
-/* Claims that a record may make: technique, level, last answer, time. */
+/* Tests which combinations of technique, level, last answer and time a record may claim. */
 #include "wipe/evidence.h"
 
 #include "base/mem.h"
@@ -88,7 +88,7 @@ static void no_drive_is_done_sooner_than_it_can_be(void **state)
 		{"NVMe", "FormatUserData", false, 30 * TB, 2000},
 		{"NVMe", "SanitizeBlockErase", false, 30 * TB, 15000},
 		{"SATA", "SecurityEraseEnhanced", false, 2 * TB, 2000},
-		/* self-encrypting disks discard a key */
+		/* A self-encrypting disk only discards a key. */
 		{"SATA", "SecurityErase", true, 20 * TB, 2000},
 		{"SAS", "FormatUnit", true, 20 * TB, 10000},
 		{"SAS", "WriteSame", true, 20 * TB, 20000000},
@@ -100,7 +100,7 @@ static void no_drive_is_done_sooner_than_it_can_be(void **state)
 		{"SATA", "Overwrite", false, 2 * TB, 2000000},
 		{"SATA", "Overwrite", true, 20 * TB, 20000000},
 		{"MMC", "Overwrite", false, TB / 10, 100000},
-		/* a virtual disk only claims to spin */
+		/* A virtual disk may report wrongly that it spins. */
 		{"Virtio", "Overwrite", true, 32 * TB, 1000000},
 	};
 	struct evidence_device tiny = drive("SanitizeCryptoErase", WIPE_PURGE);
@@ -126,7 +126,8 @@ static void whole_seconds_count_for_the_longest_that_it_may_have_been(void **sta
 	struct evidence ev = {.start_time = 1000, .end_time = 2000};
 
 	(void)state;
-	/* one second is less than a key erase needs */
+	/* 1.999 s is the longest time between the two whole seconds; that may be enough for a key
+	 * erase. */
 	assert_int_equal(evidence_took_ms(&ev), 1999);
 	ev.end_time = 0;
 	assert_true(evidence_took_ms(&ev) < 0);

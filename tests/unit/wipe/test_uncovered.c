@@ -1,4 +1,4 @@
-/* Parts that retain a tenant's data and are not drives are named. */
+/* Tests that parts which retain a tenant's data and are not drives are named. */
 #include "wipe/uncovered.h"
 
 #include <stdio.h>
@@ -37,7 +37,8 @@ static void write_bytes(const char *path, const void *data, size_t n)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* One range of volatile memory and two of persistent memory, of 1 and 2 GiB. */
+/* Builds an ACPI NFIT table with one range of volatile memory and two ranges of persistent memory,
+ * of 1 and 2 GiB; returns its length. */
 static size_t nfit(uint8_t *out)
 {
 	static const uint8_t guid[] = {0x79, 0xd3, 0xf0, 0x66, 0xf3, 0xb4, 0x74, 0x40,
@@ -50,7 +51,7 @@ static size_t nfit(uint8_t *out)
 		s[2] = 56;
 		memcpy(s + 16, guid, sizeof(guid));
 		s[16] ^= i == 0;
-		s[43] = (uint8_t)(i << 6); /* i GiB */
+		s[43] = (uint8_t)(i << 6); /* The length of the range is i GiB. */
 	}
 	return 40 + 3 * 56;
 }
@@ -92,7 +93,7 @@ static void persistent_memory_is_named_unless_it_is_a_drive(void **state)
 	assert_listed(&seen, "NVDIMM 2147483648");
 	drive.bytes *= 3;
 	assert_listed(&seen, "");
-	/* A truncated structure, or one with an invalid length, ends the reading. */
+	/* The reader stops at a truncated structure, or at one with an invalid length. */
 	seen.drives.n = 0;
 	write_bytes("sys/firmware/acpi/tables/NFIT", table, n - 1);
 	assert_listed(&seen, "NVDIMM 1073741824");

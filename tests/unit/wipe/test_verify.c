@@ -1,4 +1,4 @@
-/* What canaries depend on. What canaries and samples find: test_erase_verify.c. */
+/* Tests what canaries depend on. test_erase_verify.c tests what canaries and samples find. */
 #include "wipe/verify.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #define BYTES (8 << 20)
 #define NAME "nvme0n1"
 
-/* A drive or its owner could fake canaries that are predictable. */
+/* A drive or its owner could fake predictable canaries, so pattern and positions depend on order
+ * and drive. */
 static void canaries_and_their_places_are_of_one_order_and_one_drive(void **state)
 {
 	OWN(secret) now = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
@@ -34,8 +35,8 @@ static void canaries_and_their_places_are_of_one_order_and_one_drive(void **stat
 		assert_int_equal(verify_plant(&v, &e), 64);
 		assert_int_equal(verify_find(&others[i], NULL), 0);
 		assert_int_equal(verify_find(&v, NULL), 64);
-		/* Except in the first and the last block, the others' canaries are at other
-		 * positions. */
+		/* Except for the first and the last block, the canaries of another order or drive
+		 * are at other positions. */
 		assert_int_equal(verify_plant(&others[i], &e), 64);
 		assert_in_range(verify_find(&v, NULL), 32, 62);
 	}
@@ -44,7 +45,7 @@ static void canaries_and_their_places_are_of_one_order_and_one_drive(void **stat
 	machine_done(&machine);
 }
 
-/* Moves all data forward by `by` bytes. */
+/* Moves the whole content of the drive towards its end by `by` bytes. */
 static void move_all(struct machine *m, size_t by)
 {
 	uint8_t *all = mem_calloc(BYTES, 1);
@@ -54,7 +55,7 @@ static void move_all(struct machine *m, size_t by)
 	free(all);
 }
 
-/* All data still exists, at other positions. */
+/* All data still exists, but at other positions. */
 static void data_that_was_moved_is_not_erased(void **state)
 {
 	static const size_t by[] = {100, 512, 4096, 8 * 4096, 100 * 4096 + 7};
@@ -63,9 +64,9 @@ static void data_that_was_moved_is_not_erased(void **state)
 	uint8_t *all = mem_alloc(BYTES);
 
 	(void)state;
-	/* An empty drive, where only canaries show the move; and a drive full of compressed data,
-	 * which looks like noise (moved by whole blocks, because a block is recognised by its
-	 * fingerprint). */
+	/* First an empty drive, on which only canaries show the move. Then a drive full of
+	 * compressed data, which looks like noise: it is moved by whole blocks, because a block is
+	 * recognised by its fingerprint. */
 	for (size_t i = 0; i < 2 * sizeof(by) / sizeof(*by); i++) {
 		bool full = i % 2 && by[i / 2] % VERIFY_BLOCK == 0;
 		struct verify_counts n;
@@ -89,8 +90,8 @@ static void data_that_was_moved_is_not_erased(void **state)
 		move_all(&machine, by[i / 2]);
 		verify_sample(&v, VERIFY_CHANGED, 500, (const uint8_t(*)[16])prints,
 			      EVIDENCE_EDGE_READS + 500, &n);
-		/* After a move within a block, each canary's position still contains part of the
-		 * canary. */
+		/* If data moves by less than a block, the position of each canary still contains a
+		 * part of the canary. */
 		if (by[i / 2] < VERIFY_BLOCK)
 			assert_int_equal(verify_find(&v, NULL), 64);
 		assert_int_equal(n.unreadable, 0);
@@ -140,7 +141,7 @@ static void one_sector_of_a_canary_amid_noise_is_found_at_any_offset(void **stat
 	free(prints);
 }
 
-/* Another boot knows only the nonce. */
+/* A later boot knows only the nonce of the wipe, not the canaries' earlier content. */
 static void what_a_drive_forgot_is_seen_again(void **state)
 {
 	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
@@ -160,7 +161,7 @@ static void what_a_drive_forgot_is_seen_again(void **state)
 
 	for (size_t k = 0; k < BYTES; k += CRYPTO_SHA256)
 		crypto_sha256(&k, sizeof(k), noise + k);
-	memset(block, 's', sizeof(block)); /* the stamp */
+	memset(block, 's', sizeof(block)); /* The first block contains the clean stamp. */
 	for (int i = 0; i < 2; i++) {
 		machine_poke(&machine, NAME, i ? noise : all, BYTES, 0);
 		machine_poke(&machine, NAME, block, sizeof(block), 0);
@@ -170,7 +171,7 @@ static void what_a_drive_forgot_is_seen_again(void **state)
 		verify_again(&v, VERIFY_CONSTANT, &n);
 		assert_int_equal(n.clean, i ? 0 : EVIDENCE_AGAIN_READS);
 	}
-	/* The canaries were written first, and zeros last; the zeros are lost. */
+	/* The canaries were written first and the zeros last; the drive lost the zeros. */
 	assert_int_equal(verify_plant(&v, &e), 64);
 	for (int i = 0; i < 2; i++) {
 		verify_again(&v, i ? VERIFY_CONSTANT : VERIFY_NOISE, &n);
@@ -178,7 +179,7 @@ static void what_a_drive_forgot_is_seen_again(void **state)
 		machine_poke(&machine, NAME, all, BYTES, 0);
 		assert_int_equal(verify_plant(&v, &e), 64);
 	}
-	/* Only the end of the drive is lost, as if it was still in a cache. */
+	/* The drive lost only the zeros at its end, as if they were still in its cache. */
 	machine_poke(&machine, NAME, all, BYTES, 0);
 	machine_poke(&machine, NAME, "tenant", 6, BYTES - 4096 * 3);
 	verify_again(&v, VERIFY_CONSTANT, &n);

@@ -34,21 +34,21 @@ static struct world {
 	uint8_t *served;
 	size_t nserved;
 	unsigned requests;
-	/* Breaks the first reply after this number of bytes; 0: never. */
+	/* Number of bytes after which the first reply breaks; 0: never */
 	size_t cut;
 	bool cut_always;
-	/* Always serves the whole file. */
+	/* True: the server ignores Range and always serves the whole file */
 	bool no_range;
-	/* The file is longer by this number of bytes at later requests. */
+	/* Number of bytes by which the file is longer at later requests */
 	size_t grows;
-	/* The file changes at later requests. */
+	/* True: the file changes at later requests */
 	bool changes;
-	/* Sends a byte each 20 s after `cut` bytes. */
+	/* True: after `cut` bytes the server sends one byte every 20 s */
 	bool trickles;
 	struct loop_timer drip;
 	struct httpd_req *dripping;
 	unsigned drops;
-	/* Status instead of the file; 0: serve the file. */
+	/* HTTP status that is returned instead of the file; 0: serve the file */
 	int status;
 	struct writer *w;
 	unsigned dones;
@@ -117,7 +117,7 @@ static void on_image(struct httpd_req *q, void *arg)
 		if (w.changes)
 			w.served[w.nserved / 2 + 5] ^= 1;
 	}
-	if (w.grows && w.requests == 1) { /* a real HTTP listener adds this header */
+	if (w.grows && w.requests == 1) { /* Adds the header that a real HTTP listener adds. */
 		char length[24];
 
 		str_format(length, sizeof(length), "%zu", w.nserved);
@@ -133,7 +133,7 @@ static void on_image(struct httpd_req *q, void *arg)
 		httpd_reply_content(q, &c);
 }
 
-/* Writes a number, little endian. */
+/* Writes the number v in n bytes, little endian. */
 static void put(uint8_t *p, size_t n, uint64_t v)
 {
 	for (size_t i = 0; i < n; i++, v >>= 8)
@@ -258,7 +258,7 @@ static void check_image(const uint8_t *image)
 	if (w.reason)
 		fail_msg("%s: %s", w.reason, w.err.text);
 	machine_peek(&w.m, NAME, got, DRIVE, 0);
-	/* Everything except the tables, including runs of zeros. */
+	/* Compares everything except the tables, including runs of zeros. */
 	assert_memory_equal(got + (1 << 20), image + (1 << 20), IMAGE - (2 << 20));
 	assert_ok(gpt_read(&g, got, 512, DRIVE, &e), &e);
 	assert_true(gpt_find(&g, TARGET_CIDATA, &at, &bytes));
@@ -301,7 +301,7 @@ static void a_compressed_image_arrives_whole(void **state)
 	free(image);
 }
 
-/* Compresses the image in frames of n bytes, each after a skippable frame, like pzstd. */
+/* Compresses the image in frames of n bytes, each after a skippable frame, as pzstd does. */
 static void compress_in_frames(size_t n)
 {
 	size_t cap = ZSTD_compressBound(IMAGE) + IMAGE / n * 64 + 4096, len = 0;
@@ -323,8 +323,8 @@ static void compress_in_frames(size_t n)
 	w.nserved = len;
 }
 
-/* pzstd and `cat a.zst b.zst` create several frames: of whole pieces, of odd sizes, small ones that
- * share a chunk, and ones too large to be unpacked in parallel. */
+/* pzstd and `cat a.zst b.zst` create several frames. The sizes give frames of whole pieces, of odd
+ * sizes, small ones that share a chunk, and large ones that cannot be unpacked in parallel. */
 static void frames_one_after_another_are_one_image(void **state)
 {
 	static const size_t sizes[] = {2 << 20, (1 << 20) + 4096, 1234567, 5000, 20 << 20};
@@ -341,7 +341,7 @@ static void frames_one_after_another_are_one_image(void **state)
 	free(image);
 }
 
-/* Also while the writer accepts no data. */
+/* The connection breaks at many offsets, also while the writer accepts no data. */
 static void frames_survive_a_broken_connection(void **state)
 {
 	uint8_t *image = make_image();
@@ -363,7 +363,7 @@ static void a_damaged_frame_among_many_is_refused(void **state)
 {
 	(void)state;
 	compress_in_frames(1 << 20);
-	/* Damaged before the digest was computed, so the digest matches. */
+	/* The data was damaged before the digest was computed, so the digest matches. */
 	memset(w.served + w.nserved / 2, 0xff, 64);
 	start(1, NULL);
 	finish();
@@ -510,7 +510,7 @@ static void an_image_cut_short_is_refused(void **state)
 
 	(void)state;
 	crypto_sha256(w.served, IMAGE, d);
-	w.nserved = 20 << 20; /* Content-Length is shorter too */
+	w.nserved = 20 << 20; /* The file itself is shorter, so Content-Length is, too. */
 	start(0, crypto_digest_text(d, text));
 	finish();
 	assert_string_equal(w.reason, "ImageMismatch");
@@ -596,7 +596,7 @@ static void a_drive_of_another_size_is_not_written(void **state)
 	assert_int_equal(machine_residue(&w.m, NAME), DRIVE >> 20);
 }
 
-/* At any moment: jobs in progress end cleanly. */
+/* Frees the writer at many different moments. Jobs in progress must end cleanly. */
 static void a_writer_can_be_freed_at_any_moment(void **state)
 {
 	for (int64_t ms = 0; ms < 400; ms += 7) {
@@ -629,7 +629,8 @@ static void done_and_stop(const char *reason, const struct err *e, void *arg)
 	loop_stop(w.loop);
 }
 
-/* On the simulated loop jobs run one after the other; here they run in parallel. */
+/* On the simulated loop, jobs run one after the other; here they run in parallel on real
+ * threads. */
 static void write_on_threads(void **state, size_t frames)
 {
 	uint8_t *image = make_image(), d[CRYPTO_SHA256];
@@ -661,7 +662,7 @@ static void write_on_threads(void **state, size_t frames)
 		check_image(image);
 	}
 	free(image);
-	/* loop_run() in teardown needs an event that ends it. */
+	/* loop_run() in teardown returns only after an event stops the loop. */
 	http_free(w.http);
 	w.http = NULL;
 	loop_defer_init(&stop, w.server, on_limit, NULL);
