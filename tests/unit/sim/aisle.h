@@ -15,16 +15,16 @@
 #include "sim/rack.h"
 
 /*
- * aisle: one machine without a rack: a simulated loop, an in-memory network, and the functions of
- * sim/rack.h that a machine calls. It defines those functions, so each test program can include it
- * only once.
+ * aisle: one simulated machine without a rack: a simulated loop, an in-memory network, and the
+ * functions of sim/rack.h that a machine calls. This header defines those functions, so each test
+ * program can include it only once.
  */
 struct sim_rack {
 	struct sim_rack_spec spec;
 	struct loop_group *group;
 	const char *segment;
 	const struct sim_dialect *dialect;
-	/* Fault that applies to the next `faults` calls. */
+	/* Phase and name of the fault that applies to the next `faults` calls */
 	const char *fault_when, *fault_what;
 	int faults;
 };
@@ -34,7 +34,7 @@ struct aisle {
 	struct loop_group *g, *server_g;
 	struct http_mem_net *net;
 	struct http *http;
-	/* HTTP server of the test. */
+	/* HTTP server that the test uses */
 	struct httpd *d;
 	struct sim_rack rack;
 	struct sim_machine m;
@@ -103,7 +103,7 @@ static inline void aisle_place(struct aisle *f)
 	assert_int_equal(f->m.problem.kind, ERR_NONE);
 }
 
-/* data: the machine's state is stored in files. */
+/* Creates an aisle. data: the machine's state is stored in files. */
 static inline struct aisle *aisle_new(bool data)
 {
 	struct aisle *f = mem_new(struct aisle);

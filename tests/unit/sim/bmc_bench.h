@@ -12,8 +12,8 @@
 #include "sim/rack.h"
 
 /*
- * bmc_bench: a rack of two machines on a simulated loop, and one request at a time to the BMC of
- * the first machine.
+ * bmc_bench: a simulated rack of two machines on a simulated loop. A test sends one request at a
+ * time to the BMC of the first machine.
  */
 #define BMC "https://127.10.0.2:8443"
 #define SYSTEM "/redfish/v1/Systems/1"
@@ -37,7 +37,7 @@ struct bench {
 	struct sim_rack *rack;
 	struct sim_machine *m;
 	char token[80];
-	/* Result of the last call. */
+	/* Result of the last call */
 	bool done;
 	int status;
 	struct err err;
@@ -141,8 +141,8 @@ static inline bool is_done(void *arg)
 	return ((struct bench *)arg)->done;
 }
 
-/* Sends a request; header: "Name: value" or NULL. Returns the status, or 0 without an answer within
- * a minute. */
+/* Sends a request and waits for up to a minute. header: "Name: value" or NULL. Returns the HTTP
+ * status; 0: no answer came. */
 static inline int call(struct bench *b, const char *method, const char *path, const char *body,
 		       const char *header)
 {
@@ -197,7 +197,7 @@ static inline void pass(struct bench *b, int64_t ms)
 	loop_sim_run_until(b->loop, loop_now(b->loop) + ms);
 }
 
-/* Returns the MessageId of message n, without registry and version. */
+/* Returns the MessageId of message n in the last answer, without registry and version. */
 static inline const char *message(struct bench *b, size_t n)
 {
 	const json_t *j = json_array_get(json_at(b->json, "error", "@Message.ExtendedInfo"), n);

@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "sim/ec2.h"
 
-/* ec2_rig: the simulated EC2, and a client that posts forms to it and reads values from the
- * answers. */
+/* ec2_rig: the simulated EC2 service, and a client that posts forms to the service and reads values
+ * from its answers. */
 #define EC2_ORIGIN "https://ec2.example"
 #define EC2_RUN "Action=RunInstances&ImageId=ami-1&InstanceType=g6.xlarge&MinCount=1&MaxCount=1&"
 #define EC2_LIST "Action=DescribeInstances&"
@@ -99,7 +99,8 @@ static inline void ec2_pass(struct ec2_rig *r, int64_t ms)
 	loop_sim_run_until(r->loop, loop_now(r->loop) + ms);
 }
 
-/* Returns the status, or 0 if the connection broke; takes one second of loop time. */
+/* Sends a request and runs for one second of loop time. Returns the HTTP status; 0: the connection
+ * broke. */
 static inline int ec2_send(struct ec2_rig *r, const char *path, const char *body,
 			   const struct http_header *headers, size_t n)
 {
@@ -122,7 +123,7 @@ static inline int ec2_send(struct ec2_rig *r, const char *path, const char *body
 	return r->status;
 }
 
-/* action: a form without Version. */
+/* Posts the form `action`, to which Version is added; returns the HTTP status. */
 static inline int ec2_ask(struct ec2_rig *r, const char *action)
 {
 	char *form = mem_printf("%s%sVersion=2016-11-15", action, str_ends(action, "&") ? "" : "&");
@@ -132,7 +133,8 @@ static inline int ec2_ask(struct ec2_rig *r, const char *action)
 	return status;
 }
 
-/* Returns the text of element n (from 0) of that name; "" if there is none. */
+/* Returns the text of the n-th (from 0) element with this name in the last answer; "" if there is
+ * none. */
 static inline const char *ec2_nth(struct ec2_rig *r, const char *element, unsigned n)
 {
 	char open[80];
@@ -164,7 +166,7 @@ static inline unsigned ec2_count(const struct ec2_rig *r, const char *element)
 	return n;
 }
 
-/* Returns the error code of the answer; "" means success. */
+/* Posts the form and returns the error code of the answer; "" means success. */
 static inline const char *ec2_error(struct ec2_rig *r, const char *action)
 {
 	ec2_ask(r, action);

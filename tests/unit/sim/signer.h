@@ -7,21 +7,21 @@
 #include "tests/unit/sim/town.h"
 
 /*
- * signer: the certificates API of a cluster with its approver and signer, in front of a town's API
- * server. It reads requests as kube-controller-manager does, with OpenSSL only. Each test program
- * can include it only once.
+ * signer: the certificates API of a cluster with its approver and signer, in front of the API
+ * server of a town (town.h). It reads requests as kube-controller-manager does, but with OpenSSL
+ * only. Each test program can include it only once.
  */
 #define SIGNER_REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 struct signer {
 	struct town *town;
-	/* Name -> object. */
+	/* CertificateSigningRequests by name */
 	json_t *requests;
-	/* Number of created requests. */
+	/* Number of requests that were created */
 	unsigned posts;
-	/* Condition that each request gets; NULL: nobody approves or denies. */
+	/* Condition that each request gets; NULL: requests are neither approved nor denied */
 	const char *verdict;
-	/* Signs a key that was not requested. */
+	/* True: signs a key other than the requested one */
 	bool other_key;
 };
 static struct signer signer;
@@ -41,7 +41,8 @@ static inline X509_REQ *signer_read(const json_t *request)
 	return q;
 }
 
-/* Returns the subject of a request: "O = system:nodes, CN = system:node:claim-1". */
+/* Writes the subject of a request to out and returns it, such as "O = system:nodes, CN =
+ * system:node:claim-1". */
 static inline const char *signer_subject(const json_t *request, char out[static 200])
 {
 	X509_REQ *q = signer_read(request);
@@ -67,7 +68,7 @@ static inline EVP_PKEY *signer_ca_key(void)
 	return pkey;
 }
 
-/* Returns the signed certificate, PEM, in base64. */
+/* Returns the signed certificate as base64 of PEM; the caller frees it. */
 static inline char *signer_sign(const json_t *request)
 {
 	X509_REQ *q = signer_read(request);
@@ -103,7 +104,7 @@ static inline void signer_answer(struct httpd_req *q, int status, const json_t *
 	free(text);
 }
 
-/* True if the request has the bootstrap token of the town; otherwise answers 401. */
+/* True if q has the bootstrap token of the town; otherwise answers 401. */
 static inline bool signer_admits(struct httpd_req *q)
 {
 	OWN(secret) bearer = httpd_bearer(q);

@@ -7,7 +7,8 @@
 #include "wipe/proto.h"
 #include "tests/data/pems.h"
 
-/* controller/agent/endpoint.h, drover's side of the protocol, checks the simulated agent. */
+/* Checks the simulated agent with drover's own side of the protocol
+ * (controller/agent/endpoint.h). */
 #define DROVER "https://10.1.0.5:8443"
 #define MEDIA "http://10.0.8.2:8080"
 #define IMAGES "http://images:80"
@@ -29,7 +30,7 @@ static void on_seat(void *arg)
 	(void)arg;
 }
 
-/* 100 KiB of other data, the boot block, 100 KiB more. */
+/* Creates a boot medium: 100 KiB of other data, the boot block, 100 KiB of other data. */
 static void make_medium(struct office *o)
 {
 	char *text = mem_alloc(300000);
@@ -110,7 +111,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Powers the machine on with the medium; the agent is connected within 10 s. */
+/* Powers the machine on with the medium and runs for 10 s, in which the agent connects. */
 static void boot(struct office *o, const char *operation, int64_t fence)
 {
 	struct sim_machine *m = &o->f->m;
@@ -206,7 +207,8 @@ static void an_agent_cut_off_by_the_switch_is_silent_and_comes_back(void **state
 
 	o->f->rack.segment = "";
 	boot(o, "op-1", 17);
-	assert_int_not_equal(o->f->m.doing, SIM_AGENT); /* the medium was not even fetched */
+	/* The agent does not run, because the firmware could not even fetch the medium. */
+	assert_int_not_equal(o->f->m.doing, SIM_AGENT);
 	sim_machine_cut(&o->f->m);
 	o->f->rack.segment = "provisioning";
 	boot(o, "op-1", 17);
@@ -249,7 +251,8 @@ static void an_inspection_shows_a_server_with_eight_h100(void **state)
 	assert_string_equal(r->inventory->nics.v[0].mac, o->f->m.mac);
 }
 
-/* A route determines from where an address is reachable; the rack does not know other addresses. */
+/* Routes determine from which segments an address is reachable. A probe of an address without a
+ * route is reported as not asked. */
 static void a_probe_answers_by_the_rack_s_routes(void **state)
 {
 	static const struct sim_route routes[] = {{"tenant/team-a", "https://10.20.0.10:6443"},
@@ -317,7 +320,7 @@ static void a_wipe_leaves_nothing_and_tells_how_far_it_is(void **state)
 	assert_true(p->done_bytes > 200 << 20);
 	assert_int_equal(p->total_bytes, 2ll << 30);
 	assert_int_equal(p->bytes_per_s, 200 << 20);
-	/* the secret is at 500 MiB, which the erase reaches after 5 s */
+	/* The secret is at 500 MiB of the drive, which the erase reaches after 5 s. */
 	assert_true(holds_secret(o));
 	r = result(o, "op-1/wipe", 60000);
 	assert_int_equal(r->state, PROTO_DONE);
@@ -500,7 +503,8 @@ static void a_lower_fence_is_refused(void **state)
 
 	boot(o, "op-1", 17);
 	obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT});
-	agent_session_open(o->seat, "op-1", 1, 16); /* the previous leader */
+	/* The session of the previous leader, whose fence is lower. */
+	agent_session_open(o->seat, "op-1", 1, 16);
 	agent_session_await(o->seat, AGENT_DUE);
 	r = obey(o, "j", (struct proto_order){.kind = PROTO_INSPECT});
 	assert_int_equal(r->state, PROTO_FAILED);
@@ -520,7 +524,7 @@ static void the_same_id_gets_the_same_result_without_being_done_again(void **sta
 	wipe(o);
 	scribble(o);
 	obey(o, "op-1/look", (struct proto_order){.kind = PROTO_INSPECT});
-	r = wipe(o); /* the order is repeated by a leader that does not know the result */
+	r = wipe(o); /* A leader that does not know the result repeats the order. */
 	assert_int_equal(r->state, PROTO_DONE);
 	assert_int_equal(r->devices.v[0].level, WIPE_PURGE);
 	assert_true(holds_secret(o));

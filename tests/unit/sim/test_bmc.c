@@ -1,7 +1,7 @@
 #include "tests/unit/sim/bmc_bench.h"
 
 /*
- * The simulated BMC alone, request by request.
+ * Tests the simulated BMC alone, request by request.
  */
 /* --- protocol --------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static void the_root_is_open_and_the_rest_is_not(void **state)
 	end(&b);
 }
 
-/* Follows every link: each must lead to a resource with its own @odata.id and type. */
+/* Follows every link in j. Each must lead to a resource with its own @odata.id and type. */
 static void follow(struct bench *b, json_t *known, const json_t *j)
 {
 	const char *name;
@@ -158,7 +158,7 @@ static void an_etag_guards_what_it_was_read_from(void **state)
 	assert_int_equal(call(&b, "PATCH", SYSTEM, "{\"AssetTag\":\"c\"}", "If-Match: *"), 200);
 	assert_int_equal(call(&b, "GET", SYSTEM, NULL, match), 200);
 	assert_string_equal(json_str_at(b.json, "AssetTag"), "c");
-	/* The clock is not part of the ETag. */
+	/* The BMC's clock is not part of the ETag. */
 	assert_int_equal(get(&b, "/redfish/v1/Managers/1"), 200);
 	str_format(match, sizeof(match), "If-None-Match: %s", b.etag);
 	pass(&b, 5000);
@@ -181,7 +181,7 @@ static void power_and_boot_do_what_they_are_told(void **state)
 	assert_string_equal(b.m->boot_target, "UefiHttp");
 	assert_string_equal(b.m->boot_enabled, "Once");
 	assert_string_equal(b.m->http_boot_uri, "http://10.0.0.9/x");
-	/* Target None and Enabled Disabled mean the same. */
+	/* Target None and Enabled Disabled mean the same: setting one sets the other. */
 	assert_int_equal(call(&b, "PATCH", SYSTEM,
 			      "{\"Boot\":{\"BootSourceOverrideTarget\":\"None\"}}", NULL),
 			 200);
@@ -208,7 +208,7 @@ static void power_and_boot_do_what_they_are_told(void **state)
 	assert_string_equal(json_str_at(b.json, "PowerState"), "On");
 	assert_string_equal(json_str_at(b.json, "BootProgress", "LastState"),
 			    "SystemHardwareInitializationComplete");
-	/* The firmware resets Once when it has read the override. */
+	/* The firmware resets the override Once as soon as it has read it. */
 	pass(&b, 5000);
 	get(&b, SYSTEM);
 	assert_string_equal(json_str_at(b.json, "Boot", "BootSourceOverrideTarget"), "None");
@@ -284,7 +284,8 @@ static void sessions_are_few_and_end(void **state)
 		call(&b, "PATCH", "/redfish/v1/SessionService", "{\"SessionTimeout\":60}", NULL),
 		200);
 	pass(&b, 50000);
-	assert_int_equal(get(&b, SYSTEM), 200); /* the session was used in between */
+	/* The session stays valid, because it was used in between. */
+	assert_int_equal(get(&b, SYSTEM), 200);
 	pass(&b, 50000);
 	assert_int_equal(get(&b, SESSIONS), 200);
 	assert_int_equal(json_int_at(b.json, "Members@odata.count"), 1);
@@ -376,7 +377,7 @@ static void what_takes_time_becomes_a_task_on_request(void **state)
 	assert_string_equal(json_str_at(b.json, "TaskState"), "Completed");
 	assert_int_equal(json_int_at(b.json, "PercentComplete"), 100);
 	assert_int_equal(get(&b, monitor), 204);
-	/* A PowerCycle ends when the power is on again, not when it is off. */
+	/* The task of a PowerCycle ends when the power is on again, not when it is off. */
 	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"PowerCycle\"}", ASYNC), 202);
 	pass(&b, 700);
 	assert_false(b.m->on);
@@ -471,7 +472,7 @@ static void events_stream_to_whoever_listens(void **state)
 	assert_non_null(strstr(l[0].text, "id: 1\ndata: {"));
 	assert_non_null(strstr(l[0].text, "PowerStateChanged"));
 	assert_non_null(strstr(l[0].text, SYSTEM));
-	/* A client that disconnects frees its stream; a fifth stream is refused. */
+	/* The stream of a client that disconnects becomes free. A fifth stream is refused. */
 	http_cancel(q);
 	pass(&b, 1000);
 	b.token[0] = '\0';

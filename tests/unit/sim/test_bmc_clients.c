@@ -4,7 +4,8 @@
 #include "redfish/redfish.h"
 
 /*
- * drover's own Redfish client and provider against the simulated BMC, with and without faults.
+ * Tests drover's own Redfish client and provider against the simulated BMC, with and without
+ * faults.
  */
 #define PIN "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -56,7 +57,7 @@ static void on_plain(const struct err *e, void *arg)
 		o->err = *e;
 }
 
-/* Accepts the System seen last. */
+/* Accepts the System if its UUID is the one that was seen last, or if none was seen yet. */
 static int fits(const struct redfish_system *s, void *arg, struct err *e)
 {
 	const struct seen *o = arg;
@@ -160,7 +161,8 @@ static void it_does_so_where_the_bmc_is_difficult(void **state)
 		"faults: [{machine: gpu-1, what: BmcSlow, value: 3}]",
 		"faults: [{machine: gpu-1, what: LoginMoved, value: 301}]",
 		"faults: [{machine: gpu-1, what: LoginMoved, value: 308}]",
-		"faults: [{machine: gpu-1, what: SessionsFull}]", /* Basic is used instead */
+		/* The client falls back to Basic authentication. */
+		"faults: [{machine: gpu-1, what: SessionsFull}]",
 	};
 
 	(void)state;
@@ -232,7 +234,7 @@ static enum err_kind read_kind(struct bench *b, struct redfish *r, struct seen *
 	return e ? e->kind : ERR_NONE;
 }
 
-/* Every half second until `at`, a call fails at once and no request is sent. */
+/* Every half second until `at`, asserts that a call fails at once and sends no request. */
 static void assert_quiet_until(struct bench *b, struct redfish *r, const unsigned *sent, int64_t at)
 {
 	unsigned before = *sent;
@@ -368,7 +370,8 @@ static void wait_look(struct bench *b, struct look *o)
 	o->done = false;
 }
 
-/* Each call of the provider ends within 60 s, including the first ones. */
+/* Powers the machine up and down by the provider. Each of its calls must end within 60 s, including
+ * the first ones. */
 static void bring_up_and_down(const char *faults)
 {
 	struct provider_machine_spec s = {

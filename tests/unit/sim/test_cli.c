@@ -1,4 +1,4 @@
-/* `drover sim`: the rack as a process, its files, and its messages on wrong usage. */
+/* Tests `drover sim`: the rack as a process, its files, and its messages on wrong usage. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -44,7 +44,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Starts the rack on the first free port from r->port on; the BMCs' addresses are fixed. */
+/* Starts the rack on the first free port from r->port on. The addresses of its BMCs are fixed. */
 static void start(struct rack *r, const char *option)
 {
 	char listen[24];
@@ -98,7 +98,7 @@ static void a_rack_serves_its_bmcs_with_the_password_and_ca_in_its_folder(void *
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 200);
 	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/Systems"), 401);
 	assert_int_equal(ask_bmc(r, ca, password, "/redfish/v1/Systems"), 200);
-	/* a CA of the system does not verify it */
+	/* Without the rack's own CA, the connection fails. */
 	assert_int_equal(ask_bmc(r, NULL, NULL, "/redfish/v1/"), 0);
 	assert_int_equal(program_end(&r->program, SIGTERM), 0);
 	free(password);
@@ -167,7 +167,7 @@ static void a_folder_is_of_one_rack_at_a_time(void **state)
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
-	/* A killed rack leaves no lock. */
+	/* A rack that was killed leaves no lock behind. */
 	assert_int_equal(kill(r->program.pid, SIGKILL), 0);
 	assert_int_equal(waitpid(r->program.pid, NULL, 0), r->program.pid);
 	close(r->program.out);

@@ -33,7 +33,7 @@ static int64_t of_image(struct works *w, const char *image, const char *group, c
 	return -1;
 }
 
-/* The condition that `kubectl rollout status` waits for. */
+/* True if the condition holds for which `kubectl rollout status` waits. */
 static bool is_rolled_out(struct works *w, int64_t replicas)
 {
 	get(w, WEB);
@@ -107,7 +107,7 @@ static void it_scales_up_and_down(void **state)
 	assert_int_equal(count(w, SETS), 1);
 }
 
-/* Counts pods that are not being deleted, and those of them that are Ready. */
+/* Counts the pods that are not being deleted (*all), and those of them that are Ready (*ready). */
 static void count_pods(struct works *w, int64_t *all, int64_t *ready)
 {
 	OWN_JSON pods = items(w, PODS);
@@ -123,7 +123,7 @@ static void count_pods(struct works *w, int64_t *all, int64_t *ready)
 	}
 }
 
-/* Makes one pod Ready at a time, so that each step of the rollout is visible. */
+/* Makes one pod Ready, so that each step of the rollout is visible. */
 static void serve_one(struct works *w)
 {
 	OWN_JSON pods = items(w, PODS);
@@ -144,7 +144,7 @@ static void serve_one(struct works *w)
 
 static const struct {
 	const char *strategy;
-	/* Most and fewest pods during a rollout of 4 replicas. */
+	/* Highest and lowest number of pods during a rollout of 4 replicas */
 	int64_t most, least;
 } bounds[] = {
 	{"{'rollingUpdate':{'maxSurge':1,'maxUnavailable':0}}", 5, 4},
@@ -199,12 +199,12 @@ static void pods_that_serve_nobody_are_replaced_first(void **state)
 	turn(w);
 	assert_int_equal(of_image(w, "broken", "spec", "replicas"), 0);
 	count_pods(w, &all, &ready);
-	assert_int_equal(ready, 3); /* maxUnavailable is 25% of 4 */
+	assert_int_equal(ready, 3); /* One of 4 may be unavailable: maxUnavailable is 25%. */
 	settle(w);
 	assert_true(is_rolled_out(w, 4));
 }
 
-/* A pod that is being deleted may still use its GPUs. */
+/* Recreate must wait, because a pod that is being deleted may still use its GPUs. */
 static void recreate_waits_until_the_old_pods_are_gone(void **state)
 {
 	struct works *w = *state;
@@ -295,7 +295,7 @@ static void a_rollout_that_stands_still_is_told(void **state)
 	assert_true(is(w, WEB, "Progressing"));
 }
 
-/* An undo long after the last rollout gets a full deadline. */
+/* A change long after the last rollout gets a full deadline. */
 static void a_new_rollout_begins_its_deadline_anew(void **state)
 {
 	struct works *w = *state;
@@ -306,7 +306,8 @@ static void a_new_rollout_begins_its_deadline_anew(void **state)
 	settle(w);
 	api_run(&w->r, 600000);
 	set_image(w, "x");
-	for (int i = 0; i < 100; i++) { /* kubectl gives up at the first False */
+	for (int i = 0; i < 100; i++) {
+		/* Progressing is never False, because kubectl gives up at the first False. */
 		api_run(&w->r, 100);
 		assert_true(is(w, WEB, "Progressing"));
 	}
@@ -334,7 +335,8 @@ static void all_goes_with_it_unless_it_is_orphaned(void **state)
 	assert_int_equal(count(w, PODS), 0);
 }
 
-/* A ReplicaSet that does not belong to the Deployment has the name with the computed hash. */
+/* A ReplicaSet that does not belong to the Deployment already has the name with the computed
+ * hash. */
 static void a_name_that_is_taken_makes_another_hash(void **state)
 {
 	struct works *w = *state;

@@ -1,5 +1,5 @@
-/* Deviations of each make: a client that only follows the specification fails with every one of
- * them. */
+/* Tests the deviations of each simulated make of BMC. A client that only follows the specification
+ * fails with every one of them. */
 #include "tests/unit/sim/bmc_bench.h"
 
 #include "sim/dialect.h"
@@ -16,7 +16,7 @@
 struct make {
 	struct sim_dialects dialects;
 	struct bench b;
-	/* Number of downloads of the medium. */
+	/* Number of times that the firmware downloaded the medium */
 	unsigned fetched;
 };
 
@@ -42,7 +42,7 @@ static void speak(struct make *m, const char *name)
 	assert_int_equal(call(&m->b, "PUT", port, "{\"segment\":\"quarantine\"}", NULL), 200);
 }
 
-/* Creates a BMC of the make and logs in. */
+/* Creates a BMC of the make `name` and logs in. */
 static struct bench *log_in_to(struct make *m, const char *name)
 {
 	speak(m, name);
@@ -67,7 +67,7 @@ static int patch(struct bench *b, const char *path, const char *body)
 	return call(b, "PATCH", path, body, NULL);
 }
 
-/* PATCH with the present ETag of the resource. */
+/* Sends a PATCH with the current ETag of the resource; returns the HTTP status. */
 static int patch_tagged(struct bench *b, const char *path, const char *body)
 {
 	char header[80];
@@ -91,7 +91,7 @@ static const char *member_at(struct bench *b, const char *path, const char *name
 	return json_str_at(b->json, name);
 }
 
-/* True if the firmware downloaded the medium. */
+/* Powers the machine on; true if its firmware downloaded the medium. */
 static bool boots_medium(struct make *m)
 {
 	unsigned before = m->fetched;
@@ -121,7 +121,8 @@ static void idrac9(void **state)
 	assert_int_equal(post(b, insert, MEDIUM), 204);
 	assert_int_equal(post(b, insert, MEDIUM), 409);
 	assert_int_equal(patch(b, IDRAC, BOOT_CD), 200);
-	assert_false(boots_medium(&m)); /* Cd is the physical drive */
+	/* The machine does not boot the medium: for this make, Cd is the physical drive. */
+	assert_false(boots_medium(&m));
 	sim_machine_cut(b->m);
 	assert_int_equal(patch(b, attributes,
 			       "{\"Attributes\":{\""
@@ -396,9 +397,9 @@ static void basic(void **state)
 	fall_silent(&m);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all makes -------------------------------------------------------------------------------- */
 
-/* Two machines of a make differ, and answer the same each time. */
+/* Two machines of a make have different identifiers, and each answers the same every time. */
 static void no_two_machines_are_one(void **state)
 {
 	struct make m;

@@ -1,6 +1,6 @@
 #include "tests/unit/sim/ec2_rig.h"
 
-/* The simulated EC2: launches, answers, cost and terminations. */
+/* Tests the simulated EC2: launches, answers, cost and terminations. */
 #define S 1000
 #define HOUR ((int64_t)3600 * S)
 
@@ -53,7 +53,7 @@ static void an_instance_goes_its_way_by_the_clock(void **state)
 	ec2_rig_free(r);
 }
 
-/* Whole seconds from running to shutting-down, at least a minute, rounded up. */
+/* Billed are the whole seconds from running to shutting-down, rounded up, at least a minute. */
 static void seconds_that_run_cost_money(void **state)
 {
 	struct ec2_rig *r = rig();
@@ -97,7 +97,7 @@ static void the_same_token_launches_once(void **state)
 		ec2_error(r, EC2_RUN "ClientToken=t&SubnetId=subnet-eu-west-1a&KeyName=k"),
 		"IdempotentParameterMismatch");
 	assert_int_equal(sim_ec2_launched(r->sim), 1);
-	/* In a different zone the token is a new launch. */
+	/* In a different zone, the same token makes a new launch. */
 	assert_string_equal(ec2_error(r, EC2_RUN "ClientToken=t&SubnetId=subnet-eu-west-1b"), "");
 	assert_int_equal(sim_ec2_launched(r->sim), 2);
 	ec2_ask(r, EC2_LIST "Filter.1.Name=client-token&Filter.1.Value.1=t");

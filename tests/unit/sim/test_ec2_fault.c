@@ -1,6 +1,6 @@
 #include "tests/unit/sim/ec2_rig.h"
 
-/* Faults of the simulated EC2: before, during and after the action. */
+/* Tests the faults of the simulated EC2: before, during and after an action. */
 #define S 1000
 #define RUN_IN(zone, more) EC2_RUN "SubnetId=subnet-" zone "&" more
 
@@ -36,7 +36,8 @@ static void a_request_is_refused_and_nothing_is_done(void **state)
 	ec2_rig_free(r);
 }
 
-/* The case in which a client that repeats its request could launch twice. */
+/* A launch takes place, but the client does not learn so: a client that repeats its request could
+ * launch twice. */
 static void a_launch_is_done_though_its_answer_is_lost(void **state)
 {
 	static const char *const kinds[] = {"LostReply", "Silent", "StatusAfter", "Garbage"};
@@ -90,12 +91,12 @@ static void capacity_is_of_a_type_a_zone_and_a_time(void **state)
 	assert_string_equal(ec2_error(r, RUN_IN("eu-west-1a", "ClientToken=t")),
 			    "InsufficientInstanceCapacity");
 	assert_int_equal(r->status, 500);
-	/* A failed launch releases its token. */
+	/* The failed launch did not use up its token. */
 	assert_string_equal(ec2_error(r, RUN_IN("eu-west-1b", "ClientToken=t")), "");
 	assert_string_equal(ec2_error(r, "Action=RunInstances&ImageId=ami-1&MinCount=1&MaxCount=1&"
 					 "InstanceType=m7i.large&SubnetId=subnet-eu-west-1a"),
 			    "");
-	/* Without a zone, EC2 chooses one with capacity. */
+	/* If the request names no zone, EC2 chooses one with capacity. */
 	assert_string_equal(ec2_error(r, EC2_RUN), "");
 	assert_string_equal(ec2_value(r, "availabilityZone"), "eu-west-1b");
 	ec2_pass(r, 60 * S);
@@ -171,7 +172,7 @@ static void what_was_launched_is_known_late_and_told_stale(void **state)
 	ec2_pass(r, 10 * S);
 	ec2_ask(r, list);
 	assert_string_equal(ec2_value(r, "name"), "running");
-	/* A termination takes effect at once, although reads are stale. */
+	/* A termination takes effect at once, although reads still return older data. */
 	assert_string_equal(ec2_error(r, terminate), "");
 	ec2_ask(r, list);
 	assert_string_equal(ec2_value(r, "name"), "running");

@@ -3,7 +3,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * The check of signatures: AWS's published examples of Signature Version 4, and whole requests.
+ * Tests how the simulated EC2 checks signatures: with AWS's published examples of Signature Version
+ * 4, and with whole requests.
  */
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define DATE "20150830T123600Z"
@@ -33,21 +34,21 @@ static void it_signs_as_the_published_examples_do(void **state)
 	char out[65];
 
 	(void)state;
-	e2_signature(&r, SECRET, out); /* get-vanilla */
+	e2_signature(&r, SECRET, out); /* Example get-vanilla. */
 	assert_string_equal(out,
 			    "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
-	r.query = query; /* get-vanilla-query-order-key-case */
+	r.query = query; /* Example get-vanilla-query-order-key-case. */
 	r.nquery = 2;
 	e2_signature(&r, SECRET, out);
 	assert_string_equal(out,
 			    "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 	r.nquery = 0;
-	r.headers = spaces; /* get-header-value-trim */
+	r.headers = spaces; /* Example get-header-value-trim. */
 	r.nheaders = 4;
 	e2_signature(&r, SECRET, out);
 	assert_string_equal(out,
 			    "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
-	r.method = "POST"; /* post-x-www-form-urlencoded */
+	r.method = "POST"; /* Example post-x-www-form-urlencoded. */
 	r.headers = form;
 	r.nheaders = 3;
 	r.body = "Param1=value1";
@@ -64,14 +65,14 @@ static const struct sim_ec2_key keys[] = {
 	{.id = "AKIDTWO", .secret = "two", .session = "tok", .account = "222222222222"}};
 
 struct asked {
-	/* headers: names in SignedHeaders. */
+	/* headers: names in SignedHeaders, separated by semicolons; NULL: the usual ones */
 	const char *key, *secret, *region, *session, *headers;
 	int64_t ahead_ms;
-	/* Body that is sent instead of the signed one; NULL: the signed one. */
+	/* Body that is sent instead of the signed body; NULL: the signed body is sent */
 	const char *sent;
 };
 
-/* Returns the error code; "" means success. */
+/* Signs and sends a request as *a says. Returns the error code of the answer; "" means success. */
 static const char *ask(struct ec2_rig *r, const struct asked *a)
 {
 	static const char body[] = "Action=DescribeInstances&Version=2016-11-15";
@@ -149,7 +150,7 @@ static void only_a_good_signature_is_answered(void **state)
 		assert_int_equal(r->status, rows[i].status);
 	}
 	assert_string_equal(ec2_error(r, EC2_LIST), "MissingAuthenticationToken");
-	/* The server's clock is wrong, and its Date header shows that. */
+	/* The server's clock is 20 min ahead, and its Date header shows that. */
 	ec2_fault_set(r, (struct sim_ec2_fault){.what = "Skew", .value = 20 * 60000});
 	assert_string_equal(ask(r, &rows[0].a), "RequestExpired");
 	ec2_rig_free(r);

@@ -1,8 +1,8 @@
 #include "tests/unit/sim/bmc_bench.h"
 
 /*
- * Faults of the rack: how they are read, and each fault of the BMC and the switch as a client sees
- * it. Faults of the machine and of its agent are tested with those.
+ * Tests the faults of the rack: how they are read, and each fault of the BMC and of the switch as a
+ * client sees it. test_machine.c and test_agent.c test faults of the machine and its agent.
  */
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ static void faults_come_and_go_while_it_runs(void **state)
 	assert_string_equal(
 		json_str_at(json_array_get(json_object_get(b.json, "faults"), 0), "what"),
 		"BmcGarbage");
-	/* Faults that are used up are not listed; faults without a count remain. */
+	/* Faults that are used up are no longer listed. Faults without a count remain. */
 	get(&b, "/redfish/v1/");
 	assert_int_equal(
 		call(&b, "POST", FAULTS,

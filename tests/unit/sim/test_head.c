@@ -1,4 +1,4 @@
-/* The simulated head node, tested with a client that shares no code with drover's. */
+/* Tests the simulated head node (BCM) with a client that shares no code with drover's client. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void a_device_is_kept_letter_for_letter_and_what_is_left_out_is_gone(void
 	ask(&r, "POST", "/json", LOGIN);
 	call(&r, "cmdevice", "getDevice", "[\"n1\"]");
 	assert_non_null(strstr(r.body, "\"priority\":1.50"));
-	assert_non_null(strstr(r.body, "\"tag\":")); /* only in BCM 10 */
+	assert_non_null(strstr(r.body, "\"tag\":")); /* Only BCM 10 has the member tag. */
 	assert_null(strstr(r.body, "rackPosition"));
 	call(&r, "cmdevice", "getDevice", "[\"nobody\"]");
 	assert_string_equal(r.body, "null");

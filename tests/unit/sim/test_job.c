@@ -75,7 +75,8 @@ static void so_many_at_a_time_until_all_have_succeeded(void **state)
 	assert_int_equal(count(w, PODS), 5);
 }
 
-/* A pod may be deleted just after it has ended, for example because its node is released. */
+/* A pod may be deleted just after it has ended, for example because its node is released. The Job
+ * must count it nevertheless. */
 static void a_pod_that_ended_is_counted_though_it_is_deleted(void **state)
 {
 	struct works *w = *state;
@@ -85,7 +86,8 @@ static void a_pod_that_ended_is_counted_though_it_is_deleted(void **state)
 		turn(w);
 		kubelet(w);
 		end_pods(w, "Succeeded");
-		remove_pods(w, "Succeeded"); /* the finalizer keeps each pod until it is counted */
+		/* The finalizer keeps the ended pod until the Job has counted it. */
+		remove_pods(w, "Succeeded");
 		turn(w);
 		remove_pods(w, "Succeeded");
 		assert_int_equal(counted(w, "succeeded"), i + 1);
@@ -124,7 +126,7 @@ static void failures_are_tried_again_later_each_time_and_not_for_ever(void **sta
 	end_pods(w, "Failed");
 	turn(w);
 	assert_int_equal(counted(w, "failed"), 1);
-	assert_int_equal(count(w, PODS), 1); /* the back-off is 10 s */
+	assert_int_equal(count(w, PODS), 1); /* No second pod yet: the back-off is 10 s. */
 	api_run(&w->r, 10000);
 	assert_int_equal(count(w, PODS), 2);
 	kubelet(w);
@@ -149,7 +151,7 @@ static void the_rest_is_deleted_when_it_has_failed(void **state)
 	set_phase(w, json_array_get(all, 0), "Failed", false);
 	turn(w);
 	assert_true(is(w, JOB, "FailureTarget"));
-	assert_false(is(w, JOB, "Failed")); /* two pods are still stopping */
+	assert_false(is(w, JOB, "Failed")); /* Not Failed yet: two pods are still terminating. */
 	assert_int_equal(counted(w, "terminating"), 2);
 	kubelet(w);
 	turn(w);
@@ -228,7 +230,7 @@ static void each_index_succeeds_once(void **state)
 	kubelet(w);
 	all = items(w, PODS);
 	assert_int_equal(json_array_size(all), 5);
-	json_array_foreach (all, i, pod) { /* sorted by name, therefore by index */
+	json_array_foreach (all, i, pod) { /* The list is sorted by name, and therefore by index. */
 		char index[8], base[20];
 
 		str_format(index, sizeof(index), "%zu", i);
@@ -250,7 +252,8 @@ static void each_index_succeeds_once(void **state)
 	remove_pods(w, "Succeeded");
 	api_run(&w->r, 10000);
 	kubelet(w);
-	assert_int_equal(count(w, PODS), 3); /* one failed, one replacement, three in all */
+	/* Three pods remain: the failed one, its replacement and the one that still ran. */
+	assert_int_equal(count(w, PODS), 3);
 	end_pods(w, "Succeeded");
 	turn(w);
 	assert_true(is(w, JOB, "Complete"));
@@ -283,7 +286,8 @@ static void its_pods_go_with_it_though_they_have_a_finalizer(void **state)
 	api_do(&w->r, "DELETE", JOB, "{'propagationPolicy':'Background'}");
 	turn(w);
 	assert_int_equal(count(w, PODS), 1);
-	works_begin(w); /* restarted: no workloads, but orphaned pods must be found */
+	/* The controllers are restarted. They find no Job, but must find its orphaned pods. */
+	works_begin(w);
 	turn(w);
 	assert_int_equal(count(w, PODS), 0);
 }

@@ -8,7 +8,7 @@
 #define MEDIA "http://10.0.8.2:8080"
 #define HOME "https://10.1.0.5:8443"
 
-/* A machine of a rack, and a media server with one medium. */
+/* One simulated machine, and a media server with one medium */
 struct bench {
 	struct aisle *f;
 	char *medium;
@@ -40,7 +40,8 @@ static void serve_medium(struct httpd_req *q, void *arg)
 	httpd_reply_content(q, &c);
 }
 
-/* Contains some texts that begin like a boot block and are not one. */
+/* Creates a medium that contains some texts which begin like a boot block and are none. block: it
+ * also contains a boot block. */
 static void make_medium(struct bench *b, bool block)
 {
 	struct proto_boot boot = {
@@ -151,7 +152,7 @@ static void each_boot_has_an_id_of_its_own(void **state)
 	assert_int_equal(b->f->m.boots, 2);
 }
 
-/* --- what boots ------------------------------------------------------------------------------- */
+/* --- what the machine boots ------------------------------------------------------------------- */
 
 static void a_medium_boots_once_when_it_is_asked_for_once(void **state)
 {
@@ -295,7 +296,7 @@ static void a_reboot_in_post_is_another_boot(void **state)
 	assert_int_equal(b->f->m.doing, SIM_NOTHING);
 }
 
-/* --- killed ----------------------------------------------------------------------------------- */
+/* --- a simulator that is killed --------------------------------------------------------------- */
 
 static void power_settings_and_boot_count_survive_a_kill(void **state)
 {

@@ -9,7 +9,7 @@
 #include "netris/netris.h"
 #include "sim/netris.h"
 
-/* The simulated controller, tested with the client for real ones. */
+/* Tests the simulated Netris controller with drover's client for real controllers. */
 #define ORIGIN "https://netris.example"
 
 struct rig {
@@ -24,7 +24,7 @@ struct rig {
 	unsigned answers, moves;
 	struct err err;
 	int64_t id;
-	/* Result of a read, as text for the test. */
+	/* Result of a read, as text for comparison */
 	char text[256];
 	char moved[128];
 };
@@ -95,7 +95,7 @@ static void on_done(struct netris_objects *o, const struct err *e, void *arg)
 	r->id = o ? o->id : 0;
 }
 
-/* Stores the clusters as one text: name, status, members. */
+/* Stores the clusters in r->text: name, status and members of each. */
 static void on_clusters(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct rig *r = arg;
@@ -231,8 +231,8 @@ static void what_depends_on_another_holds_it(void **state)
 	rig_free(r);
 }
 
-/* Eight answers in a row have eight forms; the client must read the same from each, or that the
- * member is absent. */
+/* The controller writes an answer in eight forms, one after the other. The client must read the
+ * same from each, or find that a member is absent. */
 static void every_form_says_the_same(void **state)
 {
 	struct rig *r = rig_new(true);

@@ -232,7 +232,8 @@ static void own_pod(struct town *t, const char *kind)
 			 200);
 }
 
-/* `kubectl create job` cannot add annotations to pods. */
+/* A Job's pod ends by itself without an annotation, because `kubectl create job` cannot add
+ * annotations to pods. */
 static void a_pod_of_a_job_ends_by_itself(void **state)
 {
 	struct town *t = *state;

@@ -144,7 +144,8 @@ static void a_certificate_of_another_key_is_not_taken(void **state)
 	assert_string_equal(ready(t), "True");
 }
 
-/* Bootstrap tokens of the town may register nodes themselves. */
+/* Nobody approves the certificate request. The town's bootstrap tokens may register nodes
+ * themselves, so the node joins with its token. */
 static void where_nobody_signs_the_token_registers_the_node(void **state)
 {
 	struct town *t = *state;

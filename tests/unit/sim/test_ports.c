@@ -12,7 +12,8 @@
 #include "sim/ports.h"
 #include "tests/data/pems.h"
 
-/* providers/fabric.h, drover's side of the protocol, checks the driver; the rack is a stub. */
+/* Tests the driver port-move with drover's side of the protocol (providers/fabric.h). The rack is a
+ * stub. */
 #define RACK "https://127.10.0.2:8443"
 #define MAC "b8:ce:f6:00:00:01"
 #define PROGRAM "/sim/port-move"
@@ -26,13 +27,13 @@ struct yard {
 	struct fabric *fabric;
 	struct loop_child *child;
 	struct sim_ports *driver;
-	/* Segment of the port. */
+	/* Segment of the port in the stub */
 	char segment[64];
 	int64_t fence;
-	/* Status of the stub's answers; 0: success. */
+	/* HTTP status of the stub's answers; 0: success */
 	int status;
 	struct err e;
-	/* Number of answers. */
+	/* Number of answers of the driver to the last request */
 	unsigned answers;
 	struct err err;
 	char where[64];
@@ -140,7 +141,7 @@ static int teardown(void **state)
 
 	fabric_free(y->fabric);
 	loop_sim_run_until(y->l, loop_now(y->l) + 70000);
-	assert_null(y->driver); /* the driver ended with its input */
+	assert_null(y->driver); /* The driver ended when its input was closed. */
 	http_free(y->http);
 	httpd_free(y->d);
 	http_mem_net_free(y->net);
@@ -163,7 +164,7 @@ static void on_done(const struct fabric_place *p, const struct err *e, void *arg
 	y->proof = p ? p->proof : FABRIC_PROOF_NONE;
 }
 
-/* segment NULL: observes the port. */
+/* Moves the port to segment (NULL: only observes it) and waits. Returns the kind of the error. */
 static enum err_kind ask(struct yard *y, const char *mac, const char *segment, int64_t fence)
 {
 	struct fabric_port port = {.machine = "gpu-1", .mac = mac};

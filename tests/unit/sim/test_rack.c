@@ -5,7 +5,8 @@
 #include "base/data/yaml.h"
 
 /*
- * The rack: selection of the BMC, the switch, drives and power, stored state, and objects.yaml.
+ * Tests the rack: which BMC a request addresses, the switch, drives and power, stored state, and
+ * objects.yaml.
  */
 #define PIN "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -23,7 +24,7 @@ static struct sim_rack *rack_of(struct bench *b, struct sim_rack_spec s)
 	return r;
 }
 
-/* Replaces the rack by a new one. */
+/* Replaces the rack by a new one with these settings. */
 static void again(struct bench *b, struct sim_rack_spec s)
 {
 	httpd_free(b->httpd);
@@ -55,7 +56,7 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 {
 	static const struct {
 		const char *origin;
-		/* 0: no BMC. */
+		/* Number of the machine whose BMC is addressed; 0: none */
 		unsigned number;
 	} cases[] = {
 		{"https://127.10.0.2:8443", 1},	    {"https://127.10.0.3", 2},
@@ -77,7 +78,7 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 
 		if (status != (m ? 200 : 404))
 			fail_msg("%s: %d", cases[i].origin, status);
-		if (m) /* the UUID of the BMC ends like that of its machine */
+		if (m) /* The UUID of the BMC ends like that of its machine. */
 			assert_string_equal(json_str_at(b.json, "UUID") + 8, m->uuid + 8);
 	}
 	end(&b);
@@ -140,7 +141,7 @@ static void a_segment_leads_where_it_should_and_nowhere_else(void **state)
 	assert_false(sim_rack_reaches(b.m, "https://a"));
 	end(&b);
 
-	begin(&b, NULL); /* The rack has no routes. */
+	begin(&b, NULL); /* Without routes, a tenant's segment reaches every address. */
 	put(&b, "tenant/a");
 	assert_true(sim_rack_reaches(b.m, "https://a"));
 	put(&b, "provisioning");
@@ -189,7 +190,7 @@ static void a_rack_of_its_own_refuses_strangers(void **state)
 	(void)state;
 	begin(&b, NULL);
 	again(&b, (struct sim_rack_spec){.machines = 1, .loopback_only = true});
-	/* The in-memory network reports the client address 10.0.0.1. */
+	/* The in-memory network reports the client address 10.0.0.1, which is not loopback. */
 	assert_int_equal(get(&b, "/redfish/v1/"), 403);
 	assert_int_equal(get(&b, "/sim/machines"), 403);
 	end(&b);
@@ -230,7 +231,7 @@ static void a_rack_comes_back_as_it_was(void **state)
 	assert_true(b.m->on);
 	assert_string_equal(sim_rack_segment(b.m), "tenant/a");
 	assert_string_equal(sim_rack_segment(sim_rack_machine(b.rack, 2)), "");
-	assert_int_equal(get(&b, SYSTEM), 401); /* sessions are not stored */
+	assert_int_equal(get(&b, SYSTEM), 401); /* Sessions are not stored. */
 	log_in(&b);
 	end(&b);
 	remove_folder(folder);
@@ -290,11 +291,11 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	assert_string_equal(json_str_at(provider, "metadata", "name"), "hall");
 	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"),
 			    "http://127.0.0.1:1");
-	/* Each BMC has its own address, but all fetch media from one. */
+	/* Each BMC has its own address, but all of them fetch media from one URL. */
 	assert_string_equal(
 		json_string_value(json_array_get(json_at(provider, "spec", "boot", "proxies"), 0)),
 		"127.0.0.0/8");
-	/* rootDevice must match exactly one of a machine's drives. */
+	/* rootDevice must match exactly one of the machine's drives. */
 	assert_string_equal(
 		json_str_at(json_array_get(json_at(provider, "spec", "instanceTypes"), 0),
 			    "rootDevice", "model"),

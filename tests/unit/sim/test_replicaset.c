@@ -19,7 +19,8 @@ static void it_makes_the_pods_that_are_missing(void **state)
 	json_t *ref;
 
 	create(w, SETS, WEB);
-	while (count(w, PODS) < 3) /* stops there: an orphan would be adopted in the next round */
+	/* Stops at once, because an orphan would be adopted in the next round. */
+	while (count(w, PODS) < 3)
 		api_run(&w->r, 20);
 	all = items(w, PODS);
 	assert_int_equal(json_array_size(all), 3);
@@ -125,7 +126,8 @@ static void a_pod_that_is_deleted_or_has_ended_is_replaced(void **state)
 	api_do(&w->r, "DELETE", path, NULL);
 	set_phase(w, json_array_get(all, 1), "Failed", false);
 	turn(w);
-	assert_int_equal(count(w, PODS), 5); /* one is being deleted, one failed, three are live */
+	/* One pod is being deleted, one has failed, three are live. */
+	assert_int_equal(count(w, PODS), 5);
 	get(w, SETS "/web");
 	assert_int_equal(status_count(w, "replicas"), 3);
 }
@@ -170,7 +172,8 @@ static void pods_go_with_their_set_unless_they_are_orphaned(void **state)
 	assert_int_equal(count(w, PODS), 0);
 }
 
-/* The server checks the labels of pods, but not those of a template. */
+/* The API server checks the labels of a pod, but not those of a template. So the ReplicaSet is
+ * accepted and its pods are refused. */
 static void a_pod_that_is_refused_is_told(void **state)
 {
 	struct works *w = *state;

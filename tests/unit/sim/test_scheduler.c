@@ -29,7 +29,7 @@ static json_t *yaml(const char *text)
 	"{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" terms "]}}}}"
 
 static const struct {
-	/* why: reason for the misfit; NULL: the pod fits. */
+	/* pod: the pod's spec. why: reason why the pod does not fit; NULL: it fits */
 	const char *pod, *why;
 } cases[] = {
 	{"spec: {" TOLERANT "}", NULL},
@@ -88,7 +88,8 @@ static void tolerations_compare_numbers_as_in_kube_scheduler(void **state)
 	}
 }
 
-/* The node has one pod with 2 GPUs and one that has ended; another pod runs elsewhere. */
+/* The node has one running pod with 2 GPUs and one that has ended. Another pod runs on another
+ * node. */
 static void a_pod_fits_where_kube_scheduler_would_put_it(void **state)
 {
 	OWN_JSON node = yaml(NODE);

@@ -1,5 +1,5 @@
-/* Trees of resources: reading mockup directories, finding the simulated resources, and serving all
- * others unchanged. */
+/* Tests trees of resources: how mockup directories are read, how the simulated resources in them
+ * are found, and that all others are served unchanged. */
 #include "tests/unit/sim/bmc_bench.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "sim/tree.h"
 
 #define CAPTURES "../shared/captures"
-#define EVERY 17 /* Every nth resource of a capture is compared. */
+#define EVERY 17 /* Every EVERY-th resource of a capture is compared */
 #define LOGIN "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}"
 
 static char folder[64];
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Writes folder/path/name and creates missing directories. */
+/* Writes text to folder/path/name and creates missing directories. */
 static void lay_down(const char *path, const char *name, const char *text)
 {
 	char *full = mem_printf("%s%s/%s", folder, path, name);
@@ -91,7 +91,7 @@ static void lay_mockup(const char *top)
 	lay_down(top[0] ? "/redfish/v1/$metadata" : "/$metadata", "index.xml", "<edmx/>");
 }
 
-/* --- folders ---------------------------------------------------------------------------------- */
+/* --- reading mockup directories --------------------------------------------------------------- */
 
 static void check_learnt(const struct sim_tree *t)
 {
@@ -131,7 +131,7 @@ static void a_mockup_is_read_in_its_tall_and_in_its_short_form(void **state)
 		if (!t)
 			fail_msg("%s", e.text);
 		check_learnt(t);
-		/* a simulated resource: the path's case is ignored */
+		/* Simulated resources are found whatever the case of the path. */
 		host = sim_tree_get(t, "/redfish/v1/SYSTEMS/host");
 		assert_string_equal(json_str_at(host, "Id"), "Host");
 		assert_null(sim_tree_get(t, "/redfish/v1/Nothing"));

@@ -11,9 +11,9 @@
 #include "sim/node.h"
 
 /*
- * town: an aisle and a tenant's API server. The embedded API server, with authentication and roles,
- * checks what the operating system on the machine's root drive does. Each test program can include
- * it only once.
+ * town: an aisle (one machine) and a tenant's API server. The embedded API server, with
+ * authentication and roles, checks what the operating system on the machine's root drive does. Each
+ * test program can include it only once.
  */
 #define ORIGIN "https://team-a:6443"
 #define NODE "/api/v1/nodes/claim-1"
@@ -53,7 +53,8 @@ static inline bool town_is_done(void *arg)
 	return ((struct town *)arg)->done;
 }
 
-/* Takes ownership of body. */
+/* Sends a request to the tenant's API server and waits; returns the HTTP status. Takes ownership of
+ * body. */
 static inline int ask(struct town *t, const char *method, const char *path, json_t *body)
 {
 	char *text = body ? json_text(body) : NULL;
@@ -122,7 +123,7 @@ static inline void mint(struct town *t)
 		201);
 }
 
-/* more: adds routes before those of the API server; NULL: none. */
+/* Creates a town. more: adds routes before those of the API server; NULL: none. */
 static inline struct town *town_new(void (*more)(struct town *t))
 {
 	struct town *t = mem_new(struct town);

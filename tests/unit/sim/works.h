@@ -11,7 +11,7 @@
 #include "sim/workloads.h"
 
 /*
- * works: the controllers of workloads and an API server on the simulated loop; the test acts as
+ * works: sim's controllers for workloads and an API server on the simulated loop; the test acts as
  * kubelet. Each test program can include it only once.
  */
 #define ORIGIN "https://api:6443"
@@ -20,7 +20,7 @@
 #define SETS APPS "/replicasets"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define PODS "/api/v1/namespaces/default/pods"
-#define TURN_MS 3000 /* Longer than one or two rounds. */
+#define TURN_MS 3000 /* Longer than one or two rounds of the controllers */
 
 struct works {
 	struct api r;
@@ -82,7 +82,7 @@ static inline void get(struct works *w, const char *path)
 	assert_status(&w->r, 200);
 }
 
-/* Returns a count in the status that was read last; the API server omits counts that are 0. */
+/* Returns a count from the status that was read last. The API server omits counts of 0. */
 static inline int64_t status_count(struct works *w, const char *member)
 {
 	char path[80];
@@ -127,7 +127,7 @@ static inline void set_phase(struct works *w, const json_t *pod, const char *pha
 	merge(w, path, body);
 }
 
-/* Makes each pod bound and Ready, and removes pods that are being deleted. */
+/* Acts as kubelet: makes each pod bound and Ready, and removes pods that are being deleted. */
 static inline void kubelet(struct works *w)
 {
 	OWN_JSON all = items(w, PODS);
@@ -160,7 +160,7 @@ static inline void settle(struct works *w)
 	turn(w);
 }
 
-/* Sets the phase of all running pods. */
+/* Sets the phase of all running pods, such as "Succeeded". */
 static inline void end_pods(struct works *w, const char *phase)
 {
 	OWN_JSON all = items(w, PODS);
