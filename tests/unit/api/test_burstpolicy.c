@@ -4,8 +4,8 @@
 #include "api/kinds.h"
 #include "base/data/yaml.h"
 
-/* Rules of a BurstPolicy that involve several fields; tests/data/objects/ has cases for single
- * fields. */
+/* Tests rules of a BurstPolicy that involve several fields. tests/data/objects/ has the cases for
+ * single fields. */
 static const char good[] =
 	"{apiVersion: drover.dev/v1alpha1, kind: BurstPolicy, metadata: {name: b}, "
 	"spec: {trigger: {onPremImpossible: true}, tiers: [{market: OnDemand}], "

@@ -6,8 +6,8 @@
 #include "base/data/yaml.h"
 #include "api/crd.h"
 
-/* Compares the file with the generated text, or writes the file if DROVER_REGENERATE=1. Tests run
- * in the root of the tree. */
+/* Compares the file with the generated text, or writes the file if DROVER_REGENERATE=1. The current
+ * directory must be the root of the tree. */
 static void assert_file(const char *path, const struct buf *want)
 {
 	static char text[4 * 1024 * 1024];
@@ -59,8 +59,8 @@ static void the_reference_page_is_what_the_tables_say(void **state)
 	buf_done(&b);
 }
 
-/* Checks that the schema is structural and that every part has a bound, from which the API server
- * estimates the cost of CEL rules. */
+/* Asserts that the schema is structural and that every part has a bound. The API server needs the
+ * bounds to estimate the cost of CEL rules. */
 static void assert_structural(const json_t *s, const char *path)
 {
 	const char *type = json_string_value(json_object_get(s, "type")), *key;

@@ -11,7 +11,7 @@
 #include "api/kinds.h"
 #include "tests/unit/kube/apiserver/api_rig.h"
 
-/* Checks that everything in examples/ is valid unchanged. */
+/* Tests that every object in examples/ is valid as it is. */
 static char *read_all(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "rb");
@@ -69,7 +69,7 @@ static void every_example_is_accepted(void **state)
 	globfree(&g);
 }
 
-/* --- on an API server with drover's definitions ----------------------------------------------- */
+/* --- with an API server that has drover's definitions ----------------------------------------- */
 
 static void post(struct api *r, const char *path, const json_t *o)
 {
@@ -81,7 +81,8 @@ static void post(struct api *r, const char *path, const json_t *o)
 	free(text);
 }
 
-/* Checks that everything sent is in the stored object: nothing was unknown and pruned. */
+/* Asserts that every member that was sent is in the stored object, so that none was unknown and
+ * pruned. */
 static void check_kept(const char *where, const json_t *sent, const json_t *got)
 {
 	const char *key;

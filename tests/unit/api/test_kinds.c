@@ -7,7 +7,7 @@
 #include "base/data/yaml.h"
 #include "base/str.h"
 
-/* Tests run in the root of the tree. */
+/* Returns the JSON in this file. The current directory must be the root of the tree. */
 static json_t *load(const char *path)
 {
 	static char text[256 * 1024];
@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns NULL if objects of the kind have no valid form that drover acts on. */
+/* Returns a valid object of the kind; NULL if the kind has none on which drover acts. */
 static const json_t *example(const struct object_kind *k)
 {
 	json_t *j;
@@ -54,7 +54,8 @@ static const json_t *example(const struct object_kind *k)
 	return NULL;
 }
 
-/* Decodes and checks an object, as the controller does with each object that it receives. */
+/* Decodes and checks an object, as the controller does with each object that it receives. Returns
+ * 0, or -1 with *e set. */
 static int accept(const struct object_kind *k, const json_t *j, const void *old, struct arena *a,
 		  void **out, struct err *e)
 {
@@ -63,7 +64,7 @@ static int accept(const struct object_kind *k, const json_t *j, const void *old,
 	return object_check(k, *out, old, e);
 }
 
-/* Checks that every non-empty value of `from` is also in `to`. */
+/* Asserts that every non-empty value of `from` is also in `to`. */
 static void assert_kept(const json_t *from, const json_t *to, const char *path)
 {
 	char below[512];
@@ -542,8 +543,8 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	assert_null(condition_get(&c, "Absent"));
 }
 
-/* The last valid spec stays in effect, and so does Ready: only the column Valid shows a refused
- * edit. */
+/* After an invalid edit, the last valid spec stays in effect and Ready does not change. Only the
+ * column Valid shows that the edit was refused. */
 static void what_is_not_valid_shows_in_a_column(void **state)
 {
 	(void)state;

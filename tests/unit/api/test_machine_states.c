@@ -5,16 +5,16 @@
 #include "providers/provider.h"
 
 /*
- * Walks the table of api/machine_states.def: its safety properties must hold on every path through
- * the states, whatever the steps do.
+ * Checks the table in api/machine_states.def: its safety properties must hold on every path through
+ * the states, whatever the steps (functions that run a state) do.
  */
 #define BIT(s) (1u << (s))
 
 static const unsigned classes[] = {MACHINE_CLASS_HARDWARE, MACHINE_CLASS_MANAGED,
 				   MACHINE_CLASS_ELASTIC};
 
-/* True if a machine of that class may change from one state to the other. Only elastic machines,
- * which have no network of drover, skip isolation. */
+/* True if a machine of this class may change from one state to the other. Only elastic machines
+ * (cloud instances), which are not in drover's network, skip isolation. */
 static bool may(unsigned class, int from, int to)
 {
 	if (from == MACHINE_STOPPING && to == MACHINE_LEAVING && class != MACHINE_CLASS_ELASTIC)
@@ -23,8 +23,8 @@ static bool may(unsigned class, int from, int to)
 	       machine_state_info[from].classes & class && machine_state_info[to].classes & class;
 }
 
-/* Returns the set of states that a machine of that class can reach from `from` without entering a
- * state in `shut`. */
+/* Returns the set of states that a machine of this class can reach from `from` without entering a
+ * state in the set `shut`. */
 static unsigned reach(unsigned class, int from, unsigned shut)
 {
 	unsigned seen = 0, next = BIT(from);
@@ -39,7 +39,8 @@ static unsigned reach(unsigned class, int from, unsigned shut)
 	return seen;
 }
 
-/* True if there is a path to `goal` that does not pass the given states in the given order. */
+/* True if there is a path from `from` to `goal` that does not pass the n states of `order` in this
+ * order. */
 static bool has_short_cut(unsigned class, int from, int goal, const int *order, int n)
 {
 	bool seen[MACHINE_STATES][16] = {0}, grown = true;
@@ -55,8 +56,9 @@ static bool has_short_cut(unsigned class, int from, int goal, const int *order, 
 
 					if (!may(class, s, to) || seen[to][next])
 						continue;
-					/* FREE begins a new life of the machine: states passed
-					 * before do not count there. */
+					/* A path ends at the goal: in FREE, a new life of the
+					 * machine begins, for which the states passed before do not
+					 * count. */
 					if (s == goal)
 						continue;
 					seen[to][next] = grown = true;
@@ -122,7 +124,8 @@ static void every_state_of_a_class_is_reachable_from_known_and_has_a_way_out(voi
 		for (int s = 0; s < MACHINE_STATES; s++) {
 			bool out = false;
 
-			/* Elastic machines start in claimed. */
+			/* A state must also be reachable from claimed, in which elastic machines
+			 * start. */
 			if (!(machine_state_info[s].classes & classes[c]))
 				continue;
 			if (!((reach(classes[c], MACHINE_KNOWN, 0) |
@@ -209,7 +212,7 @@ static void whatever_fails_while_cleaning_goes_to_quarantine(void **state)
 		assert_true(machine_state_info[s].next & BIT(MACHINE_QUARANTINED));
 		assert_int_equal(machine_state_info[s].on_limit, MACHINE_QUARANTINED);
 	}
-	/* After the deadline the machine is still isolated first. */
+	/* Even after its deadline, a stopping machine is isolated before anything else. */
 	assert_int_equal(machine_state_info[MACHINE_STOPPING].on_limit, MACHINE_ISOLATING);
 }
 

@@ -1,4 +1,4 @@
-/* The closed list of reasons, and docs/reasons.md. */
+/* Tests the closed list of reasons, and that docs/reasons.md describes them. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void a_reason_is_found_by_its_name_and_by_no_other(void **state)
 	assert_int_equal(reason_find("BmcBusyToo"), REASON_NONE);
 }
 
-/* Forgetting a drive that was not wiped is the last advice, never the first. */
+/* Advice to forget a drive that was not wiped comes last, never first. */
 static void a_drive_is_found_or_replaced_before_it_is_forgotten(void **state)
 {
 	unsigned n = 0;
@@ -55,8 +55,8 @@ static char *text_of(const char *path, struct arena *a)
 	return text;
 }
 
-/* Rows in docs/reasons.md: | `Reason` | meaning | what you can do, with MACHINE for the machine's
- * name | */
+/* The rows of docs/reasons.md are: | `Reason` | meaning | what you can do |. The last column writes
+ * MACHINE for the machine's name. */
 static void the_manual_has_each_reason_and_no_other(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -6,7 +6,8 @@
 #include "base/schedule.h"
 #include "base/str.h"
 
-/* Compares the CEL rules that an API server evaluates for schedules with schedule_check(). */
+/* Compares the CEL rules for schedules, which an API server evaluates, with schedule_check(). Both
+ * must accept the same texts. */
 static const struct field *find(const struct field *f, const char *name)
 {
 	const struct field *found = NULL;
@@ -25,7 +26,8 @@ static const struct field_rule *rules(void)
 	return f->rules;
 }
 
-/* Compiles the first pattern of a rule. RE2 and POSIX ERE must read it alike. */
+/* Compiles the first regular expression of a CEL rule. It must mean the same in RE2 (CEL) and as
+ * POSIX ERE (here). */
 static void compile(regex_t *re, const char *rule)
 {
 	const char *begin = strstr(rule, "matches('") + strlen("matches('");
