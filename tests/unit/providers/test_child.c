@@ -8,8 +8,8 @@
 #include "providers/child.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* Tests a process that hangs, as drover-libvirt may. tests/contract/test_fabric.c has the common
- * cases. */
+/* Tests a child process that hangs, as drover-libvirt may. tests/contract/test_fabric.c has the
+ * common cases. */
 #define LIMIT_MS 40000
 
 struct bench {
@@ -178,8 +178,8 @@ static void one_that_answers_nothing_is_killed_and_named(void **state)
 	stop(&b);
 }
 
-/* An operator may name any program, so one that never answers must not run forever or restart in a
- * tight loop. */
+/* An operator may name any program. One that never answers must neither run for ever nor be
+ * restarted in a tight loop. */
 static void one_that_never_says_hello_is_killed_and_named(void **state)
 {
 	struct bench b;
@@ -213,8 +213,8 @@ static void one_that_never_says_hello_is_killed_and_named(void **state)
 	stop(&b);
 }
 
-/* In drover-libvirt each hanging domain occupies a thread, so the process is restarted before none
- * is left. */
+/* In drover-libvirt, each hanging domain occupies a thread. The process is therefore restarted
+ * before no thread is left. */
 static void one_that_owes_too_much_is_killed(void **state)
 {
 	struct bench b;
@@ -241,8 +241,8 @@ static void one_that_owes_too_much_is_killed(void **state)
 	stop(&b);
 }
 
-/* Sends ids that were never used, and an id that was already answered. Tolerating them would let a
- * process keep drover busy. */
+/* The process sends answers with ids that were never used, and with an id that was already
+ * answered. If drover tolerated that, such a process could keep drover busy. */
 static void one_that_answers_what_it_was_not_asked_is_killed(void **state)
 {
 	static const json_int_t ids[] = {1000000, 1};

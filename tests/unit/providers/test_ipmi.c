@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "providers/ipmi.h"
 
-/* Rows as printed by ipmitool 1.8.19. */
+/* The rows of text are as ipmitool 1.8.19 prints them. */
 static void sensors_say_what_is_critical(void **state)
 {
 	static const struct {
@@ -29,19 +29,19 @@ static void sensors_say_what_is_critical(void **state)
 		{"PS Redundancy    | 77h | ok  |  7.1 | Fully Redundant\n", 1, ""},
 		{"PS Redundancy    | 77h | ok  |  7.1 | Redundancy Lost\n", 1,
 		 "PS Redundancy (Redundancy Lost)"},
-		/* the text is the sensor's name, not its state */
+		/* "Drive Fault" is the sensor's name here, not its state. */
 		{"Drive Fault      | 80h | ok  |  7.1 | Drive Present\n", 1, ""},
 		{"Drive 1          | 80h | ok  |  7.1 | Drive Present, Drive Fault\n", 1,
 		 "Drive 1 (Drive Fault)"},
 		{"A | 01h | cr | 1.1 | 1\nB | 02h | ok | 1.1 | 1\nC | 03h | cr | 1.1 | 2\n"
 		 "D | 04h | nr | 1.1 | 3\nE | 05h | cr | 1.1 | 4\nF | 06h | cr | 1.1 | 5\n",
 		 6, "A (critical: 1), C (critical: 2), D (non-recoverable: 3) and 2 more"},
-		/* not sensor rows */
+		/* These lines are no sensor rows. */
 		{"||||\n| | | |\n", 0, ""},
 		{"Temp | 01 | cr | 3.1 | 25\n", 0, ""},
 		{"Temp | 1xh | cr | 3.1 | 25\n", 0, ""},
 		{"Temp | 01h | cr | 3.1\n", 0, ""},
-		/* arbitrary bytes */
+		/* Rows with arbitrary bytes. */
 		{"\x1b[2J\x01 | 01h | cr | 3.1 | \x7f\xff\n", 1,
 		 "?[2J? (critical: ?"
 		 "?)"},
@@ -59,7 +59,7 @@ static void sensors_say_what_is_critical(void **state)
 	}
 }
 
-/* Any input yields text that fits the buffer. */
+/* Any input must give text that fits into the buffer. */
 static void sensors_of_any_bytes_are_bounded(void **state)
 {
 	static const char alphabet[] = "|h, \n\r\t0cnrokPS\xc3\xa9\xff%s";

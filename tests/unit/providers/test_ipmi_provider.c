@@ -7,7 +7,8 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_ipmitool.h"
 
-/* Cases specific to IPMI; tests/contract/test_provider.c has the cases common to all providers. */
+/* Tests cases that only IPMI has; tests/contract/test_provider.c has the cases common to all
+ * providers. */
 struct bench {
 	struct loop *loop;
 	struct loop_group *hardware, *group;
@@ -19,7 +20,7 @@ struct bench {
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
-	/* "!": not reported. */
+	/* Fault of the last observation; "!": not reported */
 	char fault[256];
 	char unsensed[200];
 };
@@ -206,7 +207,7 @@ static void what_is_as_it_should_be_is_not_sent(void **state)
 	stop(&b);
 }
 
-/* Returns the fault text of an observation; NULL: the sensors were not read. */
+/* Observes the machine; returns the fault text. NULL: the sensors were not read. */
 static const char *sensed(struct bench *b)
 {
 	assert_int_equal(observe(b), ERR_NONE);
@@ -223,7 +224,7 @@ static bool senses(void *arg)
 	return ((struct bench *)arg)->ipmi.sensings > 0;
 }
 
-/* Runs until a sensor read is in progress. */
+/* Observes the machine and runs until the sensor read that follows is in progress. */
 static void on_the_way(struct bench *b)
 {
 	struct provider_call c = {.op_id = "01JD", .done = on_done, .arg = b};
@@ -232,7 +233,8 @@ static void on_the_way(struct bench *b)
 	assert_true(loop_sim_run_cond(b->loop, senses, b, loop_now(b->loop) + 60000));
 }
 
-/* Waits long enough for a sensor read that an observation scheduled. */
+/* Runs for ms, in which a scheduled sensor read ends, then observes twice and returns the second
+ * fault text. */
 static const char *sensed_after(struct bench *b, int64_t ms)
 {
 	pass(b, ms);
@@ -246,7 +248,7 @@ static void sensors_are_read_now_and_then(void **state)
 
 	(void)state;
 	start(&b);
-	assert_null(sensed(&b)); /* answered before the sensors are read */
+	assert_null(sensed(&b)); /* The observation is answered before the sensors are read. */
 	assert_string_equal(sensed(&b), "");
 	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
 	assert_string_equal(sensed(&b), "");
@@ -258,7 +260,7 @@ static void sensors_are_read_now_and_then(void **state)
 	stop(&b);
 }
 
-/* ipmitool would erase the repository. */
+/* ipmitool would erase an empty repository of sensor records, so its sensors are not read. */
 static void a_repository_that_is_empty_is_let_be(void **state)
 {
 	struct bench b;
@@ -275,7 +277,7 @@ static void a_repository_that_is_empty_is_let_be(void **state)
 	stop(&b);
 }
 
-/* The process is killed, later calls work normally, and no sensors are read for an hour. */
+/* The hanging ipmitool is killed, later calls work, and no sensors are read for an hour. */
 static void sensors_that_take_too_long_cost_no_look(void **state)
 {
 	struct bench b;
@@ -292,7 +294,7 @@ static void sensors_that_take_too_long_cost_no_look(void **state)
 	assert_string_equal(b.unsensed, "ipmitool did not end within 20 s and was killed");
 	assert_int_equal(b.ipmi.sensings, 1);
 	b.ipmi.sensors = "";
-	/* no faults are reported, because nothing is known */
+	/* The sensors were not read again, so no faults are reported. */
 	assert_null(sensed_after(&b, 10 * 60000));
 	assert_int_equal(b.ipmi.sensings, 2);
 	stop(&b);
@@ -324,7 +326,7 @@ static void looks_without_a_gap_leave_room_for_sensors(void **state)
 	stop(&b);
 }
 
-/* A change that arrives during a sensor read waits only until the read ends. */
+/* A change of power or boot waits until a sensor read in progress has ended, and no longer. */
 static void a_change_waits_for_sensors_under_way(void **state)
 {
 	struct bench b;
@@ -338,12 +340,13 @@ static void a_change_waits_for_sensors_under_way(void **state)
 	stop(&b);
 	start(&b);
 	b.ipmi.sensors = NULL;
-	on_the_way(&b); /* detached while the process runs: stop() checks that it ended */
+	/* The machine is detached while ipmitool runs: stop() checks that the process ended. */
+	on_the_way(&b);
 	stop(&b);
 }
 
-/* If ipmitool dies, its partial list does not count as healthy, but critical sensors in it are
- * reported. */
+/* If ipmitool dies, its partial list does not count as healthy. Critical sensors in the list are
+ * reported nevertheless. */
 static void one_that_dies_in_the_middle_is_named(void **state)
 {
 	struct bench b;
@@ -362,7 +365,8 @@ static void one_that_dies_in_the_middle_is_named(void **state)
 	stop(&b);
 }
 
-/* A truncated list does not count as healthy, but critical sensors in it are reported. */
+/* A list that is too long is truncated and does not count as healthy. Critical sensors in it are
+ * reported nevertheless. */
 static void sensors_told_in_part_are_not_well(void **state)
 {
 	static const char row[] = "Temp             | 01h | ok  |  3.1 | 25 degrees C\n";
@@ -384,7 +388,7 @@ static void sensors_told_in_part_are_not_well(void **state)
 	stop(&b);
 }
 
-/* Flags that have expired, or were never valid, override nothing. */
+/* Boot flags that have expired, or were never valid, do not count as an override. */
 static void the_override_is_what_the_flags_say(void **state)
 {
 	struct bench b;

@@ -3,7 +3,8 @@
 #include "base/loop/loop_sim.h"
 #include "providers/jobs.h"
 
-/* One queue with three machines; run() leaves each job running until the test ends it. */
+/* One machine queue (job_line) of a host with three machines (job_seat). run() leaves each job
+ * running until the test ends it */
 struct fixture {
 	struct loop *loop;
 	struct loop_group *group;
@@ -14,10 +15,10 @@ struct fixture {
 	bool allowed;
 };
 
-/* Result of one call. */
+/* Result of one call, as passed to done() */
 struct told {
 	struct fixture *f;
-	/* Relative to the start of the test. at: 0 until done() was called. */
+	/* Times in ms since the start of the test. at: when done() was called; 0: not yet */
 	int64_t begun_at, waited_ms, at;
 	unsigned count;
 	int code;
@@ -110,7 +111,8 @@ static void a_call_that_runs_is_answered_once_when_its_time_is_over(void **state
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.kind, ERR_TIMEOUT);
 	assert_in_range(t.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 10);
-	assert_false(job_may_act(f.running[0], &e)); /* even though its lease is still valid */
+	/* The job may not act any more, even though its lease is still valid. */
+	assert_false(job_may_act(f.running[0], &e));
 	job_end(f.running[0], NULL, NULL);
 	assert_int_equal(t.count, 1);
 	stop(&f);
@@ -138,7 +140,8 @@ static void the_line_has_no_limit_and_is_in_order(void **state)
 	stop(&f);
 }
 
-/* The time limit runs while the machine has a job, also for the jobs that wait behind it. */
+/* The time limit of a call runs while its machine has a job, also for jobs that wait behind that
+ * job. */
 static void a_wait_for_the_own_machine_counts(void **state)
 {
 	struct fixture f;
@@ -158,15 +161,16 @@ static void a_wait_for_the_own_machine_counts(void **state)
 	job_end(f.running[0], NULL, NULL);
 	pass_to(&f, from + 40010);
 	assert_int_equal(f.ran, 3);
-	assert_in_range(b.waited_ms, 0, 10); /* the 40 s were the machine's, not the queue's */
+	/* The 40 s of waiting were for the machine, not for the host's queue. */
+	assert_in_range(b.waited_ms, 0, 10);
 	pass_to(&f, from + 2 * PROVIDER_CALL_MS);
 	assert_int_equal(b.kind, ERR_TIMEOUT);
 	assert_in_range(b.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 20);
 	stop(&f);
 }
 
-/* The machine answered the previous job, and nobody asked it since, so that time does not count
- * against it. */
+/* The machine answered the previous job and got no other since. This idle time does not count
+ * against the next call. */
 static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 {
 	struct fixture f;
@@ -191,7 +195,7 @@ static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 	stop(&f);
 }
 
-/* The caller may free or change its strings while the job waits. */
+/* The caller may free or change its strings while the job waits, so the job needs copies. */
 static void a_call_keeps_its_own_texts(void **state)
 {
 	struct fixture f;
@@ -212,8 +216,8 @@ static void a_call_keeps_its_own_texts(void **state)
 	stop(&f);
 }
 
-/* The wait in the other provider's queue does not count either, and a timeout there may concern
- * another component than the machine. */
+/* A job may also need a place in the queue of another provider. The wait there does not count, and
+ * a timeout there may concern a component other than the machine. */
 static void over_another_line_time_begins_when_that_one_says_so(void **state)
 {
 	struct fixture f;

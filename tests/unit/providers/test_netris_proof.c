@@ -3,7 +3,8 @@
 #include <string.h>
 #include "providers/netris_proof.h"
 
-/* gpu-1 with two ports, in cluster `q`, whose V-net contains both; each case breaks one thing. */
+/* A site with gpu-1 and its two ports, in cluster `q`, whose V-net contains both ports. Each case
+ * breaks one thing */
 struct site {
 	struct netris_vnet_port ports[2], other_ports[1];
 	struct netris_vnet vnets[2];
@@ -54,7 +55,8 @@ static enum fabric_proof prove_in(struct site *s, const struct netris_cluster *c
 	return netris_prove(&s->look, &s->machine, c, common, &s->seen, s->why, sizeof(s->why));
 }
 
-/* A first snapshot, a report of both switches, a second snapshot. */
+/* Returns the proof after a first snapshot, a new report of both switches, and a second
+ * snapshot. */
 static enum fabric_proof proved(struct site *s)
 {
 	(void)prove_in(s, &s->cluster, NULL);
@@ -72,7 +74,7 @@ static void all_of_it_is_weak_and_stays_so(void **state)
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	assert_int_equal(proved(&s), FABRIC_PROOF_WEAK);
 	assert_string_equal(s.why, "");
-	/* The proof stays without another report. */
+	/* The proof stays valid although no switch has reported again. */
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_WEAK);
 }
 
@@ -86,7 +88,7 @@ static void one_switch_is_not_enough(void **state)
 	s.switches[0].last_seen += 1000;
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	assert_non_null(strstr(s.why, "leaf-2"));
-	s.switches[1].last_seen = 0; /* no longer reported */
+	s.switches[1].last_seen = 0; /* The switch is no longer reported. */
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 	s.look.nswitches = 1;
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
@@ -174,7 +176,7 @@ static void each_missing_witness_is_named(void **state)
 		assert_int_equal(proved(&s), FABRIC_PROOF_NONE);
 		if (!strstr(s.why, spoils[i].says))
 			fail_msg("case %zu: %s", i, s.why);
-		/* The same when it breaks after the proof. */
+		/* The proof is lost as well if the same thing breaks after it. */
 		site_init(&s);
 		assert_int_equal(proved(&s), FABRIC_PROOF_WEAK);
 		spoils[i].how(&s);
@@ -182,7 +184,8 @@ static void each_missing_witness_is_named(void **state)
 	}
 }
 
-/* A switch report from a time when the state was incomplete does not prove the present state. */
+/* A switch report from a time when the state was incomplete does not prove the later, complete
+ * state. */
 static void a_gap_asks_for_a_new_heartbeat(void **state)
 {
 	struct site s;
@@ -212,7 +215,7 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 		s.switches[1].last_seen++;
 	}
 	assert_int_equal(prove_in(&s, &s.cluster, common), FABRIC_PROOF_WEAK);
-	/* In no cluster: no V-net may contain the machine. */
+	/* The machine should be in no cluster, so no V-net may contain it. */
 	(void)prove_in(&s, NULL, common);
 	assert_non_null(strstr(s.why, "q-ns"));
 	s.ports[0].id = s.ports[1].id = 55;
@@ -226,14 +229,15 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 
 /* --- InfiniBand, NVLink ----------------------------------------------------------------------- */
 
-/* The site with a template of both fabrics for cluster q; a second cluster has both fabrics too. */
+/* The site, with a template of both fabrics (InfiniBand and NVLink) for cluster q. A second cluster
+ * has both fabrics, too */
 struct wide {
 	struct site s;
 	struct netris_template_vnet kinds[3];
 	struct netris_template template_;
 	struct netris_vnet vnets[5];
 	struct netris_ref refs[3];
-	/* In InfiniBand and in NVLink. */
+	/* The servers of the V-nets: [0] InfiniBand, [1] NVLink; others: of the second cluster */
 	struct netris_vnet_server in[2], others[2];
 };
 
@@ -281,7 +285,7 @@ static void all_fabrics_are_proved_together(void **state)
 	(void)state;
 	wide_init(&w);
 	assert_int_equal(proved(&w.s), FABRIC_PROOF_WEAK);
-	/* A manager that reports no status per server. */
+	/* Some fabric managers report no status for each server; that is accepted. */
 	w.in[0].status = "";
 	assert_int_equal(prove_in(&w.s, &w.s.cluster, NULL), FABRIC_PROOF_WEAK);
 }
@@ -307,7 +311,7 @@ static void ib_unsaid(struct wide *w)
 	w->vnets[2].servers.said = false;
 	w->vnets[2].servers.n = 0;
 }
-/* An InfiniBand V-net with an empty list of ports, which shows nothing about its servers. */
+/* Gives the InfiniBand V-net an empty list of ports, which shows nothing about its servers. */
 static void ib_as_ports(struct wide *w)
 {
 	ib_unsaid(w);
@@ -373,7 +377,7 @@ static void a_segment_without_fabrics_is_in_none_of_others(void **state)
 	(void)state;
 	wide_init(&w);
 	w.s.cluster.vnets.n = 1;
-	w.s.cluster.template_.id = 8; /* Ethernet only */
+	w.s.cluster.template_.id = 8; /* The template of this cluster has Ethernet only. */
 	assert_int_equal(proved(&w.s), FABRIC_PROOF_NONE);
 	assert_non_null(strstr(w.s.why, "q-ib also contains the server"));
 	w.in[0].id = w.in[1].id = 6;

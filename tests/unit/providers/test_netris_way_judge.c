@@ -4,7 +4,7 @@
 #include <string.h>
 #include "providers/netris_way_judge.h"
 
-/* Tests the judgement of Netris objects on a path to an API server. */
+/* Tests how Netris objects on the network path to a tenant's API server are judged. */
 #define VPC 7
 
 static struct netris_backend backends[3];
@@ -83,8 +83,8 @@ static void a_load_balancer_is_up_while_a_backend_is_healthy(void **state)
 	assert_lb(false, "BackendUnhealthy", "and 1 more");
 }
 
-/* One healthy backend is enough, whatever the state of the others, because a load balancer sends
- * traffic only to healthy backends. */
+/* One healthy backend is enough, whatever the state of the others, since a load balancer sends
+ * traffic to healthy backends only. */
 static void one_healthy_backend_of_three_is_enough_and_none_is_not(void **state)
 {
 	static const char *const bad[] = {"down", "", "blue"};

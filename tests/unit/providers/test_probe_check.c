@@ -5,7 +5,7 @@
 
 struct seen {
 	unsigned ok, notes, wrong;
-	/* Last finding that is not ok. */
+	/* Subject, text and remedy of the last finding that is not ok */
 	char of[128], says[400], mend[300];
 };
 

@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 
-/* Tests the wrappers; tests/contract/test_provider.c has the cases common to all providers. */
+/* Tests the wrappers around a provider's functions; tests/contract/test_provider.c has the cases
+ * common to all providers. */
 
 static void an_unknown_type_is_unsupported(void **state)
 {

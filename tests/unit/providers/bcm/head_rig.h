@@ -6,7 +6,7 @@
 #include "providers/bcm/client.h"
 #include "sim/head.h"
 
-/* head_rig: a simulated head node with the node n1, and a client with a certificate that the head
+/* head_rig: a simulated BCM head node with the node n1, and a client whose certificate the head
  * node accepts. */
 #define HEAD "https://head:8081"
 
@@ -23,7 +23,7 @@ struct head_rig {
 void head_rig_start(struct head_rig *r);
 void head_rig_end(struct head_rig *r);
 void head_rig_fault(struct head_rig *r, const char *json);
-/* Runs the loop until *flag is set, or for limit_ms. */
+/* Runs the loop until *flag is not 0, at most for limit_ms. */
 void head_rig_wait(struct head_rig *r, const unsigned *flag, int64_t limit_ms);
 
 #endif

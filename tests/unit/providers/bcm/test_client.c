@@ -10,7 +10,7 @@
 #include "providers/bcm/client.h"
 #include "providers/bcm/status.h"
 
-/* A head node that answers by script: one line for each request, in order. */
+/* An answer of the head node, which answers by script: one entry for each request, in order */
 #define HEAD "https://head:8081"
 
 struct line {
@@ -27,11 +27,11 @@ struct rig {
 	struct bcm *bcm;
 	const struct line *script;
 	unsigned at, asked;
-	/* "METHOD path cookie|basic body" */
+	/* Requests received, each as "METHOD path cookie|basic body" */
 	char seen[16][400];
-	/* Number of answers */
+	/* Number of answers passed to the test */
 	unsigned count;
-	/* Number of denied ones among them */
+	/* Number of those answers with ERR_DENIED */
 	unsigned denied;
 	struct err err;
 	char result[300];
@@ -202,7 +202,8 @@ static void a_login_buys_a_cookie_that_is_renewed_once(void **state)
 	rig_end(&r);
 }
 
-/* The first reply invalidates the cookie with which all of them were sent. */
+/* Several requests were sent with one cookie. The first reply says that it has expired; each
+ * request is repeated with a new cookie. */
 static void a_cookie_that_runs_out_under_several_is_renewed_for_each(void **state)
 {
 	static const struct line script[] = {VERSION,
@@ -324,7 +325,8 @@ static void on_state(const struct bcm_state *state, const struct err *e, void *a
 	str_format(r->result, sizeof(r->result), "%s: %s", state->name, str_or(state->text, ""));
 }
 
-/* A node's state is shown in the status of its Machine. */
+/* The state text must not contain the password, because it is shown in the status of the node's
+ * Machine. */
 static void a_state_that_quotes_the_password_is_shown_without_it(void **state)
 {
 	struct line script[] = {VERSION,

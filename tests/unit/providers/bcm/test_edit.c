@@ -94,7 +94,7 @@ static void what_it_does_not_know_stays_letter_for_letter(void **state)
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strstr(sim_head_device(t.rig.node), kept[i]))
 			fail_msg("lost: %s\n%s", kept[i], sim_head_device(t.rig.node));
-	/* Read before the write, read after it, and once more after settle_ms. */
+	/* The device is read before the write, after it, and once more after settle_ms. */
 	assert_int_equal(sim_head_count(t.rig.head, "cmdevice.getDevice"), 3);
 	assert_int_equal(sim_head_count(t.rig.head, "cmdevice.updateDevice"), 1);
 	t.nothing = true;
@@ -125,7 +125,7 @@ static void what_was_not_written_is_not_believed(void **state)
 		 ERR_PROTOCOL, "boom"},
 		{"{\"what\":\"NoCall\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_UNSUPPORTED, "no such call"},
-		/* Carried out or not: the read after the write decides. */
+		/* The write was carried out or not: the read after it decides. */
 		{"{\"what\":\"LostReply\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_NONE, ""},
 		{"{\"what\":\"Status\",\"call\":\"cmdevice.updateDevice\",\"count\":1,\"value\":503}",
@@ -147,7 +147,7 @@ static void what_was_not_written_is_not_believed(void **state)
 	}
 }
 
-/* A read with the state from before the write is no proof of the write. */
+/* The read after the write still returns the older state, so the write is not proved. */
 static void a_stale_read_is_no_proof(void **state)
 {
 	struct try t;

@@ -126,7 +126,7 @@ static void a_mark_comes_and_goes_and_a_strange_one_is_seen(void **state)
 		if (!n.lock_broken)
 			fail_msg("taken: %s", text);
 	}
-	/* A device without extra_values. */
+	/* A device without extra_values gets this member. */
 	assert_non_null(strstr(bcm_with_lock(json(DEVICE("")), &l, a, &e), "\"extra_values\":{"));
 }
 

@@ -70,7 +70,7 @@ static void a_failing_service_may_have_changed_something(void **state)
 	assert_int_equal(judge(503, "Unavailable", true, 0).kind, ERR_TIMEOUT);
 	assert_int_equal(judge(502, NULL, true, 0).kind, ERR_TIMEOUT);
 	assert_int_equal(judge(500, "InternalError", false, 0).kind, ERR_UNAVAILABLE);
-	/* these codes prove that nothing was launched */
+	/* These error codes prove that nothing was launched. */
 	assert_int_equal(judge(500, "InsufficientInstanceCapacity", true, 0).kind, ERR_CAPACITY);
 	assert_int_equal(judge(503, "RequestLimitExceeded", true, 0).kind, ERR_UNAVAILABLE);
 }
@@ -87,7 +87,7 @@ static void a_wrong_clock_is_found_before_the_signature_is_blamed(void **state)
 	assert_non_null(strstr(e.text, "clock is 900 s ahead of the cloud's"));
 	assert_int_equal(judge(400, "RequestExpired", true, 900000).kind, ERR_UNAVAILABLE);
 	assert_int_equal(judge(403, NULL, true, 900000).kind, ERR_UNAVAILABLE);
-	/* not explained by a wrong clock */
+	/* A wrong clock does not explain these error codes. */
 	assert_int_equal(judge(401, "AuthFailure", true, EC2_SKEW_MS).kind, ERR_DENIED);
 	assert_int_equal(judge(403, "UnauthorizedOperation", true, 900000).kind, ERR_DENIED);
 	assert_int_equal(judge(400, "VcpuLimitExceeded", true, 900000).kind, ERR_QUOTA);

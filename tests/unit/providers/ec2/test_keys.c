@@ -39,7 +39,7 @@ static void a_profile_of_a_shared_file_is_read(void **state)
 	assert_int_equal(ec2_keys_from_file(&k, path, "empty", &e), -1);
 	assert_int_equal(ec2_keys_from_file(&k, path, "none", &e), -1);
 	assert_int_equal(e.kind, ERR_DENIED);
-	assert_string_equal(k.id, "AKID2"); /* unchanged */
+	assert_string_equal(k.id, "AKID2"); /* A read that failed does not change the keys. */
 	unlink(path);
 	assert_int_equal(ec2_keys_from_file(&k, path, "default", &e), -1);
 	ec2_keys_done(&k);

@@ -8,7 +8,7 @@
 
 #define START 1764000000000
 
-/* A metadata service and an STS whose keys are valid for an hour. */
+/* A simulated metadata service and STS, which give keys that are valid for an hour */
 struct rig {
 	struct loop *loop;
 	struct loop_group *group;
@@ -17,7 +17,7 @@ struct rig {
 	struct httpd *httpd;
 	struct ec2_login *login;
 	unsigned given, told;
-	/* State of the STS */
+	/* down: the STS does not answer. denied: it refuses */
 	bool down, denied;
 	struct err err;
 };
@@ -210,7 +210,7 @@ static void what_holds_is_used_on_while_the_service_is_down(void **state)
 	assert_int_equal(r.err.kind, ERR_NONE);
 	ready(&r, "ASIA1");
 	pass(&r, 61000);
-	assert_false(is_ready(&r)); /* tried again */
+	assert_false(is_ready(&r)); /* The keys are about to expire, so a login is tried again. */
 	pass(&r, LOGIN_EARLY_MS);
 	wait_for(&r);
 	assert_int_equal(r.err.kind, ERR_UNAVAILABLE);
@@ -236,7 +236,7 @@ static void a_role_is_assumed_by_the_token_in_a_file(void **state)
 	wait_for(&r);
 	assert_int_equal(r.err.kind, ERR_NONE);
 	ready(&r, "ASIA1");
-	ec2_login_ended(r.login); /* the cloud reports that the keys have expired */
+	ec2_login_ended(r.login); /* Simulates EC2's answer that the keys have expired. */
 	assert_false(is_ready(&r));
 	r.denied = true;
 	wait_for(&r);
@@ -248,7 +248,8 @@ static void a_role_is_assumed_by_the_token_in_a_file(void **state)
 	rig_done(&r);
 }
 
-/* What a role's webhook and a shell set takes precedence over the instance's own role. */
+/* Variables of the environment, which a role's webhook or a shell sets, take precedence over the
+ * instance's own role. */
 static void the_source_is_what_the_environment_names(void **state)
 {
 	const struct provider_cloud c = {.login = PROVIDER_LOGIN_FOUND};
@@ -263,7 +264,7 @@ static void the_source_is_what_the_environment_names(void **state)
 	unsetenv("AWS_PROFILE");
 	rig_init(&r, &c);
 	wait_for(&r);
-	ready(&r, "ASIA1"); /* from the metadata service */
+	ready(&r, "ASIA1"); /* These keys are those of the metadata service. */
 	rig_done(&r);
 
 	assert_true(write(fd, "[default]\naws_access_key_id=FILE\naws_secret_access_key=s\n", 57) >
@@ -278,7 +279,8 @@ static void the_source_is_what_the_environment_names(void **state)
 	setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/nonexistent", 1);
 	rig_init(&r, &c);
 	wait_for(&r);
-	assert_int_equal(r.err.kind, ERR_INVALID); /* a role is needed too */
+	/* AWS_WEB_IDENTITY_TOKEN_FILE alone is not enough: a role is needed as well. */
+	assert_int_equal(r.err.kind, ERR_INVALID);
 	assert_non_null(strstr(r.err.text, "web identity"));
 	rig_done(&r);
 

@@ -12,8 +12,8 @@
 #include "providers/ec2/query.h"
 #include "providers/elastic.h"
 
-/* Checks that examples/ec2/policy.json has exactly the permissions that providers/ec2 needs, and
- * that docs/providers/ec2.md mentions each. */
+/* Checks that examples/ec2/policy.json has exactly the permissions that the code in providers/ec2
+ * needs, and that docs/providers/ec2.md mentions each. */
 #define POLICY "examples/ec2/policy.json"
 #define CALL "query_begin("
 
@@ -36,7 +36,8 @@ static void add(struct map *to, const char *service, const char *action, size_t 
 	map_put(to, name, to);
 }
 
-/* Finds the actions that the source requests: query_begin(BUFFER, "ACTION", EC2_VERSION). */
+/* Adds to `to` each action that the source in text requests by query_begin(BUFFER, "ACTION",
+ * EC2_VERSION). */
 static void add_calls(struct map *to, const char *text)
 {
 	for (const char *at = strstr(text, CALL); at; at = strstr(at + 1, CALL)) {
@@ -48,7 +49,7 @@ static void add_calls(struct map *to, const char *text)
 		if (strstr(till, "EC2_VERSION") && strstr(till, "EC2_VERSION") < end)
 			add(to, "ec2", from + 1, (size_t)(till - from - 1));
 	}
-	/* RunInstances with these parameters needs these permissions */
+	/* RunInstances needs these further permissions if it has these parameters. */
 	if (strstr(text, "TagSpecification."))
 		add(to, "ec2", "CreateTags", 10);
 	if (strstr(text, "IamInstanceProfile."))
@@ -145,7 +146,7 @@ static void check_bound(const json_t *statements, const char *sid, const char *a
 	fail_msg("no statement %s", sid);
 }
 
-/* The policy does not allow ending or tagging other instances. */
+/* Every action that changes an instance is allowed only for instances with drover's own tag. */
 static void what_changes_is_bound_to_drovers_own_tag(void **state)
 {
 	json_t *statements = policy(), *s;

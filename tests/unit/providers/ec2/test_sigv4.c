@@ -5,9 +5,9 @@
 #include "providers/ec2/sigv4.h"
 
 /*
- * Tests the signer with AWS's published suite (aws-sig-v4-test-suite), and that the order of parts
- * does not change the signature. The suite: AKIDEXAMPLE, us-east-1, "service",
- * 2015-08-30T12:36:00Z.
+ * Tests the signer with AWS's published suite (aws-sig-v4-test-suite), and that the order of
+ * headers and parameters does not change the signature. The suite signs as AKIDEXAMPLE, us-east-1,
+ * "service", 2015-08-30T12:36:00Z.
  */
 #define AT 1440938160000
 #define HOST                                                                                       \

@@ -21,7 +21,7 @@ static struct domain *parsed(const char *xml)
 	return d;
 }
 
-/* Returns what libvirt would read from the domain's text. */
+/* Writes the domain as text and returns the facts that are read from this text. */
 static struct domain_facts read_of(const struct domain *d, struct arena *a)
 {
 	char *text = domain_text(d);
@@ -92,7 +92,8 @@ static void a_medium_comes_and_goes_and_the_rest_stays(void **state)
 	assert_true(says(d, "theirs") && says(d, "passwd=\"kept\"") && says(d, "file=\"/a\""));
 }
 
-/* A medium that an operator put into the slot is not reported under drover's URL. */
+/* A medium that an operator put into the slot has a different file, so drover's URL in the metadata
+ * does not apply to it. */
 static void a_medium_by_hand_has_no_address(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -7,9 +7,9 @@
 #include "providers/libvirt/host.h"
 
 /*
- * Uses libvirt's test driver, which needs neither root nor a daemon: test:///default has one
- * running domain, "test", and the pool "default-pool". tests/real/libvirt.py tests what only QEMU
- * supports.
+ * Tests providers/libvirt with libvirt's test driver, which needs neither root nor a daemon:
+ * test:///default has one running domain, "test", and the pool "default-pool".
+ * tests/real/libvirt.py tests what only QEMU supports.
  */
 #define UUID "6695eb01-f6a4-8304-79aa-97f2502e193f"
 #define MADE "8a1f5b1e-0000-4000-8000-c6c04f314733"
@@ -88,7 +88,7 @@ static void boot_is_the_next_start_s(void **state)
 	assert_int_equal(look("test", a).facts.boot, DOMAIN_BOOT_DISK);
 }
 
-/* A replaced leader can change nothing. */
+/* A leader that was replaced has a lower fence and can change nothing. */
 static void a_lower_fence_is_refused(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -182,7 +182,7 @@ static void machines_are_defined_and_undefined(void **state)
 	assert_string_equal(l.power, "Off");
 	assert_string_equal(l.facts.uuid, MADE);
 	assert_string_equal(l.facts.provider, "1e0f");
-	/* Refused: a domain of another owner, and a domain that is on. */
+	/* drover refuses to undefine a domain of another owner, and one that is on. */
 	assert_int_equal(host_undefine(host, "lab-0", MADE, "2222", "lab-0", &e), -1);
 	assert_int_equal(e.kind, ERR_CONFLICT);
 	m.provider = "2222";

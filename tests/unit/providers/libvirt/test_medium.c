@@ -10,13 +10,13 @@
 #include "base/str.h"
 #include "providers/libvirt/medium.h"
 
-/* A server on loopback that answers each connection with the same bytes, some of them delayed. */
+/* A server on the loopback interface that answers each connection with the same bytes */
 struct server {
 	int fd;
 	uint16_t port;
 	pthread_t thread;
 	const char *head, *body;
-	/* Pause before the body */
+	/* Pause between head and body */
 	unsigned pause_ms;
 	char request[256];
 };

@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "providers/libvirt/serve.h"
 
-/* Tests the protocol of drover-libvirt with libvirt's test driver, without its own process. */
+/* Tests the protocol of drover-libvirt with libvirt's test driver, within the test's own
+ * process. */
 #define HELLO                                                                                      \
 	"{\"id\":1,\"op\":\"hello\",\"protocol\":1,\"uri\":\"test:///default\",\"pool\":\"default-pool\"}"
 #define UUID "6695eb01-f6a4-8304-79aa-97f2502e193f"
