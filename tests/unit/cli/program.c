@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "tests/unit/cli/program.h"
 
-#define LIMIT_MS 60000 /* for sanitizers on a busy machine */
+#define LIMIT_MS 60000 /* Long enough for a program with sanitizers on a busy machine */
 
 char program_text[1 << 20];
 
@@ -68,7 +68,8 @@ int program_exec(const char *name, char **argv)
 	char *tests;
 
 	path[n > 0 ? n : 0] = '\0';
-	tests = strstr(path, "/tests/"); /* build/VARIANT/tests/... */
+	/* The test is at build/VARIANT/tests/..., the program at build/VARIANT/NAME. */
+	tests = strstr(path, "/tests/");
 	if (tests) {
 		str_format(tests + 1, 64, "%s", name);
 		execv(path, argv);
@@ -77,7 +78,7 @@ int program_exec(const char *name, char **argv)
 	return 127;
 }
 
-/* Reads more output. False: the program has closed its streams. */
+/* Reads more output of the program. Returns false if the program has closed its streams. */
 static bool read_more(struct program *p)
 {
 	struct pollfd f = {.fd = p->out, .events = POLLIN};

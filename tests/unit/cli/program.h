@@ -6,14 +6,14 @@
 #include "base/data/json.h"
 
 /*
- * program: a long-running command of the command line in a process of its own, on real sockets of
- * the loopback interface; and a client for it. The process is killed when the test ends.
+ * program: runs a long-running command of drover in a process of its own, on real sockets of the
+ * loopback interface, and has a client for it. The process is killed when the test ends.
  */
 struct program {
-	/* 0: not started, or ended. */
+	/* Process ID; 0: not started, or ended */
 	pid_t pid;
 	int out;
-	/* Output on both streams, so far. */
+	/* Output of the process on both streams, so far */
 	char said[1 << 16];
 	size_t len;
 };
@@ -21,38 +21,40 @@ struct program {
 /* Returns a loopback address that no other test program uses, so that no port is ever in use. */
 const char *program_address(void);
 
-/* args: arguments after the program name, ending with NULL. */
+/* Starts fn in a new process under this name. args: arguments after the program name, ending with
+ * NULL. */
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args);
-/* For use as fn: replaces the process by this program (drover, drover-agent) of the same build
- * variant. Returns only on failure. */
+/* Replaces the process by the program `name` (drover, drover-agent) of the same build variant;
+ * meant for an fn of program_start(). Returns only on failure. */
 int program_exec(const char *name, char **argv);
 /* Waits until the program prints `what`; returns the rest of that line. NULL: the program ended
- * without it. */
+ * without printing it. */
 const char *program_hear(struct program *p, const char *what);
-/* As program_hear(), but fails the test if the program ends. */
+/* Waits as program_hear() does, but fails the test if the program ends. */
 const char *program_await(struct program *p, const char *what);
-/* Sends a signal (0: none) and waits for the end; returns the exit status. */
+/* Sends a signal (0: none) to the program and waits for its end; returns its exit status. */
 int program_end(struct program *p, int signum);
 
-/* One HTTP call, for program_ask(), which returns the status. 0: no answer, and program_text
- * contains the error. */
+/* One HTTP call. program_ask() sends it and returns the HTTP status; 0: no answer came, and
+ * program_text contains the error. */
 struct program_call {
 	const char *url, *ca_pem, *bearer, *method, *path, *body;
-	/* Basic authentication; NULL: none. */
+	/* Login for Basic authentication; NULL: none */
 	const char *user, *password;
 };
 int program_ask(const struct program_call *c);
-/* Body of the last answer. */
+/* Body of the last answer */
 extern char program_text[1 << 20];
-/* Returns the last answer as JSON, which the caller owns; NULL: not JSON. */
+/* Returns the body of the last answer as JSON, which the caller owns; NULL: not JSON. */
 json_t *program_json(void);
-/* Repeats the call until the status is this one. */
+/* Repeats the call until the HTTP status is `status`. */
 void program_ask_until(const struct program_call *c, int status);
 
-/* Returns the content of a file; the caller frees it. */
+/* Returns the content of folder/name; the caller frees it. */
 char *program_file(const char *folder, const char *name);
-/* Creates a temporary directory, which program_folder_done() deletes with its content. */
+/* Creates a temporary directory and returns its path; program_folder_done() deletes the directory
+ * with its content. */
 const char *program_folder(char out[static 64]);
 void program_folder_done(const char *folder);
 

@@ -16,7 +16,8 @@ static void add_json(struct audit *a, const json_t *o)
 	free(text);
 }
 
-/* Returns the records of `drover wipe verify -o json`, in order. *whole owns them. */
+/* Returns the array of records that `drover wipe verify -o json` prints, in order. *whole owns the
+ * array. */
 static const json_t *records_of(const struct audit *a, json_t **whole)
 {
 	*whole = audit_json(a);
@@ -36,11 +37,11 @@ static void expect(const json_t *records, size_t i, const char *member, const ch
 }
 
 struct shown {
-	/* error: "" for a record without an error */
+	/* Columns of one record. error: "" for a record without an error */
 	char result[16], error[256];
 };
 
-/* Verifies the record in this object alone and returns its row. */
+/* Verifies the record in this object alone and returns its columns. */
 static struct shown judged(const json_t *o)
 {
 	OWN(audit) a = audit_new();
@@ -137,7 +138,8 @@ static void failed_and_unfinished_attempts_are_not_bad_and_not_proof(void **stat
 	ev.unfinished = "AgentSilent: nothing for 5 minutes";
 	lone = made_record(&ev);
 	expect_result(lone, "unfinished");
-	json_object_del(json_at(lone, "spec"), "unfinished"); /* as if an agent had signed */
+	/* Without `unfinished`, the record claims that an agent signed it. */
+	json_object_del(json_at(lone, "spec"), "unfinished");
 	expect_bad(lone, "spec.unfinished");
 }
 
@@ -184,7 +186,7 @@ typedef void leaf_fn(json_t *whole, json_t *parent, const char *key, size_t inde
 static void each_leaf(json_t *whole, json_t *j, const char *path, leaf_fn *fn, void *arg)
 {
 	OWN(arena) a = arena_new();
-	OWN_JSON keys = json_array(); /* a copy, because fn may remove members and put them back */
+	OWN_JSON keys = json_array(); /* A copy, because fn may remove members and put them back. */
 	const char *key;
 	size_t i;
 	json_t *v;
@@ -233,7 +235,7 @@ static void change_shown(json_t *whole, json_t *parent, const char *key, size_t 
 	++*(unsigned *)arg;
 	put(parent, key, index, changed(v));
 	expect_bad(whole, envelope ? "envelope" : label ? "metadata.labels" : path);
-	if (json_is_integer(was)) { /* a number written as text is a different value */
+	if (json_is_integer(was)) { /* A number that is written as text is a different value. */
 		char text[32];
 
 		str_format(text, sizeof(text), "%lld", (long long)json_integer_value(was));
@@ -259,12 +261,13 @@ static void every_field_that_is_shown_is_checked_and_named(void **state)
 	expect_result(o, "proved");
 	each_leaf(o, o, "", change_shown, &leaves);
 	assert_true(leaves > 45);
-	expect_result(o, "proved"); /* every member is back */
+	expect_result(o, "proved"); /* Every member has its original value again. */
 	json_object_set_new(json_at(o, "spec"), "approvedBy", json_string("the auditor"));
 	expect_bad(o, "spec.approvedBy");
 }
 
-/* The form of old records: the whole status is reported as invalid, and the field is named. */
+/* In the form of older records, the status is a single number: it is reported as invalid, and the
+ * field is named. */
 static void a_record_whose_status_is_one_number_is_bad_and_named(void **state)
 {
 	struct evidence ev = made_sample();
@@ -334,7 +337,8 @@ static void no_byte_of_the_envelope_can_be_changed(void **state)
 	free(envelope);
 }
 
-/* Signed by both, and still wrong: an agent that lies about its own counts. */
+/* Agent and drover signed these records, and they are wrong nevertheless: the agent lied about its
+ * own counts. */
 static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 {
 	static const char *gone[] = {"eui.9"};
@@ -360,7 +364,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev.inventory.extra = (struct strings){gone, 1};
 	extra = made_record(&ev);
 	expect_bad(extra, "drive eui.9 was not expected and not wiped");
-	ev.verdict = WIPE_FAIL; /* as the verdict of the record itself */
+	ev.verdict = WIPE_FAIL; /* With the verdict Fail, the record agrees with its drives. */
 	told = made_record(&ev);
 	expect_result(told, "failed");
 	ev = made_sample();
@@ -381,7 +385,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	expect_bad(none, "predicate.verdict: Clear, but there is no device");
 }
 
-/* An agent that read nothing found nothing. */
+/* A wipe is not proved if nothing was planted or read: an agent that read nothing found nothing. */
 static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable(void **state)
 {
 	struct evidence ev = made_sample();
@@ -429,7 +433,7 @@ static void records_are_linked_to_the_one_before(void **state)
 	mixed[0] = list[2];
 	mixed[1] = list[0];
 	mixed[2] = list[1];
-	mixed[3] = list[0]; /* given twice */
+	mixed[3] = list[0]; /* One record is given twice. */
 	a = audit_of(mixed, 4);
 	r = records_of(a, &whole);
 	assert_int_equal(json_array_size(r), 3);
@@ -476,7 +480,8 @@ static void a_record_that_was_taken_out_is_missed(void **state)
 		json_decref(list[i]);
 }
 
-/* Parts covered besides the drives are shown, and are part of what is signed. */
+/* Parts that were wiped besides the drives (such as memory) are shown, and the signature covers
+ * them. */
 static void parts_that_are_covered_are_named(void **state)
 {
 	struct evidence ev = made_sample();
@@ -551,7 +556,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 
 	(void)state;
 	made_chain(list);
-	ev.tenancy = 40; /* another record, also signed by drover */
+	ev.tenancy = 40; /* A different record, which drover has signed, too. */
 	ev.previous.name = ev.previous.digest = NULL;
 	ev.end_time += 1000;
 	other[0] = made_record(&ev);
@@ -571,7 +576,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	other[1] = list[0];
 	expect_broken(other, 2, "gpu-1-41-1", "as in a first record, but gpu-1-40-1 came before");
 	json_decref(other[0]);
-	/* A record that omits one of them. */
+	/* A record whose predecessor is not the one before it: it omits 41-1. */
 	ev = made_sample();
 	ev.attempt = 2;
 	ev.previous.name = "gpu-1-40-1";
@@ -586,7 +591,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 		json_decref(list[i]);
 }
 
-/* Unsigned text is shown on the operator's terminal. */
+/* Unsigned text is shown on the operator's terminal, so control characters must be escaped. */
 static void no_name_can_paint_over_the_result(void **state)
 {
 	OWN_JSON o = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "name",
@@ -611,7 +616,8 @@ static void no_name_can_paint_over_the_result(void **state)
 		assert_int_not_equal((unsigned char)out.data[i], 0x9b);
 		lines += out.data[i] == '\n';
 	}
-	assert_int_equal(lines, 6); /* header, two rows, an empty line, the sum, the conclusion */
+	/* Six lines: header, two rows, an empty line, the sum, the conclusion. */
+	assert_int_equal(lines, 6);
 	buf_done(&out);
 	audit_free(a);
 }

@@ -1,4 +1,4 @@
-/* `drover bmc probe` for an address, and for a Machine with the login of its spec.bmc. */
+/* Tests `drover bmc probe` for an address, and for a Machine with the login in its spec.bmc. */
 #include "tests/unit/controller/bench.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ struct rig {
 	struct bench *d;
 	struct fake_bmc bmc;
 	struct http *http;
-	/* file with the password */
+	/* Path of the file with the password */
 	char file[40];
 	char *said;
 	size_t len;
@@ -108,7 +108,7 @@ static void an_address_is_asked_with_a_password_from_a_file(void **state)
 	assert_said(f, "\nnothing wrong\n");
 	assert_null(strstr(f->said, PASSWORD));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
-	/* With -o json, and a password file written by a Windows editor. */
+	/* Prints JSON (-o json), with a password file that a Windows editor wrote. */
 	write_password(f, PASSWORD "\r\n");
 	o.fingerprint = "sha256:" PIN;
 	assert_int_equal(probe(f, o, true), 0);
@@ -131,7 +131,8 @@ static void what_is_wrong_is_its_status(void **state)
 	assert_int_equal(f->bmc.logins, 1);
 }
 
-/* trusted: the BMC address to which the password may be sent. */
+/* Creates a Provider of this type and its Machine. trusted: BMC address to which the password may
+ * be sent. */
 static void put(struct rig *f, const char *type, const char *trusted)
 {
 	bench_fleet(f->d);
@@ -162,7 +163,7 @@ static void a_machine_is_asked_as_drover_asks_it(void **state)
 	assert_int_equal(probe(f, o, false), 0);
 	assert_null(strstr(f->said, "first use"));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
-	/* Not the certificate that drover has recorded. */
+	/* The BMC has a certificate other than the one that drover recorded. */
 	http_mem_pin(f->d->net, BMC,
 		     "ff"
 		     "112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");

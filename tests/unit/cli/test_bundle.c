@@ -1,5 +1,5 @@
-/* `drover support-bundle`: what the archive contains and what it must not contain, on the simulated
- * loop. */
+/* Tests `drover support-bundle`, on the simulated loop: what the archive must contain, and what it
+ * must not contain. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -56,7 +56,7 @@ static void bundle(void)
 	assert_false(ZSTD_isError(plain_len));
 }
 
-/* Returns the text of a file in the archive; NULL: missing. */
+/* Returns the text of file `name` in the archive; NULL: missing. */
 static const char *file(struct bench *d, const char *name)
 {
 	for (size_t at = 0; at + 512 <= plain_len && plain[at];) {
@@ -77,7 +77,7 @@ static void assert_in(struct bench *d, const char *name, const char *what)
 		fail_msg("want '%s' in %s: %s", what, name, str_or(text, "(no such file)"));
 }
 
-/* Plants secrets wherever a kind has text written by users or devices. */
+/* Plants secrets in every text that users or devices can write. */
 static void plant(struct bench *d)
 {
 	static const char *const conditions =
@@ -124,7 +124,7 @@ static void nothing_that_was_planted_is_in_it(void **state)
 	plant(d);
 	d->host.denied_at = "/secrets?";
 	bundle();
-	assert_int_equal(d->host.denials, 0); /* no Secret is listed */
+	assert_int_equal(d->host.denials, 0); /* The command lists no Secrets. */
 	if (memmem(plain, plain_len, PLANTED, strlen(PLANTED)))
 		fail_msg("it is at: %.300s",
 			 (char *)memmem(plain, plain_len, PLANTED, strlen(PLANTED)) - 200);

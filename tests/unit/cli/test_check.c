@@ -1,4 +1,4 @@
-/* `drover check`: its findings about an installation, with a client on the simulated loop. */
+/* Tests what `drover check` finds in an installation, with a client on the simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -68,7 +68,7 @@ static int check(void)
 	return cli_do_check(&c, BENCH_NS);
 }
 
-/* Escapes single quotes in text, which the bench would read as double quotes. */
+/* Escapes single quotes in text, since the bench replaces them by double quotes. */
 static const char *as_bench_text(struct bench *d, const char *text)
 {
 	struct buf b;
@@ -86,7 +86,7 @@ static const char *as_bench_text(struct bench *d, const char *text)
 	return copy;
 }
 
-/* Installs the definitions that this program prints, in place of the short ones of the bench. */
+/* Installs the CustomResourceDefinitions that drover prints, in place of the bench's short ones. */
 static void install_definitions(struct bench *d)
 {
 	struct buf text;
@@ -109,7 +109,7 @@ static void install_definitions(struct bench *d)
 	json_decref(all);
 }
 
-/* Writes the Lease of a leader that renewed it `ago` ms before now. */
+/* Creates the Lease of a leader that renewed it `ago` ms before now. */
 static void lease(struct bench *d, int64_t ago)
 {
 	char t[STR_TIME_SIZE];
@@ -211,7 +211,7 @@ static void a_leader_that_is_not_heard_of(void **state)
 	assert_said("wrong  controller: no replica is the leader\n");
 }
 
-/* A new key could not verify the existing records, so the key must not be created again. */
+/* A new key could not verify the existing records, so the advice must be to restore the old key. */
 static void a_lost_evidence_key_is_to_be_restored(void **state)
 {
 	struct bench *d = *state;
@@ -331,7 +331,7 @@ static void programs_read_json(void **state)
 struct reviewer {
 	struct httpd *d;
 	struct kube_client *client;
-	/* denies each review that contains this text */
+	/* Text; each review that contains it is denied */
 	const char *denies;
 };
 

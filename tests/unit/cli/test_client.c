@@ -57,7 +57,8 @@ static void a_kubeconfig_that_cannot_be_used_is_named(void **state)
 	verb_assert_said("/nonexistent/host.conf");
 	assert_int_equal(VERB(cli_run, "-k", "/nonexistent/host.conf"), 1);
 	verb_assert_said("/nonexistent/host.conf");
-	assert_int_equal(VERB(cli_approve, "m-1"), 1); /* no kubeconfig in a cluster either */
+	/* There is no kubeconfig, and the test does not run in a cluster. */
+	assert_int_equal(VERB(cli_approve, "m-1"), 1);
 	verb_assert_said("drover approve: no cluster given");
 	assert_int_equal(VERB(cli_wipe, "verify", "gpu-1-1-1"), 1);
 	verb_assert_said("gpu-1-1-1: no such file");
@@ -119,7 +120,7 @@ static void every_verb_has_help_with_an_example_and_kubectl(void **state)
 		assert_int_equal(VERB(verbs[i].fn, "-o", "yaml"), 2);
 		verb_assert_said("want json");
 		assert_int_equal(verb_run("drover", verbs[i].fn, NULL, (const char *const[]){NULL}),
-				 2); /* no object given */
+				 2); /* Exit status 2, because no object is given. */
 	}
 }
 
@@ -142,7 +143,7 @@ static void a_drain_says_which_option_is_wrong(void **state)
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-c", "0"), 2);
 	verb_assert_said("--concurrent: want 1 to 1000");
 	assert_int_equal(VERB(cli_drain, "--follow", "d", "m-1"), 2);
-	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x"), 1); /* no kubeconfig */
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x"), 1); /* There is no kubeconfig. */
 	verb_assert_said("drover drain: ");
 }
 

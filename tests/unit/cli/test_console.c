@@ -1,4 +1,4 @@
-/* `drover console`, with a program in place of ipmitool that prints its arguments. */
+/* Tests `drover console`, with a program in place of ipmitool that prints its arguments. */
 #include "tests/unit/controller/bench.h"
 
 #include <fcntl.h>
@@ -63,7 +63,8 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* Runs in a process of its own, because the command replaces its process by the program. */
+/* Runs `drover console` in a process of its own, because the command replaces its process by
+ * ipmitool. */
 static int console(int argc, char **argv)
 {
 	struct cli_client c = {.verb = "drover console",
@@ -77,7 +78,9 @@ static int console(int argc, char **argv)
 				.take = argc > 2 && str_eq(argv[2], "--take")};
 
 	assert_true(open("/dev/zero", O_RDONLY) >=
-		    0); /* left open without close-on-exec, as a library might do */
+		    /* A descriptor that stays open without close-on-exec, as a library might leave
+		     * it. */
+		    0);
 	setenv("TERM", "vt100", 1);
 	setenv("IPMI_PASSWORD", "of the user", 1);
 	if (argc > 2 && str_eq(argv[2], "--missing"))
@@ -101,7 +104,7 @@ static void assert_given(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-/* type: type of the Provider. more: further members of the Machine's spec.bmc. */
+/* Creates a Provider of this type and its Machine. more: further members of spec.bmc. */
 static void put(const char *type, const char *address, const char *trusted, const char *more)
 {
 	bool vm = str_eq(type, "libvirt");
@@ -139,7 +142,8 @@ static void ipmitool_gets_the_password_by_a_file_alone(void **state)
 	assert_given("shown: 0\n");
 	assert_given("env: TERM=vt100\n");
 	assert_given("leaked: 0\n");
-	assert_null(strstr(said, "IPMI_PASSWORD")); /* nor any other variable of the caller */
+	/* ipmitool gets no variable of the caller's environment except TERM. */
+	assert_null(strstr(said, "IPMI_PASSWORD"));
 	assert_null(strstr(said, "deactivate"));
 	verb_assert_said("~. at the start of a line to end the console");
 	assert_null(strstr(verb_said, PASSWORD));
@@ -174,8 +178,8 @@ static void what_has_no_console_here_is_named(void **state)
 	verb_assert_said("run on its host: virsh -c qemu+ssh://kvm-1/system console vm-7");
 }
 
-/* The controller's rule also applies to a caller who may change a Machine but not read its
- * Secret. */
+/* The controller's rule applies here as well: a caller who may change a Machine, but not read its
+ * Secret, must not get the password sent to another BMC. */
 static void a_bmc_that_was_not_approved_gets_no_password(void **state)
 {
 	(void)state;

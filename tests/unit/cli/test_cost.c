@@ -85,7 +85,7 @@ static void csv_has_a_line_for_each_sum(void **state)
 	buf_done(&b);
 }
 
-/* Copies the value of a column in a line to out; line 0 is the header. */
+/* Copies the value of a column in the given line to out; line 0 is the header. */
 static void focus_value(const char *csv, size_t line, const char *column, char out[static 64])
 {
 	char *text = strdup(csv), *at = text, *head, *name, *save = NULL;
@@ -100,7 +100,7 @@ static void focus_value(const char *csv, size_t line, const char *column, char o
 	     name = strtok_r(NULL, ",", &save))
 		k++;
 	assert_non_null(name);
-	for (; k; at++) /* no value here contains both a comma and a quotation mark */
+	for (; k; at++) /* No value in this text contains both a comma and a quotation mark. */
 		if (*at == '"')
 			at = strstr(at, "\",");
 		else
@@ -150,7 +150,7 @@ static void focus_has_its_columns_and_no_line_without_a_price(void **state)
 		focus_value(b.data, 1, want[i].column, is);
 		assert_string_equal(is, want[i].is);
 	}
-	/* The current month ends at the time of printing. */
+	/* The charge period of the current month ends at the time of printing. */
 	focus_value(b.data, 2, "ChargePeriodEnd", is);
 	assert_string_equal(is, "2026-11-20T12:00:00Z");
 	buf_done(&b);

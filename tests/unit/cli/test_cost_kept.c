@@ -1,4 +1,4 @@
-/* `drover cost` with an embedded API server: bills of deleted tenants. */
+/* Tests how `drover cost` shows the bills of deleted tenants, with an embedded API server. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -78,7 +78,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Creates a VirtualCluster and returns the UID that the API server gave it. */
+/* Creates a VirtualCluster and returns the UID that the API server gave it; the caller frees it. */
 static char *standing(struct rig *r, const char *name)
 {
 	OWN_JSON got = NULL;
@@ -118,8 +118,8 @@ static void keep(struct rig *r, const char *uid, const char *name, int64_t secon
 		       kept_bills_patch(NULL, &vc, cost.time, a, &dropped)));
 }
 
-/* Only the existing VirtualCluster counts, even if its bill is stored already: a leader died before
- * the finalizer was removed. */
+/* An existing VirtualCluster whose bill is already saved counts once. That happens if a leader died
+ * between saving the bill and removing the finalizer. */
 static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 {
 	struct rig *r = *state;

@@ -1,4 +1,5 @@
-/* `drover why`: explanations of objects written here, and of a whole simulated world. */
+/* Tests the explanations of `drover why`, for objects that the tests write and for a whole
+ * simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -196,7 +197,8 @@ static void each_state_says_what_it_means(void **state)
 	}
 }
 
-/* Both as the last error of a waiting operation and as the reason of a quarantine. */
+/* Each reason is tested as the last error of a waiting operation, and as the reason of a
+ * quarantine. */
 static void each_reason_says_what_helps(void **state)
 {
 	(void)state;
@@ -270,7 +272,7 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 	text = kept_by("0", NULL, NULL, 0, a);
 	assert_non_null(strstr(text, "no empty Node of pool gpus is released in the next 8 days"));
 	assert_non_null(strstr(text, "spec.disruption.budgets"));
-	/* NOW is 14:13:20, UTC. */
+	/* NOW is 14:13:20 UTC, within the schedule's eight hours. */
 	text = kept_by("0", "Empty", "0 9 * * *", 8, a);
 	assert_non_null(strstr(text, "released before 2026-09-21T17:00:00Z"));
 	assert_string_equal(kept_by("0", NULL, "0 9 * * *", 4, a), "");
@@ -286,12 +288,13 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	(void)state;
 	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
 	assert_null(json_object_get(person, "nextTry"));
-	assert_null(json_object_get(person, "lastError")); /* already shown as the quarantine */
+	/* The error is shown only once, as the reason of the quarantine. */
+	assert_null(json_object_get(person, "lastError"));
 	assert_true(helps(person, "it was not wiped; then drover approve gpu-1 --wipe"));
-	/* not listed twice */
+	/* The remedy is listed once. */
 	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1);
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
-	/* Second attempt: 20 min after the quarantine began. */
+	/* The second attempt is 20 min after the quarantine began, a minute ago. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
 	assert_true(helps(itself, "to try again now: drover retry gpu-1"));
 }
@@ -353,7 +356,7 @@ static struct drain *drain(const char *on_deadline, const char *deadline, struct
 		       a);
 }
 
-/* The remedy comes from the drain in progress: it names no deadline that does not exist. */
+/* The remedy depends on the drain in progress, so it names no deadline that does not exist. */
 static void a_drain_says_what_ends_its_wait(void **state)
 {
 	static const struct {
@@ -404,7 +407,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 	}
 }
 
-/* After the deadline the answer names the next step, not the past deadline. */
+/* After the deadline, the answer names the next step, not the deadline that has passed. */
 static void past_its_deadline_it_says_what_comes_next(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -454,7 +457,7 @@ static void a_retired_machine_says_how_it_comes_back(void **state)
 	assert_true(helps(answer, "to manage it again: drover approve gpu-1"));
 }
 
-/* The remedy depends on what blocks the pod, and no remedy contradicts another. */
+/* The remedy depends on what blocks the pod. No remedy must contradict another. */
 static void what_keeps_a_pod_decides_what_helps(void **state)
 {
 	static const struct {
@@ -488,7 +491,7 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 	}
 }
 
-/* A Drain without a deadline is in progress; a second Drain with onDeadline Escalate takes
+/* A Drain without a deadline is in progress. A second Drain, whose onDeadline is Escalate, takes
  * precedence. */
 static void the_drain_whose_deadline_counts_is_named(void **state)
 {
@@ -609,7 +612,7 @@ static void another_ones_event(json_t *answer)
 	explain_pod_event(answer, e);
 }
 
-/* Malloc'd. */
+/* Returns the answer as printed at this time; the caller frees it. */
 static char *printed_at(const json_t *answer, const char *at)
 {
 	struct buf out;
@@ -644,7 +647,7 @@ static void of_a_pods_events_the_newest_of_drover_is_told(void **state)
 	free(text);
 }
 
-/* A tenant with a row for each of n pods, of which the last is default/train. */
+/* Returns a tenant whose status has a row for each of n waiting pods; the last is default/train. */
 static struct virtual_cluster *waiting(size_t n, const char *claim, struct arena *a)
 {
 	OWN_JSON o =
@@ -735,14 +738,16 @@ static void a_pods_claim_is_the_one_that_brings_its_machine(void **state)
 	OWN_JSON waits = json_pack("{s:{s:s}}", "now", "reason", "NoCapacity");
 
 	(void)state;
-	/* Bound: the claim of its Node, whatever pods that claim was made for. */
+	/* A bound pod belongs to the claim of its Node, whatever pods that claim was created
+	 * for. */
 	assert_true(explain_pod_has(none, claim_for("c-1", "serving", "n-1", "x", a), "u", "n-1"));
 	assert_false(explain_pod_has(none, claim_for("c-2", "serving", "n-2", "u", a), "u", "n-1"));
-	/* Planned: the claim on which the plan has placed the pod. */
+	/* A planned pod belongs to the claim on which the plan has placed it. */
 	assert_true(explain_pod_has(seat, claim_for("c-1", "booting", NULL, "x", a), "u", NULL));
 	assert_false(explain_pod_has(seat, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(waits, claim_for("c-2", "serving", "n", "u", a), "u", NULL));
-	/* Not planned yet: the claim made for the pod, unless that claim has ended. */
+	/* A pod that is not planned yet belongs to the claim that was created for it, unless that
+	 * claim has ended. */
 	assert_true(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(none, claim_for("c-2", "Failed", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "x", a), "u", NULL));
@@ -816,12 +821,13 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
 	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
 			    "gpu-1");
-	assert_false(helps(x, "kubectl describe pod")); /* the pod is running */
+	assert_false(helps(x, "kubectl describe pod")); /* The pod runs, so it needs no remedy. */
 	assert_null(json_object_get(x, "told"));
 	assert_string_equal(json_str_at(x, "pod", "node"), w.servers[0].claim);
-	assert_null(json_str_at(x, "lastContact")); /* the tenant's API server answers */
+	/* The tenant's API server answers, so the last contact is not shown. */
+	assert_null(json_str_at(x, "lastContact"));
 	json_decref(x);
-	world_pod(&w, &w.tenants[0], "later"); /* no machine is free */
+	world_pod(&w, &w.tenants[0], "later"); /* No machine is free for this pod. */
 	world_run(&w, 60000);
 	x = asked(&w, "team-a/default/later", &g);
 	assert_string_equal(json_str_at(x, "now", "reason"), "NoCapacity");

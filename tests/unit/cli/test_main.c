@@ -1,4 +1,4 @@
-/* Tests drover as a program: the list of commands, and how argv selects one. */
+/* Tests drover as a program: the list of commands, and how the first argument selects one. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "tests/unit/cli/verb.h"
 
 #define DROVER(...) verb_run("drover", drover, NULL, (const char *const[]){__VA_ARGS__, NULL})
-#define HELP_EXAMPLE 54 /* column of the example, counted from the command's first letter */
+/* Column in which the example of a command begins, counted from the first letter of the command */
+#define HELP_EXAMPLE 54
 
 static int drover(int argc, char **argv)
 {
@@ -92,7 +93,7 @@ static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **s
 	assert_int_equal(DROVER("dance"), 2);
 	verb_assert_said("unknown command 'dance'");
 	assert_int_equal(DROVER("drain", "--nonsense"), 2);
-	verb_assert_said("drover drain: "); /* errors begin with the command's full name */
+	verb_assert_said("drover drain: "); /* Errors begin with the full name of the command. */
 }
 
 static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)

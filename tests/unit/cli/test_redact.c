@@ -1,4 +1,4 @@
-/* Tests what is redacted in texts and objects, and what stays. */
+/* Tests which parts of texts and objects are redacted, and which stay. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tests `drover run` as a process, beside an embedded API server: the real loop, libcurl,
- * listeners. */
+/* Tests `drover run` as a process, with the real loop, libcurl and listeners, beside an embedded
+ * API server. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -139,7 +139,7 @@ static char *holder(struct rig *r)
 	return mem_strdup(str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
 }
 
-/* Returns a value of a Secret in drover's namespace; malloc'd. */
+/* Returns the value of `key` in a Secret in drover's namespace; the caller frees it. */
 static char *secret_text(struct rig *r, const char *name, const char *key)
 {
 	OWN_JSON secret = NULL;
@@ -156,8 +156,8 @@ static char *secret_text(struct rig *r, const char *name, const char *key)
 	return text;
 }
 
-/* Sends a request over TLS; both endpoints have a certificate for this name from the CA that agents
- * trust. */
+/* Sends a request over TLS and returns the HTTP status. Both endpoints of drover have a certificate
+ * for this name from the CA that agents trust. */
 static int ask_tls(struct rig *r, const char *address, const char *path, const char *token)
 {
 	char *ca = secret_text(r, "drover-agent-ca", "ca.crt"), url[64];
@@ -214,7 +214,7 @@ static void it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end(void *
 	assert_string_equal(name, "replica-x");
 	free(name);
 	assert_int_equal(ask_tls(r, r->agent, "/agent/v1/order?after=0", NULL),
-			 401); /* without the token: refused, but over verified TLS */
+			 401); /* Refused without an agent's token, but over verified TLS. */
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 	name = holder(r);
 	assert_string_equal(name, "");
@@ -234,8 +234,8 @@ static void without_its_definitions_it_lives_but_is_not_ready(void **state)
 	assert_int_equal(program_end(&r->drover, SIGINT), 0);
 }
 
-/* Waits until the reason of the Provider's condition Ready differs from `not`, and returns the
- * reason; malloc'd. */
+/* Waits until the reason of the Provider's condition Ready differs from `not`. Returns the reason,
+ * which the caller frees; *message: the condition's message. */
 static char *ready_reason(struct rig *r, const char *provider, const char * not,
 			  const char **message)
 {
@@ -293,7 +293,7 @@ static void a_provider_runs_what_the_command_line_allows_and_nothing_else(void *
 		free(reason);
 	}
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
-	/* The error appears at the start, not hours later at a Provider. */
+	/* An invalid option is reported at the start, not hours later at a Provider. */
 	assert_int_not_equal(VERB("-k", r->kubeconfig, "--allow-exec", "port-move"), 0);
 	verb_assert_said("--allow-exec port-move: want an absolute path");
 }
@@ -321,7 +321,7 @@ static void files_that_are_not_there_are_named(void **state)
 	verb_assert_said("--evidence-dir /nonexistent/records");
 }
 
-/* The image may be created while drover runs. */
+/* drover runs without being ready, because the operator may still create the image. */
 static void an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_ready(void **state)
 {
 	struct rig *r = *state;
@@ -365,7 +365,8 @@ static void an_agent_image_is_offered_only_with_a_signature_that_was_asked_for(v
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }
 
-/* A missing required option is reported by name before anything starts. */
+/* drover reads options from a file. If a required option is missing, drover names it before
+ * anything starts. */
 static void options_may_stand_in_a_file(void **state)
 {
 	struct rig *r = *state;
@@ -401,7 +402,7 @@ static void options_may_stand_in_a_file(void **state)
 	program_await(&r->drover, "\"ready\"");
 	program_ask_until(&ready, 200);
 	text = holder(r);
-	assert_string_equal(text, "me"); /* the later option wins */
+	assert_string_equal(text, "me"); /* Of two identical options, the later one counts. */
 	free(text);
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }

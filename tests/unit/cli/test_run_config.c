@@ -1,4 +1,4 @@
-/* Tests reading a file with options of `drover run`, without `drover run`. */
+/* Tests how a file with options of `drover run` is read, without starting `drover run`. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void set(int key, char *arg, void *to)
 	buf_printf(b, "%d=%s;", key, arg ? arg : "-");
 }
 
-/* Returns the options that were set, or the error. */
+/* Reads a file with this text. Returns the options that were set, or the error. */
 static const char *read_text(const char *text)
 {
 	FILE *f = fopen(path, "we");

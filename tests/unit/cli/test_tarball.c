@@ -1,4 +1,4 @@
-/* Tests that tar and zstd read the archive. */
+/* Tests the archive that drover writes: tar and zstd must be able to read it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void a_file_is_a_header_and_whole_blocks(void **state)
 	unpack(data, len);
 	assert_int_equal(plain_len, 512 + 1024 + 512 + 1024);
 	assert_string_equal(plain, "a/b.txt");
-	assert_string_equal(plain + 124, "00000001001"); /* 513 bytes, in octal */
+	assert_string_equal(plain + 124, "00000001001"); /* The size, 513 bytes, in octal. */
 	assert_memory_equal(plain + 257,
 			    "ustar\0"
 			    "00",

@@ -1,4 +1,4 @@
-/* Tests the output of `drover tenant import` for the vClusters of a host cluster, on the simulated
+/* Tests what `drover tenant import` prints for the vClusters of a host cluster, on the simulated
  * loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
@@ -43,7 +43,7 @@ static void assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-/* Creates the Services of a vCluster, as its chart does. more: further labels of the first
+/* Creates the Services of a vCluster as its chart does. more: further labels of the first
  * Service. */
 static void vcluster(struct bench *d, const char *ns, const char *name, const char *more)
 {
@@ -78,7 +78,7 @@ static int import(const char *of, const char *quota)
 	return cli_do_import(&c, &(struct cli_import){.of = of, .quota = quota, .ns = BENCH_NS});
 }
 
-/* Returns the printed documents as an array. */
+/* Returns the documents that the command printed as an array, which the caller owns. */
 static json_t *printed(void)
 {
 	struct err e;
@@ -179,7 +179,8 @@ static void who_is_a_tenant_already_is_left_out(void **state)
 	assert_null(strstr(said, "namespace: ns-1"));
 }
 
-/* A Service that a tenant creates is synced into the namespace of its vCluster. */
+/* A Service that a tenant creates in its vCluster is synced to the vCluster's namespace in the host
+ * cluster. It must not be taken for a vCluster of its own. */
 static void a_service_of_a_tenants_is_no_vcluster(void **state)
 {
 	struct bench *d = *state;

@@ -1,5 +1,5 @@
-/* Tests `drover top`: the drawn screen, keys, and the fleet printed once with a client on the
- * simulated loop. */
+/* Tests `drover top`: the drawn screen, the keys, and the fleet that is printed once, with a client
+ * on the simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -45,7 +45,7 @@ static json_t *machine(const char *name, const char *state, const char *since, c
 			 state, "since", since, "tenant", tenant);
 }
 
-/* Returns a view of four machines, each in a different state. */
+/* Returns a view of a fleet whose machines are in different states. */
 static struct top_view *fleet(void)
 {
 	struct top_view *v = top_view_new();
@@ -77,7 +77,7 @@ static void type(struct top_view *v, const char *keys)
 		assert_true(top_view_key(v, *keys));
 }
 
-/* Asserts that a is drawn before b. */
+/* Asserts that text a is drawn before text b. */
 static void assert_order(const char *a, const char *b)
 {
 	const char *x = strstr(drawn, a), *y = strstr(drawn, b);
@@ -109,7 +109,7 @@ static void keys_sort_and_filter(void **state)
 	struct top_view *v = fleet();
 
 	(void)state;
-	type(v, "s"); /* sorts by name */
+	type(v, "s"); /* The first s sorts by name. */
 	draw(v, 120, 30);
 	assert_drawn("by name");
 	assert_order("gpu-free", "gpu-serves");
@@ -121,7 +121,7 @@ static void keys_sort_and_filter(void **state)
 	type(v, "/zz\n");
 	draw(v, 120, 30);
 	assert_drawn("no machine matches the filter");
-	type(v, "\n"); /* Enter, with no row to open */
+	type(v, "\n"); /* Enter has no row to open. */
 	assert_true(top_view_key(v, TOP_ESCAPE));
 	draw(v, 120, 30);
 	assert_drawn("gpu-serves");
@@ -142,7 +142,7 @@ static void a_machine_is_chosen_by_name_and_opened(void **state)
 	assert_true(top_view_key(v, TOP_DOWN));
 	draw(v, 120, 30);
 	assert_drawn("> gpu-wipes");
-	/* The machine stays selected, although its row moved. */
+	/* The machine stays selected, although its row has moved. */
 	json_array_append_new(ms, machine("a-new-one", "quarantined", "2027-01-15T05:00:00Z", ""));
 	json_array_append_new(ms, machine("b-new-one", "quarantined", "2027-01-15T05:00:00Z", ""));
 	json_array_append_new(ms,
@@ -204,7 +204,7 @@ static void no_line_is_wider_and_no_screen_longer(void **state)
 		assert_true(top_view_key(v, TOP_DOWN));
 	assert_in_range(longest_line(draw(v, 80, 5), &lines), 1, 80);
 	assert_true(lines <= 4);
-	/* The selected row is on the screen. */
+	/* The screen scrolls so that the selected row is visible. */
 	assert_drawn("> ");
 	draw(v, 0, 0);
 	longest_line(drawn, &lines);

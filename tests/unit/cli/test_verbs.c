@@ -1,4 +1,4 @@
-/* What the commands write, with a client on the simulated loop. */
+/* Tests what the commands of drover write to the API, with a client on the simulated loop. */
 #include "api/annotations.h"
 #include "api/resources.h"
 #include "cli/cli.h"
@@ -87,7 +87,7 @@ static void quarantined(struct bench *d, const char *reason, const char *exit_)
 			reason, exit_));
 }
 
-/* Returns the only Drain; NULL: there is no Drain. */
+/* Returns the only Drain, which the caller owns; NULL: there is no Drain. */
 static json_t *only_drain(struct bench *d)
 {
 	json_t *o = NULL, *all;
@@ -131,7 +131,7 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 {
 	struct bench *d = *state;
 
-	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* not held */
+	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* m-1 is not held. */
 	quarantined(d, "EraseUnverified", "operator");
 	assert_int_equal(cli_do_release(&c, "m-1"), 1);
 	assert_string_equal(annotation(d, REQUEST_RELEASE), "");
@@ -155,7 +155,7 @@ static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **st
 
 	assert_int_equal(cli_do_quarantine(&c, "m-1", "RMA '881'"), 0);
 	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "RMA '881'");
-	assert_said("RMA '\\''881'\\''"); /* quoted for a shell */
+	assert_said("RMA '\\''881'\\''"); /* The text is quoted for a shell. */
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
 	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
 }
@@ -191,7 +191,7 @@ static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
 {
 	struct bench *d = *state;
 
-	/* free: no operation waits for it */
+	/* m-1 is free: no operation waits for the confirmation. */
 	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 1);
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'stopping', 'operation': {'id': 'op-7'}}");
@@ -245,7 +245,7 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	verb_errors_end("no-such");
 }
 
-/* The API server reports the caller's name; the verb prints the cleared amounts. */
+/* The API server reports the name of the caller. The command prints the amounts that it cleared. */
 static void reset_asks_in_the_callers_name(void **state)
 {
 	struct bench *d = *state;
@@ -274,7 +274,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	OWN_JSON o = NULL;
 	struct cli_approve a = {.machine = "m-1", .drives = true};
 
-	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected yet */
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* m-1 is not inspected yet. */
 	bench_must(
 		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "
@@ -287,7 +287,8 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	quarantined(d, "InventoryMismatch", "operator");
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a),
-			 /* eui.2 would leave the list, and there is no terminal to confirm that */
+			 /* Approving would remove eui.2 from the list, and there is no terminal to
+			  * confirm that. */
 			 1);
 	verb_errors_end("no longer belong to machine m-1");
 	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
@@ -306,7 +307,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
 }
 
-/* Drives that only the BMC lists are not wiped, so the operator must confirm. */
+/* Drives that only the BMC lists are not wiped, so the operator must confirm them. */
 static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 {
 	struct bench *d = *state;
@@ -332,9 +333,9 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 		json_string_value(json_array_get(json_at(o, "spec", "unseenDrives"), 0)),
 		"WD-DEAD1");
 	json_decref(o);
-	a.yes = false; /* already accepted */
+	a.yes = false; /* The drives are already accepted, so no confirmation is needed. */
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	/* A drive that the agent sees again leaves the list. */
+	/* A drive that the agent sees again is removed from the list. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'inventory': {'unseenDrives': []}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
@@ -362,9 +363,10 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'identity': null}}");
 	verb_errors_begin();
-	assert_int_equal(cli_do_approve(&c, &a), 1); /* BMC not read yet */
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* drover has not read the BMC yet. */
 	verb_errors_end("check that the controller is running");
-	/* A lastError shows that a controller is running. */
+	/* A lastError in the status shows that a controller runs, so the error names that reason
+	 * instead. */
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'known', 'operation': {'lastError': {'reason': 'BmcAuthFailed', "
 		     "'message': 'GET /redfish/v1/Systems/1: 403 InsufficientPrivilege'}}}");
@@ -405,7 +407,7 @@ static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	assert_said("- https://10.0.8.1/redfish/v1 trustOnFirstUse");
 	assert_said("+ https://10.0.9.1/redfish/v1 caSecretRef their-ca");
-	/* A different BMC: the new approval keeps nothing of the earlier one. */
+	/* The BMC has a different address: the new approval keeps nothing of the earlier one. */
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'bmc': {'tls': {'caSecretRef': {'name': 'ca', 'key': null}}}}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
@@ -416,7 +418,7 @@ static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
 	tls = json_text_sorted(json_at(o, "spec", "approval", "bmc", "tls"));
 	assert_string_equal(tls, "{\"caSecretRef\":{\"name\":\"ca\"}}");
 	free(tls);
-	/* consents to nothing else */
+	/* Trusting a BMC approves nothing else. */
 	assert_string_equal(json_str_at(o, "spec", "managementPolicy"), "Observe");
 }
 
@@ -513,7 +515,8 @@ static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
 		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
 
 	(void)d;
-	assert_int_equal(cli_do_drain(&c, &want), 0); /* not in service */
+	/* m-1 is not in service, so its drain is done at once. */
+	assert_int_equal(cli_do_drain(&c, &want), 0);
 	assert_said("m-1 Done\n");
 	assert_said("Succeeded");
 	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
@@ -543,7 +546,7 @@ static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
 	verb_errors_end(NULL);
 }
 
-/* States of a Drain, step by step, while its progress is shown. */
+/* Statuses that the Drain gets one after the other while its progress is shown */
 static const char *const progress[] = {
 	"{'phase': 'Draining', 'startTime': '2025-11-24T16:00:00Z', 'targets': ["
 	"{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 3, 'blockedBy': 'pdb default/web'},"
@@ -587,7 +590,7 @@ static void go_on(void *arg)
 
 	if (going.at == sizeof(progress) / sizeof(progress[0]))
 		return;
-	if (!going.drain[0]) { /* being created */
+	if (!going.drain[0]) { /* The Drain is not created yet: try again later. */
 		loop_timer_start(&going.timer, 1000);
 		return;
 	}
@@ -645,7 +648,7 @@ static void on_a_terminal_it_is_drawn_anew_with_each_change(void **state)
 	assert_int_equal(cli_do_drain(&c, &want), 0);
 	loop_timer_stop(&going.timer);
 	fflush(c.out);
-	/* cursor up: header, two rows, summary */
+	/* Each redraw moves the cursor up by four lines: header, two rows, summary. */
 	for (at = said; (at = strstr(at, "\033[4A\033[J")); at++)
 		n++;
 	assert_int_equal(n, 4);
@@ -672,7 +675,8 @@ static void a_time_is_from_now_on_or_a_date(void **state)
 	assert_int_equal(cli_time(now, ""), -1);
 	want.not_before = cli_time(now, "2h");
 	want.deadline = cli_time(now, "2020-01-01T00:00:00Z");
-	assert_int_equal(cli_do_drain(&c, &want), 2); /* would end at once and do nothing */
+	/* A Drain with a deadline in the past would end at once and do nothing. */
+	assert_int_equal(cli_do_drain(&c, &want), 2);
 	want.deadline = cli_time(now, "2026-12-01T04:00:00Z");
 	assert_int_equal(cli_do_drain(&c, &want), 0);
 	o = only_drain(d);
@@ -690,7 +694,7 @@ static void a_terminal_is_drawn_over(void **state)
 	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'x', "
 		     "'machineNames': ['m-1', 'm-9'], 'notBefore': '2020-01-01T00:00:00Z'}}");
 	bench_run(d, 2000);
-	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* Machine m-9 does not exist */
+	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* Machine m-9 does not exist. */
 	assert_said("BLOCKED BY");
 	assert_said("the Machine does not exist");
 	assert_said("Partial: 1 of 2 done");

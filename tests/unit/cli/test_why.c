@@ -1,5 +1,5 @@
-/* `drover why` for any kind, and for everything that is stuck, with a client on the simulated
- * loop. */
+/* Tests `drover why` for objects of any kind, and for everything that is stuck, with a client on
+ * the simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -60,7 +60,7 @@ static int why(const char *target)
 	return cli_do_why(&c, target, BENCH_NS);
 }
 
-/* Returns the time `ms` from now as RFC 3339. */
+/* Returns the time `ms` from now in the form of RFC 3339. */
 static const char *at(struct bench *d, int64_t ms)
 {
 	char t[STR_TIME_SIZE];
@@ -170,7 +170,7 @@ static void a_drain_without_end_says_who_keeps_it(void **state)
 	assert_said("drover cancel psu");
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("Needs an operator (1)\n  drain/psu  Draining for ");
-	/* A Drain with a deadline ends by itself. */
+	/* A Drain with a deadline ends by itself, so it is not stuck. */
 	bench_patch(d, OBJECT_DRAIN, "psu",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", at(d, 600000)));
 	rewind(c.out);
@@ -212,7 +212,9 @@ static void the_worst_is_told_first(void **state)
 	held = strstr(all_said(), "Held or paused by an operator (1)");
 	if (!person || !late || !held || person > late || late > held)
 		fail_msg("%s", all_said());
-	assert_said("  virtualcluster/team-a  NotReady"); /* younger than m-1 */
+	/* team-a is listed after m-1 in the first group, since it has been in its state for less
+	 * time. */
+	assert_said("  virtualcluster/team-a  NotReady");
 	assert_said("5 objects checked; `drover why TYPE/NAME` shows one in full\n");
 }
 
@@ -259,7 +261,7 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 		    "  machine/m-1  attaching for 70s, waits for the device\n"
 		    "      what helps: check its switch port");
 	assert_said("to try again now: drover retry m-1");
-	/* Past its deadline the machine is late, not slow. */
+	/* Past its deadline, the machine is listed as overdue, not as slow. */
 	attaches(d, -700000, -100000);
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("Overdue or unreachable (1)\n  machine/m-1  attaching for 11m");
@@ -288,7 +290,8 @@ static void waits_for_approval(struct bench *d, const char *reason)
 			     reason, at(d, -1000)));
 }
 
-/* Whole racks may be only observed; a replaced BMC is an alarm. */
+/* A machine that waits for approval is not listed, since whole racks may only be observed. A
+ * replaced BMC is listed. */
 static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 {
 	struct bench *d = *state;

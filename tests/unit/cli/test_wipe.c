@@ -59,7 +59,7 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 
 	path = arena_printf(a, "%s/pipe.json", sub);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(60); /* reading the pipe would block */
+	alarm(60); /* Reading the pipe would block; then the alarm ends the test. */
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
 	alarm(0);
 	unlink(path);
@@ -112,7 +112,7 @@ static void wrong_usage_is_said(void **state)
 	verb_assert_said("give --key or --keys");
 	assert_int_equal(WIPE(NULL, "verify", "/nonexistent/r.json", "--key", made.drover_text), 1);
 	verb_assert_said("/nonexistent/r.json");
-	/* there is no cluster to read from */
+	/* There is no cluster from which records or keys could be read. */
 	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1);
 	verb_assert_said("host cluster");
 	assert_int_equal(WIPE(NULL, "keys"), 1);
@@ -124,9 +124,9 @@ static void wrong_usage_is_said(void **state)
 	verb_assert_said("kubectl get wiperecords");
 }
 
-/* --- by hand ---------------------------------------------------------------------------------- */
+/* --- verifying by hand ------------------------------------------------------------------------ */
 
-/* Returns the commands in docs/evidence.md under "By hand"; malloc'd. */
+/* Returns the shell commands in docs/evidence.md under "By hand"; the caller frees them. */
 static char *by_hand(void)
 {
 	static char text[64 << 10];
@@ -146,7 +146,7 @@ static char *by_hand(void)
 	return mem_printf("set -eu\n%.*s", (int)(to - from), from);
 }
 
-/* Runs the script in argv[1]; called by verb_run(). */
+/* Runs the script in argv[1] by /bin/sh. verb_run() calls this function. */
 static int shell(int argc, char **argv)
 {
 	(void)argc;
@@ -170,7 +170,7 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	(void)state;
 	if (access("/usr/bin/jq", X_OK) < 0 || access("/usr/bin/openssl", X_OK) < 0)
 		fail_msg("jq and openssl are needed: tests/tools/deps build installs them");
-	if (mkdir(made.dir, 0700) < 0) /* the folder of an earlier test */
+	if (mkdir(made.dir, 0700) < 0) /* The directory may exist from an earlier test. */
 		assert_int_equal(access(made.dir, W_OK), 0);
 	put_file(arena_printf(a, "%s/record.json", made.dir), text);
 	put_file(arena_printf(a, "%s/keys.txt", made.dir), made.drover_text);
@@ -186,7 +186,7 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	verb_assert_said("\"verdict\": \"Clear\"");
 	free(text);
 
-	/* a payload that was changed */
+	/* A payload that was changed after it was signed must be refused. */
 	{
 		OWN_JSON envelope = made_decoded(json_str_at(o, "spec", "envelope"));
 		OWN_JSON statement = made_decoded(json_str_at(envelope, "payload"));

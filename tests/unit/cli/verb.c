@@ -28,7 +28,7 @@ int verb_run(const char *name, int (*fn)(int argc, char **argv), const char *inp
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		unsetenv("KUBECONFIG");
-		setenv("HOME", "/nonexistent", 1); /* no ~/.kube/config */
+		setenv("HOME", "/nonexistent", 1); /* The command must not find a ~/.kube/config. */
 		unsetenv("KUBERNETES_SERVICE_HOST");
 		dup2(in[0], 0);
 		dup2(out[1], 1);

@@ -189,7 +189,7 @@ static void what_nothing_reads_is_refused_by_name_and_line(void **state)
 	assert_refused(r, PROVIDER "---\na: *b\n", "document at line 11");
 }
 
-/* An object as `kubectl get pods -o yaml --show-managed-fields` prints it */
+/* A pod as `kubectl get pods -o yaml --show-managed-fields` prints it */
 #define ITEM(n)                                                                                    \
 	"- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: " n "\n    namespace: default\n"    \
 	"    uid: u-" n "\n    resourceVersion: \"7\"\n    generateName: a-\n"                     \
@@ -241,7 +241,7 @@ static void what_refers_to_nothing_is_refused(void **state)
 		       "want the name of a VirtualCluster, got 'acme'");
 	assert_refused(r, TENANT HEAD, "Provider 'hall' has no type 'hgx'");
 	assert_refused(r, FLEET PROVIDER,
-		       /* without a marker the second object repeats a key */
+		       /* Without "---" between the objects, the second one repeats a key. */
 		       "key apiVersion is there twice");
 	assert_refused(r, FLEET "---\n" PROVIDER,
 		       "more than one object of this kind has the name 'hall'");
@@ -350,7 +350,7 @@ static void arrivals_may_have_times_of_a_clock(void **state)
 	assert_no_arrivals(r, HEADS "9223372036854775807,acme,1,1,1,1,1\n", "time: want 0 to");
 }
 
-/* Applies the change to the fleet. */
+/* Applies the change to the fleet FLEET; returns 0 or -1 with r's error set. */
 static int changed(struct rig *r, const char *change)
 {
 	static const char text[] = FLEET;

@@ -1,4 +1,4 @@
-/* Tests that a snapshot of a live fleet on the simulated loop can be planned. */
+/* Tests that a plan can be made from a snapshot of a live fleet, which is on the simulated loop. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdio.h>
@@ -77,8 +77,8 @@ static void the_plan_of_a_snapshot_is_the_controllers(void **state)
 		assert_string_equal(worlds_text(plan_make(w, 0, d->a), d->a), live);
 	}
 	assert_non_null(strstr(live, "one"));
-	/* Without the pool's pause the plan has a claim. Hold the world, so that the controller
-	 * does not create the claim. */
+	/* Without the pool's pause, the plan has a claim. The planner's world is held meanwhile, so
+	 * that the controller does not create this claim. */
 	world_sync_hold(d->sync);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': false}}");
 	text = shot(d, true, 0);
@@ -110,7 +110,7 @@ static void add_member(struct bench *d, const char *name)
 		   " 'status': 'False', 'reason': 'Unschedulable'}]}}");
 }
 
-/* Two member pods, a PodGroup of size two and one machine */
+/* The fleet has two pods of a PodGroup of size two, and one machine. */
 static void a_snapshot_has_the_gangs_of_its_pods(void **state)
 {
 	struct bench *d = *state;

@@ -117,7 +117,7 @@ static void the_next_one_on_its_folder_has_the_same_objects_ca_and_token(void **
 	assert_string_equal(first->ca_pem, second->ca_pem);
 	assert_string_equal(secret_expose(first->token), secret_expose(second->token));
 	assert_int_equal(ask(second, "GET", "/api/v1/namespaces/team-x", NULL), 200);
-	/* another process uses the folder */
+	/* A process already uses the directory, so a second one is refused. */
 	assert_int_equal(VERB("--data", folder, "--listen", ANY), 1);
 	verb_assert_said(folder);
 }

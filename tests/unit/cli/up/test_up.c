@@ -1,5 +1,5 @@
-/* Tests the command line of `drover up` and the errors before it starts anything; tests/real/up.py
- * tests the rest. */
+/* Tests the command line of `drover up` and the errors that it reports before it starts anything.
+ * tests/real/up.py tests the rest. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
