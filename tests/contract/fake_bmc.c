@@ -69,7 +69,7 @@ static bool password_ok(struct fake_bmc *b, const char *user, const char *passwo
 	return false;
 }
 
-/* Decodes "Basic dXNlcjpwYXNz". */
+/* True if header, of the form "Basic dXNlcjpwYXNz", contains the right user and password. */
 static bool basic_ok(struct fake_bmc *b, const char *header)
 {
 	static const char table[] =
@@ -110,7 +110,7 @@ static bool session_ok(struct fake_bmc *b, const char *token)
 
 #define ACCOUNT "/redfish/v1/AccountService/Accounts/3"
 
-/* As the Redfish Base registry words it. */
+/* Returns the message in the words of the Redfish Base registry. */
 static json_t *password_change(void)
 {
 	return json_pack(
@@ -199,7 +199,8 @@ static json_t *boot(const struct fake_bmc *b, bool pending)
 {
 	bool shown = !b->pending_short &&
 		     pending == (b->pending_boot ||
-				 /* the System would show the override only after a reset */
+				 /* If boot_moved is set, the System shows the override only after a
+				  * reset. */
 				 b->boot_moved);
 	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
@@ -302,8 +303,8 @@ static json_t *collection(const char *self, const char *member, bool loop)
 	return j;
 }
 
-/* Lists the protocols in the slot, in its action, or in a separate resource (DSP0266,
- * AllowableValues). */
+/* Lists the protocols in the slot, in its action, or in a separate resource (AllowableValues of
+ * DSP0266), as lists_https says. */
 static void add_protocols(const struct fake_bmc *b, json_t *slot)
 {
 	static const char listed[] = "TransferProtocolType@Redfish.AllowableValues";
@@ -564,7 +565,7 @@ static void pause_header(const struct fake_bmc *b, struct httpd_req *q)
 		httpd_reply_header(q, "Retry-After", b->task_pause);
 }
 
-/* Answers a write that was accepted. */
+/* Answers a write that was accepted: with this status, or with 202 and a task. */
 static void taken(struct fake_bmc *b, struct httpd_req *q, int status)
 {
 	if (!b->tasks) {
@@ -654,7 +655,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	if (!(b->on_ignored && str_eq(type, "On"))) /* ForceOn still works */
+	if (!(b->on_ignored && str_eq(type, "On"))) /* ForceOn still works if on_ignored is set. */
 		switch_power(b, on);
 	taken(b, q, 204);
 }

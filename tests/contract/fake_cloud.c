@@ -10,9 +10,9 @@
 struct process {
 	struct list link;
 	struct fake_cloud *f;
-	/* NULL: ended. */
+	/* Process of the program; NULL: the program has ended */
 	struct loop_child *child;
-	/* List of request.link. */
+	/* List of open requests, linked by request.link */
 	struct list requests;
 };
 
@@ -207,7 +207,7 @@ static void list_owned(struct process *p, const json_t *j, json_int_t id)
 
 	f->lists += !after;
 	list_for_each (i, &f->instances, struct fake_instance, link) {
-		if (after) { /* continues after that instance */
+		if (after) { /* Skips the instances up to the last one of the previous page. */
 			after = str_eq(i->id, after) ? NULL : after;
 			continue;
 		}

@@ -8,9 +8,10 @@
 #include "base/loop/loop_sim.h"
 
 /*
- * fake_cloud: a cloud behind a program of type exec, for the simulated loop, started as FAKE_CLOUD.
- * Its instances survive the program. It behaves like a real cloud: lists new instances late, loses
- * replies after the effect, has no capacity in one zone, ends instances by itself.
+ * fake_cloud: a simulated cloud behind a program of type exec, on the simulated loop. The program
+ * is started as FAKE_CLOUD; the instances survive the program. The cloud behaves like a real one:
+ * it lists new instances late, loses replies after the effect, has no capacity in one zone, and
+ * ends instances by itself.
  */
 #define FAKE_CLOUD "/fake/cloud"
 #define FAKE_CLOUD_ZONES 4
@@ -19,7 +20,7 @@ struct fake_instance {
 	struct list link;
 	char id[24], zone[32], type[64], token[72];
 	json_t *tags;
-	/* Decoded. */
+	/* User data, decoded */
 	char *user_data;
 	int64_t launched_at, ended_at, running_at;
 	bool ending, gone, told;
@@ -30,48 +31,49 @@ struct fake_instance {
 struct fake_cloud {
 	struct {
 		const char *zone, *type;
-		/* ID of the reservation for market Reserved; NULL: OnDemand. */
+		/* ID of the reservation, for market Reserved; NULL: the market is OnDemand */
 		const char *reservation;
 		int64_t micros;
 		/* Number of instances that can be launched; -1: no limit. */
 		int64_t capacity;
 	} zones[FAKE_CLOUD_ZONES];
-	/* Time until each answer; the effect happens at that time. */
+	/* Time in ms until each answer; the effect happens at that time */
 	int64_t ms;
-	/* Time from launch to running. */
+	/* Time in ms from a launch until the instance runs */
 	int64_t boot_ms;
-	/* Time from terminate to gone. */
+	/* Time in ms from a termination until the instance has ended */
 	int64_t end_ms;
-	/* Time from launch until the instance is listed. */
+	/* Time in ms from a launch until the instance is listed */
 	int64_t visible_ms;
-	/* Time for which a gone instance is listed. */
+	/* Time in ms for which an ended instance is still listed */
 	int64_t told_ms;
-	/* Instances per page of a list; 0 means all. */
+	/* Number of instances on a page of a list; 0: all */
 	size_t page;
-	/* --- faults; a number counts the requests that follow --------------------------------- */
-	/* The instances are launched, but the reply never comes. */
+	/* --- faults; a number counts the next requests with the fault ------------------------- */
+	/* lose_launches: instances are launched, but the reply never comes. lose_ends: the same for
+	 * terminations */
 	unsigned lose_launches;
 	unsigned lose_ends;
-	/* Launched instances end before they run. */
+	/* Number of launches whose instances end before they run */
 	unsigned dying;
-	/* Tokens are ignored: a repeated launch launches again. */
+	/* True: tokens are ignored, so a repeated launch launches again */
 	bool no_tokens;
-	/* Answers only pings, without any effect. */
+	/* True: answers only pings; other requests have no effect */
 	bool deaf;
-	/* Error kind with which launches are refused; NULL: none. */
+	/* Kind of the error with which launches are refused; NULL: none */
 	const char *error;
 	/* --- counters ------------------------------------------------------------------------- */
 	unsigned asked, launched, terminations, lists;
-	/* May be NULL. */
+	/* Called when an instance runs, and when it has ended; either may be NULL */
 	void (*on_running)(struct fake_instance *i, void *arg);
 	void (*on_ended)(struct fake_instance *i, void *arg);
 	void *arg;
 
 	struct loop *loop;
 	struct loop_group *group;
-	/* List of fake_instance.link. */
+	/* List of all instances, linked by fake_instance.link */
 	struct list instances;
-	/* Private to fake_cloud.c. */
+	/* Used by fake_cloud.c only */
 	struct list processes;
 };
 
@@ -79,9 +81,10 @@ void fake_cloud_init(struct fake_cloud *f, struct loop_group *g);
 void fake_cloud_done(struct fake_cloud *f);
 /* Ends an instance at once, as a hardware failure does. */
 void fake_cloud_kill(struct fake_instance *i);
-/* Returns the number of instances that are not gone, so billed. */
+/* Returns the number of instances that have not ended, and are therefore billed. */
 unsigned fake_cloud_alive(const struct fake_cloud *f);
-/* Like fake_cloud_alive(), only for instances whose tag drover.dev/claim is claim_uid. */
+/* Returns the number of instances that have not ended and whose tag drover.dev/claim is
+ * claim_uid. */
 unsigned fake_cloud_alive_of(const struct fake_cloud *f, const char *claim_uid);
 
 #endif

@@ -130,7 +130,8 @@ static void describe(struct fake_ec2 *f, struct buf *b)
 	buf_puts(b, "</DescribeInstancesResponse>");
 }
 
-/* Returns the HTTP status of the answer. */
+/* Terminates the instance that the form names. Writes the answer to b and returns its HTTP
+ * status. */
 static int terminate(struct fake_ec2 *f, struct buf *b)
 {
 	for (size_t i = 0; i < f->n; i++) {

@@ -6,34 +6,34 @@
 #include "base/map.h"
 
 /*
- * fake_fabric: a network driver for the simulated loop, started as FAKE_FABRIC. Speaks the protocol
- * of docs/exec-fabric.md, or violates it on request.
+ * fake_fabric: a network driver on the simulated loop, started as FAKE_FABRIC. It speaks the
+ * protocol of docs/exec-fabric.md, or violates it if a fault is set.
  */
 #define FAKE_FABRIC "/fake/port-move"
 
 struct fake_fabric {
-	/* --- faults, for the requests that follow --------------------------------------------- */
-	/* Never answers place and observe. */
+	/* --- faults of the next requests ------------------------------------------------------ */
+	/* True: place and observe are never answered */
 	bool silent;
-	/* Ends with status 3 instead of answering. */
+	/* True: the driver ends with status 3 instead of answering */
 	bool dies;
-	/* Answers with a line that is not a reply. */
+	/* True: the answer is a line that is no reply */
 	bool garbage;
-	/* Answers hello with protocol 2. */
+	/* True: hello is answered with protocol 2 */
 	bool wrong_protocol;
-	/* Error kind of all answers. */
+	/* Kind of the error in all answers; NULL: none */
 	const char *error;
-	/* NULL: Strong. */
+	/* Proof in all answers; NULL: Strong */
 	const char *proof;
-	/* Answers an id that was never sent, then the right one. */
+	/* True: an answer with an id that was never sent comes before the right one */
 	bool unknown_id;
 	/* --- results -------------------------------------------------------------------------- */
-	/* Machine name -> segment. */
+	/* Segment of each machine, by its name */
 	struct map *segments;
-	/* For example "place gpu-1 q-1 3", "observe gpu-1 3". */
+	/* Requests received, such as "place gpu-1 q-1 3" or "observe gpu-1 3" */
 	char *journal[256];
 	unsigned njournal, starts, ends;
-	/* ID of the newest request that was not answered because of silent. */
+	/* ID of the newest request that was not answered because of `silent` */
 	int64_t held_id;
 	struct loop_child *child;
 };

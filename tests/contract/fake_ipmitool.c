@@ -12,7 +12,7 @@
 struct call {
 	struct list link;
 	struct fake_ipmitool *f;
-	/* NULL: ended. */
+	/* Process of the call; NULL: it has ended */
 	struct loop_child *child;
 	char host[64], user[32], password[64], command[64];
 	bool sensing, counting;
@@ -33,8 +33,8 @@ static void over(struct call *c, int status)
 	loop_sim_child_exit(child, status);
 }
 
-/* Simulated processes have no standard error, so the message goes to the output, which the provider
- * also searches. */
+/* Ends the call with an error. A simulated process has no standard error, so the text goes to
+ * standard output, which the provider searches as well. */
 static void refuse(struct call *c, const char *words)
 {
 	print(c, words);
@@ -48,9 +48,10 @@ static void sense(struct call *c)
 
 	c->f->sensings++;
 	print(c, "ipmitool> sdr elist");
-	assert(c->f->records > 0); /* otherwise ipmitool would erase the repository */
+	/* With 0 records, the real ipmitool would erase the repository. */
+	assert(c->f->records > 0);
 	if (!at)
-		return; /* hangs; the output stays in ipmitool's buffer */
+		return; /* The call hangs, and its output stays in ipmitool's buffer. */
 	for (size_t n; *at; at += n + (at[n] == '\n')) {
 		n = strcspn(at, "\n");
 		loop_sim_child_line(c->child, at, n);
@@ -143,7 +144,7 @@ static void on_time(void *arg)
 	}
 }
 
-/* Asserts one process at a time per BMC, with the pause in between. */
+/* Asserts that only one process at a time runs for a BMC, with the pause between two. */
 static void check_pace(struct fake_ipmitool *f, const char *host)
 {
 	list_for_each (c, &f->calls, struct call, link)
@@ -199,7 +200,8 @@ static void on_line(struct loop_child *child, const char *line, size_t len, void
 
 static void on_eof(struct loop_child *child, void *state)
 {
-	(void)child, (void)state; /* ipmitool ignores end of file and goes on */
+	/* Does nothing: ipmitool ignores the end of its input and goes on. */
+	(void)child, (void)state;
 }
 
 static void on_free(void *state)

@@ -7,41 +7,42 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_ipmitool: ipmitool for the simulated loop. Prints what version 1.8.19 prints (recorded
- * against ipmi_sim), for machines that are fake BMCs.
+ * fake_ipmitool: simulates ipmitool on the simulated loop, for machines that are fake BMCs. It
+ * prints what version 1.8.19 prints (recorded against ipmi_sim).
  *
- * Asserts for each call: the password is in its file and neither in argv nor in the environment,
- * only one process at a time runs for a BMC, and 5 s lie between two.
+ * Each call asserts that the password is in its file, and neither in argv nor in the environment.
+ * It also asserts that only one process at a time runs for a BMC, and that 5 s lie between two
+ * processes.
  */
 struct fake_ipmitool {
-	/* Returns the machine at host; NULL: nothing answers there. */
+	/* Returns the machine at host; NULL: no machine answers there */
 	struct fake_bmc *(*find)(const char *host, void *arg);
-	/* Returns true if the BMC does not answer; NULL: never. */
+	/* True if the BMC at host does not answer; NULL: every BMC answers */
 	bool (*hangs)(const char *host, void *arg);
 	void *arg;
 	const char *user, *password;
-	/* Duration of each call. */
+	/* Duration of each call, ms */
 	int64_t ms;
-	/* --- faults, for the calls that follow ------------------------------------------------ */
+	/* --- faults of the next calls --------------------------------------------------------- */
 	bool garbage, huge;
-	/* The command takes effect, but no answer arrives. */
+	/* True: the command takes effect, but no answer arrives */
 	bool lost;
-	/* The BMC has no free session. */
+	/* True: the BMC has no free session */
 	bool no_sessions;
-	/* Record count in "sdr info"; 0 means that "sdr elist" would erase the repository. */
+	/* Number of records in "sdr info"; 0: "sdr elist" would erase the repository */
 	unsigned records;
-	/* Output of "sdr elist", in lines; NULL: it never ends. */
+	/* Output of "sdr elist", in lines; NULL: "sdr elist" never ends */
 	const char *sensors;
-	/* Exit status of "sdr elist". */
+	/* Exit status of "sdr elist" */
 	int sensors_status;
-	/* Number of sensor reads. */
+	/* Number of calls of "sdr elist" */
 	unsigned sensings;
-	/* Number of logins that reached a BMC. */
+	/* Number of logins that reached a BMC */
 	unsigned logins;
 	unsigned starts, ends;
 
 	struct loop_group *group;
-	/* Private to fake_ipmitool.c. */
+	/* Used by fake_ipmitool.c only */
 	struct list calls;
 	struct {
 		char host[64];

@@ -11,9 +11,9 @@
 struct process {
 	struct list link;
 	struct fake_libvirt *f;
-	/* NULL: ended. */
+	/* Process of the program; NULL: the program has ended */
 	struct loop_child *child;
-	/* List of request.link. */
+	/* List of open requests, linked by request.link */
 	struct list requests;
 };
 
@@ -60,7 +60,8 @@ static void fail(struct process *p, json_int_t id, const char *kind, const char 
 	say(p, json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", kind, "message", message));
 }
 
-/* Returns the machine of a request: "domain" of drover-libvirt, or "machine" of type exec. */
+/* Returns the machine that a request names: member "domain" in drover-libvirt, "machine" in type
+ * exec. */
 static const char *thing_of(const json_t *j)
 {
 	return str_or(json_str_at(j, "domain"), json_str_at(j, "machine"));

@@ -9,52 +9,52 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_libvirt: drover-libvirt for the simulated loop, started as FAKE_LIBVIRT. Speaks the protocol
- * of docs/provider-protocol.md and switches fake BMCs.
+ * fake_libvirt: simulates drover-libvirt on the simulated loop, started as FAKE_LIBVIRT. It speaks
+ * the protocol of docs/provider-protocol.md and switches fake BMCs.
  *
- * A domain for which a request hangs is busy, as with the real program; hanging requests never end.
+ * As in the real program, a domain for which a request hangs is busy. A hanging request never ends.
  */
 #define FAKE_LIBVIRT "/fake/drover-libvirt"
-#define FAKE_EXEC "/fake/machines" /* The same fake as a program of type exec. */
+#define FAKE_EXEC "/fake/machines" /* The same simulation as a program of type exec */
 #define FAKE_LIBVIRT_URI "qemu:///system"
 
 struct fake_libvirt {
-	/* Returns the machine of a domain; NULL: no such domain. address: from which its media are
-	 * fetched. */
+	/* Returns the machine of a domain; NULL: no such domain. *address: address from which the
+	 * machine fetches its media */
 	struct fake_bmc *(*find)(const char *domain, const char **address, void *arg);
 	void *arg;
-	/* Called after a domain was defined, or undefined (uuid NULL); may be NULL. */
+	/* Called after a domain was defined or undefined (uuid NULL); may be NULL */
 	void (*on_defined)(const char *domain, const char *uuid, void *arg);
-	/* Time until each answer; the effect happens at that time. */
+	/* Time in ms until each answer; the effect happens at that time */
 	int64_t ms;
-	/* --- faults, for the requests that follow --------------------------------------------- */
-	/* NULL: never. */
+	/* --- faults of the next requests ------------------------------------------------------ */
+	/* True if requests for this domain hang; NULL: none hangs */
 	bool (*hangs)(const char *domain, void *arg);
-	/* Answers nothing, not even pings. */
+	/* True: nothing is answered, not even pings */
 	bool deaf;
-	/* Ends with status 3 instead of answering. */
+	/* True: the program ends with status 3 instead of answering */
 	bool dies;
-	/* Ends with status 3 after the effect. */
+	/* True: the program ends with status 3 after the effect */
 	bool dies_after;
-	/* Accepts requests with an older fence. */
+	/* True: requests with an older fence are accepted */
 	bool no_fences;
 	bool garbage, huge, wrong_protocol;
-	/* ID of 100 additional answers to each request; 0 means none. */
+	/* ID of 100 additional answers to each request; 0: none */
 	json_int_t talks;
-	/* Error kind of all answers. */
+	/* Kind of the error in all answers; NULL: none */
 	const char *error;
 	/* --- results -------------------------------------------------------------------------- */
-	/* Domain -> highest fence (char *, decimal). */
+	/* Highest fence (char *, decimal) by domain */
 	struct map *fences;
-	/* Domain -> uuid (char *). */
+	/* UUID (char *) by domain that was defined */
 	struct map *defined;
 	unsigned starts, ends;
-	/* From the newest hello. */
+	/* Values in the newest hello */
 	char uri[128], pool[64], media_url[256];
 
 	struct loop *loop;
 	struct loop_group *group;
-	/* Private to fake_libvirt.c. */
+	/* Used by fake_libvirt.c only */
 	struct list processes;
 };
 

@@ -7,7 +7,7 @@
 #include "sim/netris.h"
 
 /*
- * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, with the
+ * fake_netris: a simulated Netris controller (sim/netris.h) on the simulated loop, with the
  * configuration that a fabric needs to reach it.
  */
 #define FAKE_NETRIS "https://netris.example"
@@ -22,17 +22,18 @@ struct fake_netris {
 	struct secret *password;
 	struct sim_netris *sim;
 	struct fabric_netris config;
-	/* looks: number of V-net lists that were read. */
+	/* moves: number of changes of a server's cluster. looks: number of V-net lists that were
+	 * read */
 	unsigned moves, looks;
 	unsigned balancer_lists;
-	/* Fault of the next request that changes something; HTTP_MEM_WELL: none. */
+	/* Fault of the next request that changes something; HTTP_MEM_WELL: none */
 	enum http_mem_fate fate;
 };
 
-/* client: loop group of the user of config. */
+/* Starts the controller. client: loop group of the fabric that uses f->config. */
 void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *client,
 		      unsigned servers, int64_t latency_ms, bool loose);
-/* Free the fabric before. */
+/* Frees f. The fabric that uses f->config must be freed before. */
 void fake_netris_done(struct fake_netris *f);
 
 #endif

@@ -12,8 +12,8 @@
 #include "tests/contract/fake_head.h"
 
 /*
- * Tests what a provider of managed machines must do in addition to test_provider.c: acquire,
- * release, progress, discovery, and that no request reaches a node that is not the machine's.
+ * Tests what a provider of managed machines (BCM) must do in addition to test_provider.c: acquire,
+ * release, progress and discovery. No request may reach a node that is not the machine's.
  */
 #define MACHINES 2
 
@@ -230,7 +230,7 @@ static void a_node_is_installed_and_given_back_as_it_was(void **state)
 	assert_non_null(strstr(sim_head_device(w->node[0]), "\"nextBootInstallMode\":\"FULL\""));
 	assert_non_null(strstr(sim_head_device(w->node[0]),
 			       "\"category\":\"c0000000-0000-4000-8000-000000000002\""));
-	/* A repeated call of the same operation starts nothing. */
+	/* A repeated call of the same operation starts no second installation. */
 	assert_int_equal(acquire(w, "op-1", 4, &a), ERR_NONE);
 	assert_string_equal(a.handle, "op-1");
 	assert_int_equal(sim_head_count(w->head.head, "cmdevice.updateDevice"), 1);
@@ -256,7 +256,7 @@ static void a_node_is_installed_and_given_back_as_it_was(void **state)
 	world_free(w);
 }
 
-/* After several tenants, release() restores the state from before the first one. */
+/* After several tenants, release() restores the node as it was before the first one. */
 static void several_tenants_later_the_node_is_as_it_was(void **state)
 {
 	struct world *w = world_new();
@@ -274,7 +274,7 @@ static void several_tenants_later_the_node_is_as_it_was(void **state)
 	world_free(w);
 }
 
-/* BCM reports the previous system as UP until its power goes, and for a while after that. */
+/* BCM reports the previous system as UP until its power goes, and for some time after that. */
 static void up_from_before_is_no_install(void **state)
 {
 	struct world *w = world_new();
@@ -330,7 +330,7 @@ static void what_goes_wrong_is_told_as_what_it_is(void **state)
 		if (power(w, true, &a) != rows[i].want || w->bmc[0].on != rows[i].acted ||
 		    !strstr(a.err.text, rows[i].says))
 			fail_msg("%s: %d %s", rows[i].fault, a.err.kind, a.err.text);
-		/* After any of the faults the same request succeeds. */
+		/* After each of the faults, the same request succeeds. */
 		sim_head_well(w->head.head);
 		assert_int_equal(power(w, true, &a), ERR_NONE);
 		assert_true(w->bmc[0].on);
@@ -374,7 +374,7 @@ static void nothing_is_done_to_a_node_that_is_not_the_machines(void **state)
 	}
 }
 
-/* spec.node is typed by an operator, and a typing error may name another tenant's machine. */
+/* An operator types spec.node. A typing error may name another tenant's machine. */
 static void a_mistyped_node_reaches_no_other_machine(void **state)
 {
 	struct world *w = world_new();
@@ -534,8 +534,8 @@ static void a_restart_of_the_daemon_is_waited_out(void **state)
 	world_free(w);
 }
 
-/* A timeout at the head node is reported as the head node's, and delays no observation at the
- * BMC. */
+/* A timeout at the head node is reported as an error of the head node. It delays no observation at
+ * the BMC. */
 static void a_head_node_that_hangs_is_no_silence_of_the_bmc(void **state)
 {
 	struct world *w = world_new();
@@ -578,7 +578,7 @@ static void states_come_by_rest_where_the_call_is_not_there(void **state)
 		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
 		assert_string_equal(a.state, "DOWN");
 		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
-		/* One request, or one more if the cookie may have expired. */
+		/* One request is enough; one more is needed if the cookie may have expired. */
 		assert_int_equal(sim_head_count(w->head.head, "cmstatus.getStatusForDevices"),
 				 1 + i);
 		world_free(w);

@@ -1,4 +1,5 @@
-/* Tests `drover bmc probe` against a fake BMC; test_dialects.c tests each make. */
+/* Tests the checks of `drover bmc probe` against a fake BMC. test_dialects.c tests each make of
+ * BMC. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -61,7 +62,8 @@ static struct bmc_check *begin(struct bmc_rig *f, const char *pin)
 	return c;
 }
 
-/* Asserts that the check changed nothing and closed its session, whatever it found. */
+/* Waits for the end of the check. Asserts that it changed nothing and closed its session, whatever
+ * it found. */
 static void end(struct bmc_rig *f, struct bmc_check *c)
 {
 	loop_sim_run_cond(f->loop, is_done, NULL, loop_now(f->loop) + 3600 * 1000);
@@ -79,7 +81,7 @@ static void check(struct bmc_rig *f)
 	end(f, begin(f, NULL));
 }
 
-/* Returns "result: says" of the first finding about what; NULL: none. */
+/* Returns the first finding about `what` as "result: says"; NULL: there is none. */
 static const char *of(const char *what)
 {
 	static char text[700];
@@ -180,7 +182,7 @@ static void a_slot_that_takes_tls_and_checks_is_told(void **state)
 	assert_true(has("virtual media", "the slot checks the certificate"));
 }
 
-/* Enabling remote media would change the BMC, so the check does not do that. */
+/* The check must not enable remote media, because that would change the BMC. */
 static void slots_that_have_to_be_enabled_are_told_and_left(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -262,7 +264,8 @@ static void a_session_that_cannot_be_ended_is_told(void **state)
 	loop_sim_run_cond(f->loop, is_done, NULL, loop_now(f->loop) + 3600 * 1000);
 	assert_int_equal(got.answers, 1);
 	assert_true(str_starts(of("session"), "note: /redfish/v1/SessionService/Sessions/"));
-	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 3); /* then the client stops trying */
+	/* After three attempts, the client stops trying. */
+	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 3);
 	bmc_check_free(c);
 }
 
@@ -276,7 +279,7 @@ static void what_it_said_first_is_told_of_one_that_does_not_answer(void **state)
 	assert_non_null(strstr(of("System"), "503"));
 }
 
-/* Two Systems with a Reset action. */
+/* A tamper function: the BMC lists two Systems with a Reset action. */
 static bool two_systems(struct httpd_req *q, unsigned n, void *arg)
 {
 	const char *path = httpd_path(q);
@@ -330,7 +333,7 @@ static void a_password_that_has_to_be_changed_is_of_the_login(void **state)
 	assert_non_null(strstr(of("login"), "Accounts/3"));
 }
 
-/* With 3 s per request, the search for the slot takes longer than one operation may. */
+/* Each request takes 3 s, so the search for the slot takes longer than one operation may. */
 static void a_slow_one_is_told_whole_too(void **state)
 {
 	struct bmc_rig *f = *state;

@@ -19,28 +19,29 @@
 #include "sim/rack.h"
 
 /*
- * The Redfish provider through a whole cycle with a simulated BMC of each make: found, identified,
- * switched on and off as observed, booted once from a medium and again from its disk, with the
- * medium inserted and ejected. The makes are the built-in ones (sim/dialects) and any mockups of
- * real BMCs in the folder of captures, which are not part of this repository.
+ * Runs the Redfish provider through a whole cycle with a simulated BMC of each make. The machine is
+ * found, identified, switched on and off, and booted once from a medium and again from its disk;
+ * the medium is inserted and ejected. The makes are the built-in ones (sim/dialects), and any
+ * mockups of real BMCs in the directory of captures, which are not part of this repository.
  */
 #define CAPTURES "../shared/captures"
 #define ORIGIN "https://127.10.0.2:8443"
 #define SHOP "http://10.0.8.2:8080"
 #define MEDIA SHOP "/boot/5f1c.iso"
 #define HTTP_BOOT "https://10.0.8.2:8443/boot/5f1c.iso"
-#define TRIES 8 /* Most tries of a call that may be repeated, as in the controller. */
+/* Highest number of attempts of a call that may be repeated, as in the controller */
+#define TRIES 8
 #define SEEN_MS 60000
 
 struct subject {
 	char name[64];
-	/* "": built in. */
+	/* Path of a mockup's archive; "": a built-in make */
 	char archive[256];
 };
 
 struct world {
 	struct subject *s;
-	/* Folder with the unpacked archive. */
+	/* Directory with the unpacked archive */
 	char folder[40];
 	struct loop *loop;
 	struct loop_group *hardware, *group;
@@ -51,19 +52,19 @@ struct world {
 	struct sim_dialects dialects;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	/* How often the medium was fetched. */
+	/* Number of times that the medium was fetched */
 	unsigned fetched;
 	struct provider *provider;
 	struct provider_machine *machine;
-	/* done() calls of the last call. */
+	/* Number of done() calls for the last call */
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
 	char uuid[64], serial[64], url[256], http_url[256], session[160];
-	/* drives() must be called again. */
+	/* True: drives() must be called again */
 	bool more;
 	size_t ndrives;
-	/* Serial numbers. */
+	/* Serial numbers of the drives */
 	char drives[8][48];
 };
 
@@ -133,7 +134,7 @@ static bool is_answered(void *arg)
 	return ((struct world *)arg)->answers > 0;
 }
 
-/* Puts the machine into the segment from which the medium is reachable. */
+/* Connects the machine to the segment from which the medium is reachable. */
 static void plug_in(struct world *w)
 {
 	static const char body[] = "{\"segment\":\"quarantine\"}";
@@ -250,7 +251,7 @@ static void pass(struct world *w, int64_t ms)
 	loop_sim_run_until(w->loop, loop_now(w->loop) + ms);
 }
 
-/* Some makes accept media only over TLS. */
+/* Returns the URL of the medium; some makes accept only https. */
 static const char *medium_of(const struct world *w)
 {
 	return w->dialects.v[0].dialect->quirks.media.tls_only ? HTTP_BOOT : MEDIA;
@@ -292,7 +293,7 @@ static void ask(struct world *w, enum what what)
 	}
 }
 
-/* Repeats a call while its error is transient. */
+/* Repeats a call while its error is transient; returns the kind of the last error. */
 static enum err_kind try(struct world *w, enum what what)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -313,7 +314,7 @@ static void must(struct world *w, enum what what)
 		fail_msg("%s, call %d: %s", w->s->name, (int)what, w->err.text);
 }
 
-/* Repeats the power request as needed, until the power state is observed. */
+/* Switches the machine and repeats the request as needed, until the power state is observed. */
 static void power(struct world *w, bool on)
 {
 	int64_t until = loop_now(w->loop) + SEEN_MS;
@@ -343,7 +344,7 @@ static void is_found_and_identified(struct world *w)
 	assert_true((w->session[0] != '\0') == (w->dialects.v[0].tree->sessions != NULL));
 }
 
-/* Reads the hardware with a second client that has its own session. */
+/* Callback of a second client with its own session, which reads the hardware. */
 static void on_hardware(const struct redfish_system *s, const struct err *e, void *arg)
 {
 	struct world *w = arg;
@@ -381,7 +382,7 @@ static void tells_of_its_hardware(struct world *w)
 	redfish_free(r);
 }
 
-/* Prints the findings of `drover bmc probe` that are not ok. */
+/* Callback of `drover bmc probe`: prints the findings that are not ok. */
 static void on_checked(const json_t *told, unsigned wrong, void *arg)
 {
 	struct world *w = arg;
@@ -420,7 +421,7 @@ static void a_probe_finds_nothing_wrong(struct world *w)
 	bmc_check_free(c);
 }
 
-/* If this make lists drives, they must be those of the machine. */
+/* Asserts that the drives that this make lists, if any, are those of the machine. */
 static void lists_its_drives(struct world *w)
 {
 	const struct sim_tree *t = w->dialects.v[0].tree;
@@ -457,7 +458,7 @@ static void boots_once_from_the_medium(struct world *w)
 	must(w, OBSERVE);
 	assert_true(w->seen.media_inserted);
 	assert_string_equal(w->url, medium_of(w));
-	must(w, INSERT); /* a repeated insert changes nothing */
+	must(w, INSERT); /* A repeated insert changes nothing. */
 	must(w, BOOT_MEDIA);
 	must(w, OBSERVE);
 	assert_int_equal(w->seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
@@ -478,7 +479,7 @@ static void boots_once_from_the_medium(struct world *w)
 	assert_int_equal(w->fetched, 1);
 }
 
-/* Sets an override and clears it again. */
+/* Sets a boot override and clears it again. */
 static void an_override_is_cleared(struct world *w)
 {
 	power(w, false);

@@ -10,7 +10,7 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_ec2.h"
 
-/* Cases for type ec2 beyond test_elastic.c, which has the cases common to all providers that launch
+/* Tests what only type ec2 does. test_elastic.c has the cases common to all providers that launch
  * paid instances. */
 #define START 1764000000000
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -35,7 +35,7 @@ struct answer {
 	bool allowed;
 	struct err err;
 	struct elastic_instance v[16];
-	/* node: providerID of the first instance. */
+	/* node: providerID of the first instance */
 	char ids[16][40], reasons[16][60], tags[16][64], node[80];
 	struct elastic_offer offers[16];
 	size_t n;
@@ -169,7 +169,8 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 
 static void wait_for(struct answer *a)
 {
-	assert_int_equal(a->count, 0); /* done() must not be called inside the call */
+	/* done() must not be called before the starting function returns. */
+	assert_int_equal(a->count, 0);
 	loop_run(a->w->loop);
 	assert_int_equal(a->count, 1);
 }
@@ -268,7 +269,7 @@ static void has(const struct fake_ec2 *f, const char *name, const char *value)
 		fail_msg("%s: %s", name, str_or(got, "(none)"));
 }
 
-/* --- a: tokens -------------------------------------------------------------------------------- */
+/* --- tokens ----------------------------------------------------------------------------------- */
 
 static void the_same_token_launches_once(void **state)
 {
@@ -329,7 +330,7 @@ static void what_may_not_act_any_more_sends_nothing(void **state)
 	world_free(w);
 }
 
-/* --- b, f: tags ------------------------------------------------------------------------------- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 static void what_is_owned_is_found_by_tag_alone_in_each_region(void **state)
 {
@@ -343,7 +344,7 @@ static void what_is_owned_is_found_by_tag_alone_in_each_region(void **state)
 	l.offer.zone = "us-east-1b";
 	launch(w, &l);
 	str_copy(w->near.v[1].cluster, sizeof(w->near.v[1].cluster), "another");
-	open_provider(w); /* a new provider without any memory */
+	open_provider(w); /* The new provider remembers nothing of the launches. */
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 3);
@@ -427,7 +428,7 @@ static void what_was_not_given_is_not_launched(void **state)
 	world_free(w);
 }
 
-/* --- c: errors -------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static void errors_have_a_kind_and_a_scope(void **state)
 {
@@ -462,7 +463,7 @@ static void errors_have_a_kind_and_a_scope(void **state)
 	world_free(w);
 }
 
-/* --- d, e: present and gone instances --------------------------------------------------------- */
+/* --- present and ended instances -------------------------------------------------------------- */
 
 static void fewer_than_asked_for_are_told_with_an_error(void **state)
 {
@@ -526,7 +527,7 @@ static void what_is_not_shown_yet_is_not_gone(void **state)
 	world_free(w);
 }
 
-/* --- h: clocks -------------------------------------------------------------------------------- */
+/* --- clocks ----------------------------------------------------------------------------------- */
 
 static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 {
@@ -539,7 +540,7 @@ static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 	a = launch_as(w, "t-1", 1);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
 	assert_non_null(strstr(a.err.text, "clock is 900 s behind"));
-	/* signed with the cloud's clock now, so a refusal concerns the login */
+	/* drover now signs with the cloud's clock, so a refusal concerns the login. */
 	fault(&w->near, "RunInstances", 401, ERROR_XML("AuthFailure"), false);
 	a = launch_as(w, "t-1", 1);
 	assert_int_equal(a.err.kind, ERR_DENIED);
@@ -558,7 +559,8 @@ static void offers_are_what_was_given_with_its_price(void **state)
 	wait_for(&a);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 6);
-	assert_int_equal(a.offers[0].micros_per_hour, 1123000); /* the price of the region */
+	/* The price that is configured for the region. */
+	assert_int_equal(a.offers[0].micros_per_hour, 1123000);
 	assert_int_equal(a.offers[1].market, ELASTIC_SPOT);
 	assert_int_equal(a.offers[1].micros_per_hour, 400000);
 	assert_int_equal(a.offers[2].micros_per_hour, -1);
@@ -588,14 +590,16 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	l.offer.type = "p5.48xlarge";
 	l.offer.market = ELASTIC_RESERVED;
 	l.offer.reservation = "cr-1";
-	/* whether it is a capacity block is not known yet */
+	/* The offers were not read yet, so it is unknown whether the reservation is a capacity
+	 * block. */
 	assert_int_equal(launch(w, &l).err.kind, ERR_UNAVAILABLE);
 	assert_true(provider_offers(w->provider, on_offers, &a));
 	wait_for(&a);
 	assert_int_equal(a.n, 7);
 	assert_int_equal(a.offers[6].market, ELASTIC_RESERVED);
 	assert_int_equal(a.offers[6].available, 3);
-	/* 17:00 minus 30 minutes; the test began at 16:00 */
+	/* The block ends at 17:00; 30 minutes before that, instances end. The test began at
+	 * 16:00. */
 	assert_int_equal(a.offers[6].ends_at, START + 1800000);
 	a = launch(w, &l);
 	assert_int_equal(a.err.kind, ERR_NONE);
@@ -608,7 +612,8 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	assert_true(provider_offers(w->provider, on_offers, &a));
 	wait_for(&a);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
-	assert_int_equal(a.n, 6); /* the configured offers remain */
+	/* The configured offers remain, even though reservations cannot be read. */
+	assert_int_equal(a.n, 6);
 	world_free(w);
 }
 
@@ -635,14 +640,14 @@ static void a_spot_notice_is_told_by_the_list(void **state)
 	assert_int_equal(a.v[0].ends_at, START + 90000);
 	assert_int_equal(a.v[1].ends_at, 0);
 	has(&w->near, "Filter.1.Name", "status-code");
-	/* without the right to read them, the list still succeeds */
+	/* Without the right to read spot requests, the list still succeeds. */
 	fault(&w->near, "DescribeSpotInstanceRequests", 403, ERROR_XML("UnauthorizedOperation"),
 	      false);
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 2);
 	assert_int_equal(a.v[0].ends_at, 0);
-	/* an instance that is ending gets no notice */
+	/* An instance that is already ending gets no notice. */
 	str_copy(w->near.v[0].state, sizeof(w->near.v[0].state), "shutting-down");
 	assert_int_equal(list(w).v[0].ends_at, 0);
 	world_free(w);
@@ -665,7 +670,7 @@ static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.v[0].market, ELASTIC_RESERVED);
 	assert_int_equal(a.v[0].ends_at, START + 1800000);
-	/* without the right to read them, what was read before still counts */
+	/* Without the right to read reservations, those that were read before still count. */
 	fault(&w->near, "DescribeCapacityReservations", 403, ERROR_XML("UnauthorizedOperation"),
 	      false);
 	a = list(w);

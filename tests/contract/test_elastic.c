@@ -5,13 +5,14 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_cloud.h"
 
-/* Cases that every provider that launches paid instances must pass (providers/elastic.h). */
+/* Tests the cases that every provider which launches paid instances must pass
+ * (providers/elastic.h). */
 struct cloud {
 	struct loop *loop;
 	struct loop_group *group, *far;
 	struct fake_cloud fake;
 	struct provider *provider;
-	/* done() calls of the last call. */
+	/* Number of done() calls for the last call */
 	unsigned answers;
 	size_t n;
 	struct err err;
@@ -76,7 +77,8 @@ static bool may_act(void *arg)
 	return ((struct cloud *)arg)->may;
 }
 
-/* Runs until exactly one answer came, which must not be inside the call. */
+/* Runs for ms. Asserts that exactly one answer came, and that it did not come before the call
+ * returned. */
 static void settle(struct cloud *k, int64_t ms)
 {
 	assert_int_equal(k->answers, 0);

@@ -11,14 +11,14 @@
 #include "tests/contract/fake_cloud.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* Tests exec_check with a program that follows the protocol, with each possible violation, and with
- * the shipped example. */
+/* Tests exec_check (`drover provider test`) with a program that follows the protocol, with each
+ * possible violation, and with the shipped example. */
 struct hall {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_libvirt program;
 	struct fake_bmc machine;
-	/* NULL: not done yet. */
+	/* Findings of the check; NULL: the check has not ended */
 	json_t *findings;
 	unsigned wrong, answered;
 };
@@ -180,7 +180,7 @@ static void a_program_that_answers_nothing_is_given_up(void **state)
 	hall_stop(&h);
 }
 
-/* Runs the example as a real process on the real loop. */
+/* Runs the shipped example as a real process on the real loop. */
 static void the_example_passes(void **state)
 {
 	char folder[] = "/tmp/drover-exec-XXXXXX", table[64], program[PATH_MAX];
@@ -274,7 +274,8 @@ static void a_cloud_that_launches_twice_for_one_token_is_told_so(void **state)
 	hall_stop(&s.h);
 }
 
-/* Runs against a fake of the Lambda API; exactly one instance is launched and terminated. */
+/* Runs the shipped program for Lambda against a simulation of the Lambda API. Exactly one instance
+ * is launched and terminated. */
 static void the_shipped_lambda_passes(void **state)
 {
 	char folder[] = "/tmp/drover-lambda-XXXXXX", table[64], fake[PATH_MAX], program[PATH_MAX];

@@ -14,11 +14,11 @@
 #include "tests/contract/unsaid.h"
 
 /*
- * Cases that every fabric must pass, run for each row of the table below: no fabric, a driver in
- * the simulated loop, examples/exec-fabric/port-move as a real process, and server clusters of a
- * simulated Netris controller that answers at once, after 3 s, and in every format of its releases.
- * Its password must appear in no log line and no error (unsaid.h). test_netris_fabric.c has the
- * cases specific to netris.
+ * Tests the cases that every fabric (network backend) must pass, for each row of the table below.
+ * The rows are: no fabric, a driver on the simulated loop, examples/exec-fabric/port-move as a real
+ * process, and server clusters of a simulated Netris controller. The Netris controller answers at
+ * once, after 3 s, and in every format of its releases. Its password must appear in no log line and
+ * no error (unsaid.h). test_netris_fabric.c has the cases that only netris has.
  */
 enum which { NONE, SIMULATED, REAL, NETRIS };
 
@@ -160,7 +160,7 @@ static enum err_kind finish(struct answer *a)
 		loop_run(w->loop);
 		loop_timer_stop(&late);
 	} else {
-		/* Four place() calls of one machine, each with its own 60 s. */
+		/* Long enough for four place() calls of one machine, each with its own 60 s. */
 		loop_sim_run_cond(w->loop, is_answered, a, loop_now(w->loop) + 4 * 61000);
 	}
 	assert_int_equal(a->count, 1);
@@ -192,7 +192,8 @@ static enum err_kind observe(struct world *w, const struct fabric_port *p, struc
 	return a->err.kind;
 }
 
-/* A proof needs some time and two snapshots, until the switches have reported. */
+/* Waits until placements can be proved: a proof of netris needs two snapshots, and switches that
+ * have reported meanwhile. */
 static void settle(struct world *w, const struct fabric_port *p)
 {
 	struct answer a;
@@ -261,8 +262,8 @@ EACH_BACKEND(the_last_place_asked_for_wins)
 	assert_string_equal(seen.segment, "tenant/s-3");
 }
 
-/* Only netris: a type exec program gets the request at once and knows its time limit; here the port
- * must stay where it was. */
+/* Tests netris only: the port must stay where it was. A program of type exec gets the request at
+ * once and knows its time limit. */
 EACH_BACKEND(a_place_that_was_given_up_moves_nothing_after)
 {
 	struct answer a, seen;
@@ -318,7 +319,7 @@ EACH_BACKEND(a_fabric_may_be_freed_in_an_answer)
 	assert_int_equal(b.count, 0);
 }
 
-/* --- exec alone ------------------------------------------------------------------------------- */
+/* --- type exec only --------------------------------------------------------------------------- */
 
 static void a_lower_fence_is_refused_by_the_example(void **state)
 {
@@ -410,7 +411,7 @@ static void a_silent_driver_costs_a_minute_and_the_next_place_comes_after(void *
 	assert_int_equal(b.err.kind, ERR_NONE);
 	assert_true(a.at < b.at);
 	assert_string_equal(w->fake.journal[1], "place gpu-1 p-1 2");
-	/* A late answer belongs to no request. */
+	/* A late answer is ignored, since its request is not open any more. */
 	str_format(late, sizeof(late), "{\"id\":%d}", (int)w->fake.held_id);
 	loop_sim_child_line(w->fake.child, late, strlen(late));
 	loop_sim_run_until(w->loop, loop_now(w->loop) + 1000);
@@ -467,8 +468,9 @@ static void a_bad_command_is_refused(void **state)
 	assert_int_equal(e.kind, ERR_UNSUPPORTED);
 }
 
-/* Users who may write Providers must not choose what runs: the program must equal an entry exactly,
- * and a program named as argument does not count. */
+/* Users who may write Providers must not be able to choose which program runs. The program must
+ * equal an allowed entry exactly; an allowed program that is only named as an argument does not
+ * count. */
 static void a_program_that_nobody_allowed_is_refused_by_name(void **state)
 {
 	static const char *const allowed[] = {"/etc/drover/port-move", "/opt/a", NULL},
@@ -499,7 +501,8 @@ static void a_program_that_nobody_allowed_is_refused_by_name(void **state)
 		f = fabric_new(&s, &e);
 		assert_non_null(f);
 		fabric_free(f);
-		s.allowed = i ? NULL : none; /* both forms of an empty list */
+		/* The two forms of an empty list: NULL, and one without entries. */
+		s.allowed = i ? NULL : none;
 		assert_null(fabric_new(&s, &e));
 		assert_int_equal(e.kind, ERR_DENIED);
 		s.allowed = allowed;

@@ -81,7 +81,7 @@ static unsigned check(struct world *w)
 	return w->wrong;
 }
 
-/* Asserts a finding "wrong" about `of` that contains says and has a remedy. */
+/* Asserts that there is a finding "wrong" about `of` that contains `says` and has a remedy. */
 static void assert_wrong(struct world *w, const char *of, const char *says)
 {
 	const json_t *f;
@@ -152,7 +152,7 @@ static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 	assert_wrong(w, "segment quarantine", "the same segment");
 }
 
-/* The networks come from the V-nets that the controller shows. */
+/* Networks of segments come from the V-nets that the controller lists. */
 static void an_address_that_another_segment_has_is_wrong(void **state)
 {
 	static const char *const none[] = {NULL};
@@ -182,7 +182,7 @@ static void a_switch_that_is_silent_is_wrong(void **state)
 	assert_wrong(w, "switch leaf-2", "did not report");
 }
 
-/* Replaces the controller by one of a different release. */
+/* Replaces the controller by one of release `version` (NULL: the release is not reported). */
 static void replace(struct world *w, const char *version)
 {
 	sim_netris_free(w->fake.sim);
@@ -223,7 +223,7 @@ static void its_release_is_told_and_one_that_is_too_old_is_wrong(void **state)
 	replace(w, "4.5.2");
 	assert_int_equal(check(w), 1);
 	assert_wrong(w, "release", "older than 4.5.3");
-	/* Without the right to read the release, a note says so and everything else is checked. */
+	/* Without the right to read the release, a note says so and all other checks run. */
 	replace(w, NULL);
 	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
 	assert_int_equal(check(w), 0);
@@ -250,7 +250,7 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	assert_true(s->up);
 }
 
-/* Creates the path as drover does. */
+/* Creates the network path to a tenant's API server, as drover does. */
 static void make_way(struct world *w, const struct fabric_way *way)
 {
 	const struct fabric_spec s = {
@@ -283,7 +283,7 @@ static void ways_to_api_servers_are_checked(void **state)
 	w->s.tenants = tenants;
 	w->s.ways = ways;
 	w->s.nways = 2;
-	/* missing objects are not wrong, because drover creates them */
+	/* Missing objects are not wrong, because drover will create them. */
 	assert_int_equal(check(w), 0);
 	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
 	make_way(w, &ways[0].way);

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/contract/fake_netris.h"
 
-/* Cases in which the Netris controller, another writer or a switch misbehaves. test_fabric.c has
- * the cases common to all fabrics. */
+/* Tests cases in which the Netris controller, another writer or a switch misbehaves. test_fabric.c
+ * has the cases common to all fabrics. */
 #define MACHINES 40
 #define PUT "PUT /api/v2/server-cluster"
 #define GET_ONE "GET /api/v2/server-cluster/"
@@ -17,7 +17,7 @@ struct world {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_netris fake;
-	/* Fabric of a second drover; NULL: none. */
+	/* Fabric of the tested drover, and that of a second drover (NULL: none) */
 	struct fabric *fabric, *other;
 	bool allowed;
 };
@@ -157,7 +157,7 @@ static void a_proof_needs_a_switch_that_was_heard_of_since(void **state)
 	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
 	assert_non_null(strstr(a.why, "not Active"));
 	pass(w, 5000);
-	look(w, 1, &a); /* the first snapshot that shows the complete state */
+	look(w, 1, &a); /* This snapshot is the first that shows the complete state. */
 	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
 	assert_non_null(strstr(a.why, "has not reported"));
 	pass(w, 3000);
@@ -185,7 +185,8 @@ static void a_dead_switch_proves_nothing(void **state)
 	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
 }
 
-/* A snapshot cannot detect this, so the proof is never Strong. */
+/* The switch reports a state that it does not have. No snapshot can detect that, so the proof is
+ * never Strong. */
 static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 {
 	struct world *w = *state;
@@ -201,8 +202,7 @@ static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 	assert_null(sim_netris_where(w->fake.sim, "gpu-1"));
 }
 
-/* A proof belongs to a place; after another drover moved the machine, it is void. */
-/* InfiniBand and NVLink beside Ethernet: one change places the machine in all fabrics, the proof
+/* InfiniBand and NVLink beside Ethernet: one change places the machine in all three. The proof
  * needs the last of them, and the machine leaves all of them. */
 static void every_fabric_of_a_template_has_to_follow(void **state)
 {
@@ -270,10 +270,12 @@ static void a_change_whose_answer_is_lost_is_read_back(void **state)
 
 		str_format(segment, sizeof(segment), "tenant/t-%zu", i);
 		str_format(cluster, sizeof(cluster), "drover-t-%zu", i);
-		/* VPC and cluster are created and the machine is moved, each exactly once. */
+		/* VPC and cluster are created and the machine is moved, each exactly once although
+		 * the answer is lost. */
 		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/vpc", NULL, 0, 1);
 		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/server-cluster", NULL, 0, 1);
-		if (i != 1) /* each lost request costs 15 s, too much for this case */
+		/* A silent controller costs 15 s for each request, too much for this case. */
+		if (i != 1)
 			sim_netris_fault(w->fake.sim, lost[i], PUT, NULL, 0, 1);
 		assert_int_equal(place(w, 1, segment, &a), ERR_NONE);
 		assert_in(w, "gpu-1", cluster);
@@ -362,7 +364,7 @@ static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
 	begin(w, w->fabric, 1, "tenant/team-a", &a);
-	pass(w, 30); /* the other drover takes a snapshot */
+	pass(w, 30); /* Time for the fabric to read the snapshot before its change. */
 	w->allowed = false;
 	pass(w, 61000);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
@@ -377,7 +379,7 @@ static void a_lower_fence_is_refused(void **state)
 	const struct fabric_port p = {.machine = "gpu-1"};
 	struct fabric_call c = {.op_id = "01JD", .fence = 2, .done = on_done, .arg = &a};
 
-	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE); /* fence 3 */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE); /* place() uses fence 3. */
 	a = (struct answer){0};
 	fabric_place(w->fabric, &p, "provisioning", &c);
 	pass(w, 10000);
@@ -385,7 +387,7 @@ static void a_lower_fence_is_refused(void **state)
 	assert_in(w, "gpu-1", "quarantine");
 }
 
-/* A call whose requests hang ends after 60 s, and sends nothing afterwards. */
+/* A call whose requests hang ends after 60 s, and sends no request afterwards. */
 static void a_hung_controller_costs_a_minute_and_no_late_change(void **state)
 {
 	struct world *w = *state;
@@ -424,13 +426,12 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 		str_format(name, sizeof(name), "gpu-%u", i + 1);
 		assert_in(w, name, i % 2 ? "quarantine" : "drover-team-b");
 	}
-	/* Edits that arrive meanwhile are merged into one change of a cluster. */
+	/* Edits that arrive while another is in progress are merged into one change of a
+	 * cluster. */
 	assert_true(sim_netris_changes(w->fake.sim) - before <= 10);
 }
 
-/* Two writers may undo each other's changes. Then the server is named, and nothing more is
- * written. */
-/* Each machine at rest is observed separately, often in sequence. */
+/* Each machine at rest is observed separately, often one right after the other. */
 static void many_looks_cost_two_a_second(void **state)
 {
 	struct world *w = *state;
@@ -483,8 +484,8 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
-	/* Another writer removes the server twice: between the list and the PUT, which undoes the
-	 * removal, and after the PUT, which does not. */
+	/* Another writer removes the server twice. The first removal, between the list and the PUT,
+	 * is undone by the PUT. The second, after the PUT, is not. */
 	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", NULL);
@@ -497,7 +498,7 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_non_null(strstr(a.err.text, "server 1000"));
 	assert_int_equal(a.err.scope, ERR_PROVIDER);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
-	/* The server is back in some cluster, so work continues. */
+	/* drover places the server in some cluster again, so its other work continues. */
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
 	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
@@ -505,7 +506,8 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_in(w, "gpu-4", "drover-team-a");
 }
 
-/* Another drover may be moving its server between two clusters. */
+/* The server of another drover may just be moving between two clusters, so its absence is no
+ * loss. */
 static void another_installation_s_server_that_goes_is_no_loss(void **state)
 {
 	struct world *w = *state;
@@ -537,7 +539,8 @@ static void a_shared_server_that_another_writer_dropped_stops_further_writes(voi
 	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
 }
 
-/* An edit that adds all missing servers is made; adding only some of them is not enough. */
+/* An edit is sent if it adds all missing servers. An edit that adds only some of them is
+ * refused. */
 static void who_is_missing_is_put_back_where_it_belongs(void **state)
 {
 	struct world *w = *state;
@@ -604,7 +607,7 @@ static void a_machine_goes_on_where_another_controller_moved_it(void **state)
 	begin(w, w->other, 1, "quarantine", &a);
 	pass(w, 10000);
 	assert_int_equal(a.err.kind, ERR_NONE);
-	/* No loss: the server is in a different cluster. */
+	/* The server is not lost: it is in a different cluster. */
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", "drover-team-a");
@@ -631,26 +634,27 @@ static void what_drover_made_is_removed_and_nothing_else(void **state)
 
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
-	/* a machine is in the cluster */
+	/* The cluster cannot be removed while a machine is in it. */
 	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT);
 	assert_int_equal(drop(w, "quarantine", &a), ERR_NONE);
 	assert_int_equal(drop(w, "tenant/never-was", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
-	/* The answer to one DELETE is lost, another reports success without an effect. */
+	/* The answer to one DELETE is lost; another DELETE is answered with success but has no
+	 * effect. */
 	sim_netris_fault(w->fake.sim, "LostReply", "DELETE /api/v2/server-cluster", NULL, 0, 1);
 	sim_netris_fault(w->fake.sim, "Ignored", "DELETE /api/v2/vpc", NULL, 0, 1);
 	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
 	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
-	/* The cluster is created again. */
+	/* The cluster, which was removed, is created again. */
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", "drover-team-a");
 }
 
-/* Objects of another installation that happen to have the same names. */
+/* The objects of another installation happen to have the same names. */
 static void what_another_installation_made_stays(void **state)
 {
 	struct world *w = *state;
@@ -659,7 +663,7 @@ static void what_another_installation_made_stays(void **state)
 	struct err e;
 	unsigned before;
 
-	/* cluster drover-x-team-a */
+	/* This drover creates the cluster drover-x-team-a. */
 	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	fabric_free(w->fabric);
@@ -678,7 +682,7 @@ static void what_another_installation_made_stays(void **state)
 
 #define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Replaces the controller by one of a different release. */
+/* Replaces the controller by one of release `version`. */
 static void replace(struct world *w, const char *version)
 {
 	sim_netris_free(w->fake.sim);
@@ -711,7 +715,7 @@ static void a_release_that_is_too_old_is_not_changed(void **state)
 	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
 	assert_non_null(strstr(text, "4.5.2"));
 	look(w, 1, &a);
-	/* The controller was upgraded. */
+	/* The controller is upgraded to a later release. */
 	replace(w, "4.14.0");
 	pass(w, 7 * 3600 * 1000);
 	look(w, 1, &a);
@@ -721,7 +725,8 @@ static void a_release_that_is_too_old_is_not_changed(void **state)
 	assert_string_equal(text, "release 4.14.0");
 }
 
-/* Not every user may read the release; without it drover continues and reports it as unknown. */
+/* Not every user may read the release. Without it, drover continues and reports the release as
+ * unknown. */
 static void a_release_that_is_not_told_is_said(void **state)
 {
 	struct world *w = *state;

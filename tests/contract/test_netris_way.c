@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "tests/contract/fake_netris.h"
 
-/* Tests the path to a tenant's API server at a Netris controller that misbehaves. */
+/* Tests how drover manages the network path to a tenant's API server at a Netris controller that
+ * misbehaves. */
 #define POST_LB "POST /api/v2/l4lb"
 #define PUT_LB "PUT /api/v2/l4lb"
 #define DELETE_LB "DELETE /api/v2/l4lb"
@@ -198,7 +199,8 @@ static void a_success_that_is_none_is_asked_for_again_later(void **state)
 	assert_int_equal(sim_netris_balancers(w->fake.sim), 1);
 }
 
-/* A list omitted the load balancer, so a second one exists until the next read. */
+/* One list omits the load balancer, so drover creates a second one. After the next list, it removes
+ * that one. */
 static void a_second_one_is_removed(void **state)
 {
 	struct world *w = *state;
@@ -215,7 +217,8 @@ static void another_tenant_s_and_an_operator_s_are_let_alone(void **state)
 	struct world *w = *state;
 
 	assert_up(w, "Healthy");
-	w->way.uid = "77aa"; /* the same segment, a different VirtualCluster */
+	/* A different VirtualCluster in the same segment has its own load balancer. */
+	w->way.uid = "77aa";
 	assert_up(w, "Healthy");
 	assert_int_equal(sim_netris_balancers(w->fake.sim), 2);
 	assert_int_equal(ask(w, true), ERR_NONE);
@@ -326,7 +329,7 @@ static enum err_kind drop(struct world *w)
 	return w->err.kind;
 }
 
-/* The VPC of a tenant must be deleted after its load balancer. */
+/* The load balancer of a tenant must be deleted before its VPC. */
 static void a_segment_goes_after_its_load_balancer(void **state)
 {
 	struct world *w = *state;
@@ -358,8 +361,8 @@ static void many_tenants_cost_as_many_lists_as_one(void **state)
 		assert_int_equal(w->err.kind, ERR_NONE);
 		assert_true(w->up);
 		assert_int_equal(sim_netris_balancers(w->fake.sim), TENANTS);
-		/* One read each to see that no load balancer exists, that the VPCs exist, and what
-		 * was created; later rounds need one read. */
+		/* The first round needs few lists for all: that no load balancer exists, that the
+		 * VPCs exist, and what was created. Later rounds need one list. */
 		assert_true(w->fake.balancer_lists <= (round ? 1 : 10));
 	}
 }

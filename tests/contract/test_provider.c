@@ -15,9 +15,9 @@
 #include "tests/contract/unsaid.h"
 
 /*
- * Cases that every provider must pass, run for each row of the table below (a provider type and the
- * backend that it drives). A new provider adds a row. In every case the password must appear in no
- * log line and no error (unsaid.h).
+ * Tests the cases that every provider must pass, for each row of the table below (a provider type
+ * and the backend that it drives). A new provider adds a row. In every case, the password must
+ * appear in no log line and no error (unsaid.h).
  */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -29,14 +29,14 @@ struct backend {
 	const char *name, *type;
 	void (*dialect)(struct fake_bmc *b);
 	bool no_media;
-	/* No HTTP boot. */
+	/* True: the backend does not support HTTP boot */
 	bool no_http;
-	/* No logins. */
+	/* True: the backend has no logins */
 	bool no_login;
 	bool no_sessions, no_tls;
-	/* A boot override can only be cleared. */
+	/* True: a boot override can only be cleared */
 	bool no_boot;
-	/* A helper process, which must restart after it was killed. */
+	/* True: the provider uses a helper process, which must restart after it was killed */
 	bool child;
 };
 
@@ -47,12 +47,12 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
-	/* Delays the first BMC. */
+	/* Delays the answers of the first BMC */
 	struct slow_bmc slow;
 	struct fake_libvirt libvirt;
 	struct fake_ipmitool ipmi;
 	bool hung[MACHINES];
-	/* Type bcm only. */
+	/* Head node; used by type bcm only */
 	struct fake_head head;
 	struct provider_spec spec;
 	struct provider *provider;
@@ -62,12 +62,12 @@ struct world {
 	const char *old_session;
 };
 
-/* One call and its result. */
+/* One call, and the result that its done() got */
 struct answer {
 	struct world *w;
 	unsigned count;
 	bool begun, allowed;
-	/* Calls of may_act(). */
+	/* Number of calls of may_act() */
 	unsigned asked;
 	int64_t at, begun_at, waited_ms;
 	struct err err;
@@ -157,7 +157,7 @@ static bool host_hangs(const char *host, void *arg)
 	return number_at(host) >= 0 && w->hung[number_at(host)];
 }
 
-/* The machine's BMC accepts requests and never answers. */
+/* Makes machine i's BMC accept requests without ever answering, or answer again. */
 static void hang(struct world *w, int i, bool on)
 {
 	char origin[32];
@@ -167,7 +167,7 @@ static void hang(struct world *w, int i, bool on)
 	http_mem_hang(w->net, origin, on);
 }
 
-/* Waits until a helper process runs again. */
+/* Waits until the helper process, if any, runs again. */
 static void recover(struct world *w)
 {
 	if (w->backend->child)
@@ -326,7 +326,7 @@ static void world_free(struct world *w)
 		if (w->machine[i])
 			provider_detach(w->provider, w->machine[i]);
 	provider_free(w->provider);
-	if (w->backend->child) { /* end of file is enough to stop the process */
+	if (w->backend->child) { /* The end of its input is enough to stop the process. */
 		loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
 		assert_int_equal(w->libvirt.starts, w->libvirt.ends);
 	}
@@ -362,7 +362,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	struct answer *a = arg;
 
 	(void)handle;
-	assert_true(a->begun); /* done() must not be called inside the starting function */
+	assert_true(a->begun); /* done() must not be called before the starting function returns. */
 	a->count++;
 	a->at = loop_now(a->w->loop);
 	err_clear(&a->err);
@@ -455,7 +455,7 @@ static enum err_kind media(struct world *w, const char *url)
 	return finish(&a);
 }
 
-/* Defines a case that runs once for each backend. */
+/* Defines a test case that runs once for each backend. */
 #define EACH_BACKEND(case_)                                                                        \
 	static void case_##_of(struct world *w);                                                   \
 	static void case_(void **state)                                                            \
@@ -491,7 +491,7 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_true(has_sessions(w) == (a.session[0] != '\0'));
 }
 
-/* Redfish backends read the health with every observation. */
+/* A Redfish BMC's health is read with every observation. */
 EACH_BACKEND(what_a_bmc_calls_critical_comes_with_a_look)
 {
 	struct answer a;
@@ -521,7 +521,8 @@ EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
 	}
 }
 
-/* A session that no journal contains could not be closed by the next leader. */
+/* If the journal (fields in Machine status) does not contain the session, the next leader cannot
+ * close it. */
 EACH_BACKEND(nothing_is_changed_in_a_login_that_was_not_written_down)
 {
 	struct answer a;
@@ -586,8 +587,8 @@ EACH_BACKEND(boot_overrides_come_and_go)
 	assert_string_equal(a.http, "");
 }
 
-/* Whether or not the BMC reports that clearing HttpBootUri failed: the override is cleared, and the
- * remaining URL is reported. */
+/* A BMC may refuse to clear HttpBootUri, or accept it without an effect. In both cases the override
+ * is cleared, and the remaining URL is reported. */
 EACH_BACKEND(an_address_that_stays_keeps_no_override)
 {
 	static const char url[] = "https://10.1.0.5:8443/boot/a";
@@ -601,7 +602,7 @@ EACH_BACKEND(an_address_that_stays_keeps_no_override)
 		assert_int_equal(observe(w, &a), ERR_NONE);
 		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 		assert_string_equal(a.http, url);
-		/* A later boot replaces the URL. */
+		/* The next boot by HTTP replaces the URL. */
 		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/b"),
 				 ERR_NONE);
 		assert_int_equal(observe(w, &a), ERR_NONE);
@@ -662,8 +663,8 @@ static void says(struct world *w, const char *uuid)
 	w->bmc[0].uuid = mem_strdup(uuid);
 }
 
-/* The byte order is judged elsewhere (controller/rules/identity.h). A maker's default identifies no
- * machine. */
+/* controller/rules/identity.h compares UUIDs in either byte order. A maker's default UUID
+ * identifies no machine. */
 EACH_BACKEND(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all)
 {
 	static const char *const none[] = {"03000200-0400-0500-0006-000700080009",
@@ -749,7 +750,7 @@ static int is_off(const struct provider_observation *seen, void *arg, struct err
 	return seen->power == PROVIDER_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
 }
 
-/* Each call that changes something first observes the machine, and passes that observation to
+/* Each call that changes something observes the machine first, and passes this observation to
  * fits(). */
 EACH_BACKEND(what_the_call_itself_saw_decides)
 {
@@ -815,7 +816,7 @@ static void note_begun(int64_t waited_ms, void *arg)
 	a->begun_at = loop_now(a->w->loop);
 }
 
-/* The wait in drover's queue, however long, must not count as silence of the machine. */
+/* The wait in drover's own queue must not count as silence of the machine, however long it is. */
 EACH_BACKEND(a_wait_in_the_line_is_no_silence_of_the_machine)
 {
 	struct answer a[4];
@@ -841,7 +842,7 @@ EACH_BACKEND(a_wait_in_the_line_is_no_silence_of_the_machine)
 	}
 }
 
-/* Delays each answer of machine 0. */
+/* Delays each answer of machine 0 by ms. */
 static void slow_down(struct world *w, int64_t ms)
 {
 	w->libvirt.ms = w->ipmi.ms = ms;
@@ -855,9 +856,9 @@ static bool is_untouched(const struct world *w)
 	return !w->bmc[0].on && !w->bmc[0].image;
 }
 
-/* Queues a change behind `looks` observations of the same machine, with `ms` per answer, so that it
- * times out while it waits or anywhere in progress. Returns true if it timed out after its turn had
- * come and before anything was sent. */
+/* Queues a change behind `looks` observations of the same machine, each of whose answers takes
+ * `ms`. So the change times out while it waits, or anywhere in progress. Returns true if it timed
+ * out after its turn had come, but before anything was sent. */
 static bool given_up_underway(const struct backend *b, bool by_media, int looks, int64_t ms)
 {
 	struct world *w = world_new(b);
@@ -922,8 +923,8 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
-	/* One slow call continues beside the limit; the second exceeds the limit of slow calls and
-	 * keeps its slot. */
+	/* One slow call runs beside the limit. The second exceeds the limit of slow calls and keeps
+	 * its place in the limit. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
 }
@@ -1049,7 +1050,7 @@ EACH_BACKEND(hostile_replies_are_errors)
 }
 
 struct losing {
-	/* Number of POSTs that are answered normally before the fault. */
+	/* Number of POSTs that are answered normally before one is lost */
 	int well;
 };
 
@@ -1064,16 +1065,16 @@ static enum http_mem_fate lose_posts(const char *origin, const char *method, con
 		       : HTTP_MEM_REPLY_LOST;
 }
 
-/* The change takes effect but the reply is lost: the error reports no more than that, and the next
- * observation shows the effect. Some backends also read by POST, so each POST is tried as the lost
- * one. */
+/* The change takes effect, but its reply is lost. The error must not claim more than that, and the
+ * next observation shows the effect. Some backends read by POST as well, so the test loses one POST
+ * after the other. */
 EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 {
 	struct answer a;
 	enum err_kind kind;
 	bool seen = false;
 
-	assert_int_equal(observe(w, &a), ERR_NONE); /* opens the session */
+	assert_int_equal(observe(w, &a), ERR_NONE); /* The observation opens the session. */
 	for (int i = 0; i < 4; i++) {
 		struct losing losing = {i};
 
@@ -1095,8 +1096,8 @@ EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 	assert_true(seen);
 }
 
-/* The scope of one machine's error is the machine; the scope of a broken connection to all machines
- * is the provider. */
+/* An error of one machine has the scope machine. A broken connection to all machines has the scope
+ * provider. */
 EACH_BACKEND(an_error_says_how_far_it_reaches)
 {
 	struct answer a;

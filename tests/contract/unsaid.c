@@ -9,14 +9,14 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 
-/* Tests use one at a time. */
+/* The check in progress; a program runs one at a time */
 static struct {
 	const char *password;
 	char *basic;
 	bool said;
 } kept;
 
-/* Removes backslashes first, because log lines escape quotes. */
+/* Removes backslashes from the text before comparing, because log lines escape quotes. */
 void unsaid_check(const char *text)
 {
 	char *plain;

@@ -11,8 +11,8 @@
 #include "tests/contract/client/keeper.h"
 
 /*
- * client_rig: drover's client with its own namespace on a real API server (keeper.h), and calls
- * that wait for their answers.
+ * client_rig: drover's client with a namespace of its own on a real API server (keeper.h), and
+ * calls that wait for their answers.
  */
 enum { ANSWER_MS = 30000 };
 
@@ -23,17 +23,17 @@ struct rig {
 	struct http *h;
 	struct kube_client *c;
 	char ns[32];
-	/* Watches objects that never change. */
+	/* Watch of objects that never change */
 	struct kube_reflect *quiet;
-	/* resourceVersion of its first list. */
+	/* resourceVersion of the first list of `quiet` */
 	char quiet_rv[32];
 };
 
-/* *state is a struct rig. */
+/* client_setup() sets *state to a new struct rig; client_teardown() frees it. */
 int client_setup(void **state);
 int client_teardown(void **state);
 
-/* Runs the loop until holds(arg) returns true. False: limit_ms passed. */
+/* Runs the loop until holds(arg) returns true. Returns false if limit_ms passed before. */
 bool client_wait_for(struct rig *r, bool (*holds)(void *arg), void *arg, int64_t limit_ms);
 
 struct answer {
@@ -45,7 +45,8 @@ struct answer {
 void client_on_answer(json_t *object, const struct err *e, void *arg);
 bool client_is_answered(void *arg);
 
-/* call must be written with client_on_answer and a. */
+/* Sends a call and waits for its answer in *a. The expression `call` must pass client_on_answer and
+ * a. */
 #define ASK(r, a, call)                                                                            \
 	do {                                                                                       \
 		json_decref((a)->j);                                                               \
@@ -66,7 +67,7 @@ bool client_is_answered(void *arg);
 			fail_msg("%d %s", (a)->e.code, (a)->e.text);                               \
 	} while (0)
 
-/* Takes ownership of obj. */
+/* Creates obj, takes ownership of it and waits for the answer in *a. */
 void client_create(struct rig *r, struct answer *a, const struct kube_resource *kind, json_t *obj);
 
 #endif

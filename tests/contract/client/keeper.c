@@ -17,12 +17,13 @@
 
 struct keeper {
 	int control;
-	/* 0: the caller provides the server. */
+	/* Process ID of the child that keeps the server; 0: the caller of the program provides
+	 * it */
 	pid_t child;
 	struct kube_config *config;
 };
 
-/* Addresses that a server reports when it listens. */
+/* Address and credentials that a server reports when it listens */
 struct keeper_door {
 	char url[128], ca_pem[4096], token[256];
 };
@@ -97,7 +98,8 @@ static _Noreturn void keep(int control)
 	if (write(control, &door, sizeof(door)) != (ssize_t)sizeof(door) ||
 	    !str_copy(listen, sizeof(listen), door.url + strlen("https://")))
 		die("nobody wants the server");
-	/* until the test closes the other end, or dies */
+	/* Serves requests to kill and restart until the test closes its end of the pipe, or
+	 * dies. */
 	while (read(control, &byte, 1) == 1) {
 		kill_server(server);
 		server = start(folder, listen, &door);

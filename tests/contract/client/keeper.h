@@ -6,20 +6,21 @@
 /*
  * keeper: starts and kills the API server against which drover's client is tested.
  *
- * With the variables DROVER_CLIENT_KUBECONFIG and DROVER_CLIENT_CONTROL, the caller provides the
- * server. The second variable names a file descriptor: one byte written to it makes the caller kill
- * the server (SIGKILL) and restart it with the same state; one byte read from it means that the
- * server answers again. Without these variables, a child process does the same with an embedded
- * server in a temporary folder.
+ * If the variables DROVER_CLIENT_KUBECONFIG and DROVER_CLIENT_CONTROL are set, the caller of the
+ * program provides the server. The second variable names a file descriptor. One byte written to it
+ * asks the caller to kill the server (SIGKILL) and to restart it with the same state. One byte read
+ * from it means that the server answers again. Without these variables, a child process does the
+ * same with an embedded server in a temporary directory.
  */
 struct keeper;
-/* Returns true if the caller provides the server. */
+/* True if the caller of the program provides the server. */
 bool keeper_is_given(void);
-/* Forks, so call before the first thread is started. */
+/* Returns a new keeper with a running server. Forks, so call it before the first thread is
+ * started. */
 struct keeper *keeper_new(void);
 void keeper_free(struct keeper *k);
 const struct kube_config *keeper_config(const struct keeper *k);
-/* Blocks until the server answers again. */
+/* Kills and restarts the server; blocks until the server answers again. */
 void keeper_restart_server(struct keeper *k);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Tests drover's client against a real API server: an embedded one, or the server that the
- * environment names (keeper.h), so that the same cases also run against kube-apiserver.
+ * environment names (keeper.h). So the same cases also run against kube-apiserver.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -24,11 +24,11 @@ static const char *rv_of(const json_t *obj)
 
 /* --- many at once, lists ---------------------------------------------------------------------- */
 
-enum { MANY = 1100 }; /* Needs three pages of kube/list.c. */
+enum { MANY = 1100 }; /* Number of objects for which kube/list.c needs three pages */
 
 struct batch {
 	struct answer *a;
-	/* enough: number of answers to wait for. */
+	/* first: first number in the objects' names. enough: number of answers to wait for */
 	unsigned n, first, enough;
 };
 
@@ -239,7 +239,7 @@ static void a_status_is_written_through_its_own_door(void **state)
 	client_create(r, &a, &KUBE_PODS, pod("status"));
 	set_running(r, &a, "status");
 	assert_string_equal(json_str_at(a.j, "status", "phase"), "Running");
-	/* a write to status must not change spec */
+	/* A write to status must not change spec. */
 	assert_null(json_str_at(a.j, "spec", "nodeName"));
 	json_decref(a.j);
 }
@@ -302,7 +302,7 @@ static void a_budget_holds_an_eviction_back_until_it_allows_it(void **state)
 	    kube_patch(r->c, &KUBE_PDBS, r->ns, "evict", NULL, KUBE_PATCH_MERGE, p,
 		       client_on_answer, &a));
 	assert_answered(&a);
-	do /* the disruption controller needs some time */
+	do /* Repeats the eviction, because the disruption controller needs some time. */
 		ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, client_on_answer, &a));
 	while (a.failed && a.e.code == 429 && loop_now(r->l) < until);
 	assert_answered(&a);
@@ -427,7 +427,8 @@ static void follow(struct rig *r, struct follower *f, const char *selector)
 	assert_true(client_wait_for(r, is_synced, f, SOON_MS));
 }
 
-/* Expects this object in the cache, at version rv or later; rv NULL: expects it absent. */
+/* Object that the cache should contain at version rv or later; rv NULL: the object should be
+ * absent */
 struct expected {
 	struct rig *r;
 	struct follower *f;
@@ -482,9 +483,9 @@ static void a_cache_follows_what_it_selects(void **state)
 	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("new", "cache"));
 	expect(r, &f, "new", rv_of(a.j));
 	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("other", "elsewhere"));
-	relabel(r, &a, "other", "cache"); /* enters the selection */
+	relabel(r, &a, "other", "cache"); /* With this label, the object enters the selection. */
 	expect(r, &f, "other", rv_of(a.j));
-	relabel(r, &a, "new", "elsewhere"); /* leaves the selection */
+	relabel(r, &a, "new", "elsewhere"); /* With this label, the object leaves the selection. */
 	expect(r, &f, "new", NULL);
 	remove_config_map(r, &a, "before");
 	expect(r, &f, "before", NULL);
@@ -509,8 +510,8 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 {
 	struct rig *r = *state;
 	struct answer a = {0};
-	/* An object of the watched kind in a different namespace: kube-apiserver sends bookmarks by
-	 * progress of the kind. */
+	/* Changes an object of the watched kind in a different namespace, because kube-apiserver
+	 * sends bookmarks by the progress of the kind. */
 	json_t *secret = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Secret",
 				   "metadata", "name", r->ns);
 
@@ -525,7 +526,7 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 	json_decref(a.j);
 }
 
-/* --- a server that dies ----------------------------------------------------------------------- */
+/* --- a server that is killed ------------------------------------------------------------------ */
 
 enum { KILLS = 20, PER_KILL = 50 };
 _Static_assert(KILLS *PER_KILL <= MANY, "a listing holds them");
@@ -575,7 +576,7 @@ static void what_was_acknowledged_outlives_a_kill_and_watches_go_on(void **state
 	json_decref(a.j);
 }
 
-/* Number of kills; DROVER_CLIENT_KILLS lowers it for a server that restarts slowly. */
+/* Returns the number of kills. DROVER_CLIENT_KILLS lowers it for a server that restarts slowly. */
 static unsigned kills(void)
 {
 	const char *text = getenv("DROVER_CLIENT_KILLS");
@@ -610,7 +611,7 @@ static void no_acknowledged_write_is_lost_however_often_the_server_is_killed(voi
 		assert_true(kept >= least);
 		end_batch(&b);
 	}
-	/* A later restart lost no acknowledged object either. */
+	/* The later restarts lost no acknowledged object either. */
 	l = list(r, "case=often");
 	for (unsigned i = 0; i < KILLS * PER_KILL; i++)
 		assert_true(l->seen[i] || !acknowledged[i]);
@@ -635,8 +636,8 @@ int main(void)
 	size_t n = sizeof(tests) / sizeof(*tests);
 
 	mem_init();
-	/* Bookmarks come once a minute, so that case runs only against a server that the
-	 * environment names. */
+	/* Bookmarks come once a minute. Therefore that case (the last but one) runs only against a
+	 * server that the environment names. */
 	if (!keeper_is_given()) {
 		n--;
 		tests[n - 2] = tests[n - 1];
