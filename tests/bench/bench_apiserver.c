@@ -1,13 +1,13 @@
 /*
- * bench_apiserver: drover's HTTP client and the embedded API server as `drover apiserver` runs it
- * (TLS, tokens, RBAC, store on disk), each in its own process; 32 requests in flight.
- * bench_embedded.py measures only the server, with a lighter client.
+ * bench_apiserver: measures drover's HTTP client together with the embedded API server as `drover
+ * apiserver` runs it (TLS, tokens, RBAC, store on disk). Each runs in its own process, with 32
+ * requests in flight. bench_embedded.py measures only the server, with a lighter client.
  *
  *   apiserver_client_creates_per_s   pods of 1 KB, each on disk before its answer
- *   apiserver_client_gets_per_s      reads of one of them
+ *   apiserver_client_gets_per_s      reads of one of these pods
  *
- * The reference is the same client that requests /readyz of the same server: the cost of TLS and
- * HTTP. Argument: number of requests.
+ * The reference is the same client requesting /readyz of the same server: the cost of TLS and HTTP
+ * alone. Argument: number of requests.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -26,7 +26,8 @@
 #include "cli/up/server.h"
 #include "tests/bench/entry.h"
 
-/* Kept connections: libcurl divides them among all possible hosts. */
+/* KEPT: connections that are kept open. It is larger than IN_FLIGHT, because libcurl divides it
+ * among all possible hosts */
 enum { IN_FLIGHT = 32, KEPT = 32 * IN_FLIGHT, REQUESTS = 20000 };
 
 static double seconds(void)
@@ -225,7 +226,8 @@ int main(int argc, char **argv)
 	if (!b.p)
 		die(e.text);
 
-	(void)per_second(&b, "GET", 200, 1000, readyz); /* opens the connections */
+	/* The first requests open the connections and are not counted. */
+	(void)per_second(&b, "GET", 200, 1000, readyz);
 	ready = per_second(&b, "GET", 200, n, readyz);
 	creates = per_second(&b, "POST", 201, n, pods);
 	gets = per_second(&b, "GET", 200, n, pod);

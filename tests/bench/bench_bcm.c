@@ -1,13 +1,14 @@
 /*
- * bench_bcm: one BCM head node with 1,000 nodes, polled as drover does while all of them are being
- * installed; plain HTTP over the loopback, the head node in its own process.
+ * bench_bcm: measures how drover polls one BCM head node with 1,000 nodes while all of them are
+ * being installed. The head node runs in its own process, reached by plain HTTP over the loopback
+ * interface.
  *
- *   bcm_poll_1k_cpu_pct  processor time of drover, in per cent of one core: the states of all nodes
- *                        every 2 s, a request for each node, and the whole inventory every 60 s
- *                        (here every 20 s, which is more). Reference: jansson parsing the same
+ *   bcm_poll_1k_cpu_pct  drover's processor time, in per cent of one core. It reads the states of all
+ *                        nodes every 2 s, with a request for each node, and the whole inventory every
+ *                        60 s (here every 20 s, which is more). Reference: jansson parsing the same
  *                        replies
- *   bcm_change_us        processor time to change one member of a device and copy the rest
- *                        unchanged. Reference: jansson parsing and printing it
+ *   bcm_change_us        processor time to change one member of a device and to copy the rest
+ *                        unchanged. Reference: jansson parsing and printing the device
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -159,7 +160,7 @@ static void on_end(void *arg)
 	loop_stop(run.loop);
 }
 
-/* Returns the processor seconds of the polls. */
+/* Polls the head node for some time; returns the processor time used, in seconds. */
 static double poll_for_a_while(unsigned port)
 {
 	struct loop *l = run.loop = loop_uv_new();
@@ -196,7 +197,7 @@ static double poll_for_a_while(unsigned port)
 	return cpu;
 }
 
-/* Removes the number that jansson cannot represent. */
+/* Returns the device without the number that jansson cannot represent. */
 static const char *in_trees(const char *device)
 {
 	static char text[8192];
@@ -210,7 +211,8 @@ static const char *in_trees(const char *device)
 	return text;
 }
 
-/* Parses the same bytes with jansson: `lists` lists of states, and one list of devices. */
+/* Parses the same replies with jansson: the list of states `lists` times, and the list of devices
+ * once. Returns the processor time in seconds. */
 static double trees(const char *states, const char *devices, unsigned lists)
 {
 	double cpu = cpu_s();

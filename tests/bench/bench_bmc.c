@@ -1,17 +1,19 @@
 /*
- * bench_bmc: one process that polls many BMCs. The BMCs are in a second process, behind one
- * listener, each with its own address in 127.0.0.0/8; each has a session, a System and a media
- * slot, and answers after a latency.
+ * bench_bmc: measures one process that polls many BMCs. The BMCs run in a second process, behind
+ * one listener, each with its own address in 127.0.0.0/8. Each BMC has a session, a System and a
+ * media slot, and answers after a latency.
  *
  *   bmc_watch_10k_p99_ratio   (and _ms) 10,000 BMCs, observed every 30 s by one thread with a
- *                             Provider's default limits: p99 of the time to observe a healthy BMC
- *                             while 100 hang, relative to none hung; measured in turns, and BMCs
- *                             that begin to hang count
+ *                             Provider's default limits. Measured is the p99 of the time to observe
+ *                             a healthy BMC while 100 others hang, relative to the p99 while none
+ *                             hangs. The two states alternate, and BMCs that begin to hang during
+ *                             an observation count.
  *   inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 unknown machines and one
- *                             login for all: time until each was observed and its status written,
- *                             relative to the time that the slowest BMC takes for its own answers
+ *                             login for all. Measured is the time until each was observed and its
+ *                             status written, relative to the time that the slowest BMC takes for
+ *                             its own answers.
  *
- * Argument: "watch" or "inspect" runs only that one.
+ * Argument: "watch" or "inspect" runs only that measurement.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -27,12 +29,12 @@
 #define WATCHED 10000
 #define HUNG_EVERY 100
 #define LOOK_MS 30000
-#define COLD_MS 45000 /* Time until every BMC was observed once. */
+#define COLD_MS 45000 /* Time until every BMC was observed once, ms */
 #define WINDOW_MS 15000
-#define WINDOWS 4 /* None hung, 100 hung, none, 100. */
+#define WINDOWS 4 /* Number of windows: none hangs, 100 hang, none, 100 */
 #define WATCH_LATENCY_MS 200
 #define INSPECTED 1000
-#define SLOW_EVERY 100 /* One in this many BMCs has the latency below. */
+#define SLOW_EVERY 100 /* One in SLOW_EVERY BMCs has the latency SLOW_LATENCY_MS */
 #define SLOW_LATENCY_MS 3000
 #define LIMIT_S 120
 
@@ -40,7 +42,8 @@
 struct board {
 	atomic_bool hang;
 	atomic_bool inspecting;
-	/* Requests of the first observation, which ends with the one for the slot. */
+	/* Number of requests of the first observation of each BMC, which ends with the request for
+	 * the slot */
 	atomic_uint requests[WATCHED];
 	atomic_bool looked[WATCHED];
 };
@@ -168,7 +171,7 @@ static void on_time(void *arg)
 	unsigned i = a->i;
 
 	if (i % HUNG_EVERY == 0 && atomic_load(&board->hang))
-		return; /* no answer until the client disconnects */
+		return; /* Leaves the request unanswered until the client disconnects. */
 	httpd_on_gone(q, NULL, NULL);
 	free(a);
 	reply(q, i);
@@ -215,7 +218,7 @@ struct watched {
 	struct provider_machine *m;
 	struct loop_timer timer;
 	double asked;
-	/* Window in which the observation began. */
+	/* Number of the window in which the observation began */
 	unsigned window;
 	bool healthy, known;
 };
@@ -224,9 +227,9 @@ struct watch {
 	struct loop *l;
 	struct provider *p;
 	struct watched *all;
-	/* window 0: not measured. */
+	/* window: number of the window in progress; 0: not measured yet */
 	unsigned window, known;
-	/* Times of healthy BMCs, with none hung and with 100 hung. */
+	/* Times of the observations of healthy BMCs: [0] while none hangs, [1] while 100 hang */
 	double *ms[2];
 	size_t n[2], failed;
 	struct loop_timer turn;
@@ -436,7 +439,8 @@ static void on_look(void *arg)
 		loop_timer_start(&x->timer, 20);
 }
 
-/* Time that the slowest BMC itself took for its answers to one first observation. */
+/* Returns the time in ms that the slowest BMC itself took for its answers to one first
+ * observation. */
 static double slowest_ms(void)
 {
 	unsigned most = 0;

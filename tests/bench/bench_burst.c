@@ -1,13 +1,14 @@
 /*
- * bench_burst: the burst decision for 10,000 waiting pods and 1,000 offers.
+ * bench_burst: measures the burst decision (which cloud instances to launch) for 10,000 waiting
+ * pods and 1,000 offers.
  *
- *   burst_decide_10k_ms   10 tenants with a policy and two budgets each; pods of 1, 2, 4 and 8 GPUs
- *                         that run for 1 to 4 hours, alone and in gangs of 4; 1,000 offers in 5
- *                         providers, 20 zones; most pods get instances, the others are refused for
- *                         lack of budget or of instances
+ *   burst_decide_10k_ms   10 tenants with a policy and two budgets each. Pods of 1, 2, 4 and 8 GPUs
+ *                         that run for 1 to 4 hours, alone and in gangs of 4. 1,000 offers of 5
+ *                         providers in 20 zones. Most pods get instances; the others are refused for
+ *                         lack of budget or of instances.
  *
- * Times are processor time, the best of the rounds. The spending of each budget is summed again and
- * compared.
+ * Times are processor time, the best of the rounds. The spending of each budget is summed up again
+ * and compared.
  */
 #include "tests/bench/entry.h"
 #include "tests/bench/plan_world.h"

@@ -1,6 +1,7 @@
 /*
- * bench_consolidate: one consolidation sweep over a fleet, as the controller makes it after a plan:
- * which Nodes can be released, and where their pods go.
+ * bench_consolidate: measures one consolidation sweep over a fleet, as the controller makes it
+ * after a plan. A sweep decides which Nodes can be released, and to which Nodes their pods can
+ * move.
  *
  *   consolidate_1k_nodes_ms   1,000 nodes of 16 CPUs with 10 pods each, of sizes as in
  *                             tests/bench/plan_mix.h: some 40% of the CPUs are requested, and a

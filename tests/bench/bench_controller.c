@@ -74,7 +74,7 @@ static struct {
 	size_t n;
 } asked;
 
-/* Method and path, with each number replaced by "N". */
+/* Writes method and path of the request to out, with each number replaced by "N". */
 static void kind_of(const struct http_exchange *x, char out[static KIND])
 {
 	const char *p = strchr(strstr(x->url, "://") + 3, '/');
@@ -195,9 +195,9 @@ struct run {
 	struct loop_timer timer;
 	double cpu, from, idle;
 	int64_t began;
-	/* True: changes of Nodes are measured after the start. */
+	/* True: changes of Nodes are measured after the start */
 	bool events;
-	/* True: pods are created after the start, until the process is killed. */
+	/* True: pods are created after the start, until the process is killed */
 	bool pods;
 	enum { STARTING, IDLE, EVENTS } phase;
 	struct measured out;
@@ -220,7 +220,7 @@ static double metric(struct run *r, const char *name)
 	return x;
 }
 
-/* Counts machines that serve, and whose status shows that their BMC was read. */
+/* Counts machines that serve and whose status shows that their BMC was read, in *arg (unsigned). */
 static bool count_looked(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -258,7 +258,8 @@ static void on_timer(void *arg)
 		r->out.rss = resident_mib();
 		r->out.turn_ms = (double)loop_stats(r->l).longest_cpu_us / 1000;
 		if (loop_stats(r->l).slowest)
-			/* Wall clock: on a busy computer this includes other processes. */
+			/* slowest_ms is wall time: on a busy computer it includes time of other
+			 * processes. */
 			(void)fprintf(stderr, "slowest callback: %s, %lld ms on the clock\n",
 				      loop_stats(r->l).slowest,
 				      (long long)loop_stats(r->l).slowest_ms);
@@ -287,7 +288,7 @@ static void on_timer(void *arg)
 	}
 }
 
-/* Parses the text of one Node as often as is needed for the bytes of all objects. */
+/* Parses the text of one Node repeatedly, until as many bytes were parsed as all objects have. */
 static void reference(struct run *r)
 {
 	struct fleet f = {.size = r->size};
@@ -320,8 +321,10 @@ static void run(struct run *r, const char *iso, unsigned host)
 		.context.ns = "drover-system",
 		.context.identity = "bench",
 		.context.plain_ok = true,
-		.context.idle_poll_ms = r->pods ? 3600000 : 0, /* no polls during the measurement */
-		/* mark_to_first_call measures single pods, each directly after the one before. */
+		/* Machines at rest are not polled during this measurement. */
+		.context.idle_poll_ms = r->pods ? 3600000 : 0,
+		/* mark_to_first_call measures single pods, so the planner must not wait for more
+		 * pods of a batch. */
 		.context.batch_idle_ms = 1,
 		.agent_image = iso,
 	};
@@ -359,7 +362,8 @@ static pid_t fork_with(int fds[2])
 	return pid;
 }
 
-/* Runs server and controller in one child process each. */
+/* Runs the servers and the controller in one child process each; returns the controller's
+ * figures. */
 static struct measured measure(const struct fleet_size *size, const char *iso, bool events)
 {
 	struct measured m;
@@ -401,7 +405,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The times are sorted. */
+/* Measures the pods' times and stores them in took, sorted. */
 static void measure_pods(const struct fleet_size *size, const char *iso, int32_t took[FLEET_PODS])
 {
 	const ssize_t bytes = FLEET_PODS * (ssize_t)sizeof(*took);

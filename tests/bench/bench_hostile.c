@@ -1,12 +1,12 @@
 /*
- * bench_hostile: one hostile tenant at its limits beside 499 ordinary ones; the reference is the
- * same without that tenant, in the same run.
+ * bench_hostile: measures the effect of one hostile tenant, at its limits, on 499 ordinary tenants.
+ * The reference is the same run without the hostile tenant.
  *
- *   hostile_tenant_plan_ms   one plan for all: time until the 499 have their placements
+ *   hostile_tenant_plan_ms   one plan for all: time until the pods of the 499 are placed
  *   hostile_tenant_turn_ms   longest turn of the loop during the plan
  *   hostile_tenant_read_mb   peak of memory while the pods of a tenant are read and added to the
- *                            world: 130 with 1 MB of labels, 20 with 2.5 MB of containers and
- *                            owners, and 3,000 just below the limit of one pod; the reference is as
+ *                            world: 130 pods with 1 MB of labels, 20 with 2.5 MB of containers and
+ *                            owners, and 3,000 just below the limit of one pod. The reference is as
  *                            many ordinary pods
  *   hostile_tenant_read_ms   longest turn of the loop meanwhile, in processor time
  *
@@ -47,14 +47,16 @@
 #define ROUNDS 5
 
 #define BIG_PODS 130
-#define BIG_LABELS 9000 /* About 1 MB. */
+#define BIG_LABELS 9000 /* Number of labels of a big pod: about 1 MB */
 #define DENSE_PODS 20
-#define DENSE 30000 /* Number of containers, and of owners: 2.5 MB. */
+#define DENSE 30000 /* Number of containers, and of owners, of a dense pod: 2.5 MB */
 #define FULL_PODS 3000
-#define FULL_LABELS 100 /* Just below TENANT_POD_BYTES. */
+/* Number of labels of a full pod, whose size is just below TENANT_POD_BYTES */
+#define FULL_LABELS 100
 #define PAGE 10
 
-/* Processor time: a plan never waits, and other processes do not count. */
+/* Returns the processor time of this thread in ms. A plan never waits, and other processes do not
+ * count. */
 static double now_ms(void)
 {
 	struct timespec t;
@@ -190,7 +192,8 @@ struct planned {
 	double ms, turn_ms;
 };
 
-/* Plans as controller/claims/provisioner.c does, without the other work of the loop. */
+/* Makes a plan as controller/claims/provisioner.c does, without the other work of the loop. Returns
+ * the best times of the rounds. */
 static struct planned plan(struct world *w, size_t pods)
 {
 	struct planned best = {1e9, 1e9};
@@ -252,7 +255,7 @@ static void put_text(struct buf *b, unsigned n, unsigned labels)
 		"{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}");
 }
 
-/* Contains as many small values as fit, in members that are read. */
+/* Writes a pod with as many small values as fit, in members that are read. */
 static void put_dense(struct buf *b, unsigned n)
 {
 	buf_printf(b,
@@ -331,7 +334,7 @@ static _Noreturn void serve(bool hostile, int to_parent)
 }
 
 struct reading {
-	/* Only its name is set, which the projection needs. */
+	/* Tenant of the pods; only its name is set, which the projection needs */
 	struct tenant tenant;
 	struct loop *loop;
 	struct world *world;
@@ -363,7 +366,7 @@ static double peak_mb(void)
 	return (double)u.ru_maxrss / 1024;
 }
 
-/* Runs in its own process, to measure its memory. */
+/* Reads all pods in a process of its own, so that its memory can be measured. */
 static _Noreturn void read_all(unsigned port, int to_parent)
 {
 	static char name[] = "hostile";
@@ -454,7 +457,7 @@ static void bench_read(void)
 int main(void)
 {
 	mem_init();
-	/* must be first, because a child process starts with the memory of this one */
+	/* Reading comes first, because a child process starts with the memory of this one. */
 	bench_read();
 	bench_plan();
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * bench_http: 2,000 hosts, each requested 10 times one after another by one process on one loop;
- * the server, in another process, answers after 200 ms.
+ * bench_http: measures drover's HTTP client with 2,000 hosts. One process on one loop sends 10
+ * requests to each host, one after the other. The server, in another process, answers after 200 ms.
  *
  *   http_fanout_ratio   wall time relative to the ideal of 10 × 200 ms
  *   http_fanout_cpu_us  the client's processor time for each request

@@ -1,13 +1,13 @@
 /*
- * bench_image: writes an OS image (raw+zstd) that comes over HTTP from another process to a drive.
- * Beside it each of its limits is measured alone: the network (the same bytes from the same server,
- * discarded), the disk (fio, the unpacked bytes with its flush: its job_runtime includes
- * end_fsync), and the processors (the same bytes from memory, hashed and unpacked without storing,
- * divided by the number of processors).
+ * bench_image: writes an OS image (raw+zstd), which comes over HTTP from another process, to a
+ * drive. Each of the possible limits is measured alone as well: the network (the same bytes from
+ * the same server, discarded), the disk (fio writes the unpacked bytes with a flush; its
+ * job_runtime includes end_fsync), and the processors (the same bytes in memory are hashed and
+ * unpacked without being stored; the time is divided by the number of processors).
  *
  *   image_write_ratio        the writer's rate relative to the slower of network and disk
- *   image_write_dense_ratio  the same for an image without runs of zeros
- *   image_write_stage_ratio  relative to the slowest of all three
+ *   image_write_dense_ratio  the same ratio for an image without runs of zeros
+ *   image_write_stage_ratio  the writer's rate relative to the slowest of all three
  *
  * The image is half zeros, and half bytes that compress to about a half, as in OS images, in frames
  * as pzstd makes them. Zeros are written with the zero operation, as on a drive with Write Zeroes;
@@ -15,8 +15,8 @@
  * same state. Each round gives one ratio of measurements made next to each other; the result is the
  * median. Argument: size in MiB.
  *
- * The server, unpacking, hashing and the disk's interrupts share the computer's processors; with
- * two processors and a fast disk, they are the limit.
+ * The server, unpacking, hashing and the disk's interrupts share the computer's processors. With
+ * two processors and a fast disk, the processors are the limit.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -51,8 +51,8 @@
 #define FIO_OUT DIR "/fio.json"
 #define FIO "/usr/bin/fio"
 #define MIB (1 << 20)
-#define FRAME (8 * MIB)	 /* Frame size of pzstd. */
-#define SLACK (16 * MIB) /* Size of the drive beyond the image. */
+#define FRAME (8 * MIB)	 /* Size of the frames that pzstd makes */
+#define SLACK (16 * MIB) /* Space on the drive beyond the image */
 
 static struct image {
 	size_t bytes, packed_bytes;
@@ -100,7 +100,7 @@ static void make_image(size_t bytes, bool dense)
 	uint64_t x = 88172645463325252u;
 	size_t cap = ZSTD_compressBound(bytes);
 
-	/* Pieces of 8 MiB in turn; every second word is noise. */
+	/* Noise and zeros alternate in pieces of 8 MiB; in noise, every second word is random. */
 	for (size_t i = MIB; i < bytes - MIB; i += 16)
 		if (dense || i / (8 * MIB) % 2 == 0) {
 			x ^= x << 13;
@@ -133,11 +133,11 @@ static void make_image(size_t bytes, bool dense)
 /* --- the server ------------------------------------------------------------------------------- */
 
 /* Serves one file from memory with sendfile(), as a web server does. Its processor time is taken
- * from the same processors; on a real network the server is another computer. */
+ * from the processors that are measured; on a real network, the server is another computer. */
 static void serve_one(int peer, int file)
 {
 	char request[4096], head[128];
-	ssize_t got = read(peer, request, sizeof(request)); /* a GET arrives in one piece */
+	ssize_t got = read(peer, request, sizeof(request)); /* A GET arrives in one piece. */
 	off_t at = 0;
 
 	(void)snprintf(head, sizeof(head),
@@ -374,8 +374,8 @@ static void make_drive(void)
 	for (size_t at = 0; at < image.bytes + SLACK; at += MIB)
 		if (pwrite(fd, buf, MIB, (off_t)at) != MIB)
 			die("cannot fill the file");
-	/* Removes the file from the page cache, because direct writes would have to do that; fio
-	 * does it before it starts its clock. */
+	/* Removes the file from the page cache. Otherwise, the measured direct writes would have to
+	 * do that; fio does it before it starts its clock. */
 	if (fsync(fd) < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
 		die("fsync");
 	(void)close(fd);
@@ -449,7 +449,7 @@ int main(int argc, char **argv)
 	size_t bytes = (size_t)(argc > 1 ? strtoll(argv[1], NULL, 10) : 1024) * MIB;
 
 	mem_init();
-	setenv("UV_THREADPOOL_SIZE", "64", 0); /* as in the agent */
+	setenv("UV_THREADPOOL_SIZE", "64", 0); /* As many threads as in the agent. */
 	if (bytes < 16 * (size_t)MIB)
 		die("usage: bench_image [MIB]");
 	(void)mkdir(DIR, 0755);

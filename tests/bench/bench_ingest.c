@@ -3,7 +3,7 @@
  * HTTP and in pages. The reference is jansson, which parses the same bytes as one text and does
  * nothing else.
  *
- *   ingest_extra_mb     peak memory of the process above its final memory (the store)
+ *   ingest_extra_mb     peak memory of the process above its memory at the end (the cached pods)
  *   ingest_max_turn_ms  longest turn of the loop, in processor time, including the first watch
  *                       event
  *   ingest_ratio        bytes per second relative to jansson's, including the network
@@ -78,7 +78,7 @@ static double resident_mib(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
 }
 
-/* Returns the memory allocated with malloc and not freed. */
+/* Returns the memory in MiB that is allocated with malloc() and not freed. */
 static double used_mib(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -88,7 +88,7 @@ static double used_mib(void)
 
 /* --- the pods --------------------------------------------------------------------------------- */
 
-/* All pods have the same length; only the digits of their number differ. */
+/* Writes pod number n. All pods have the same length; only the digits of n differ. */
 static void put_pod(struct buf *b, unsigned n)
 {
 	size_t from = b->len, left;
@@ -169,12 +169,12 @@ static void put_page(struct buf *b, unsigned from, unsigned n, unsigned total)
 
 struct server {
 	unsigned total;
-	/* Created before the measurement. */
+	/* Texts of the pages of the list, created before the measurement */
 	char **pages;
 	size_t *sizes;
 };
 
-/* A watch with a single event, then silence. */
+/* State of a watch, which gets a single event and then nothing */
 struct event {
 	const struct server *s;
 	bool sent;
@@ -308,7 +308,7 @@ static pid_t child(void (*fn)(unsigned total, int to_parent), unsigned total, vo
 
 /* --- measurement ------------------------------------------------------------------------------ */
 
-/* Data that a controller stores of a waiting pod. */
+/* Values that a controller stores of a waiting pod */
 struct pod {
 	const char *uid, *phase, *node, *reason, *gpus, *cpu, *memory, *product;
 	int64_t priority;

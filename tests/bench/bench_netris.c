@@ -1,13 +1,13 @@
 /*
- * bench_netris: moves and proofs of machines with a simulated Netris controller of 1,000 servers,
- * which is another process.
+ * bench_netris: measures moves of machines between segments, and their proofs, with a simulated
+ * Netris controller of 1,000 servers in another process.
  *
  *   netris_move_own_ms   drover's processor time for one move into a tenant's cluster, until it is
- *                        proved; reference: the elapsed time, mostly the wait for heartbeats of
+ *                        proved. Reference: the elapsed time, mostly the wait for heartbeats of
  *                        switches
- *   netris_500_moves_s   500 moves at once into 10 tenants' clusters, until each is proved;
- *                        reference: the time of three heartbeats of a switch
- *   netris_lost_servers  servers that are not where they were moved afterwards
+ *   netris_500_moves_s   500 moves at once into 10 tenants' clusters, until each is proved.
+ *                        Reference: the time of three heartbeats of a switch
+ *   netris_lost_servers  servers that are afterwards not where they were moved to
  *
  * Argument: number of servers.
  */
@@ -139,7 +139,8 @@ static double cpu_ms(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
 }
 
-/* Moves n servers at once, from server `from` on. Returns elapsed time and processor time in ms. */
+/* Moves n servers at once, beginning with server number `from`. *wall, *cpu: elapsed time and
+ * processor time in ms. */
 static void run(struct bench *b, struct loop_group *g, unsigned from, unsigned n, double *wall,
 		double *cpu)
 {
@@ -203,7 +204,8 @@ int main(int argc, char **argv)
 		fabric_new(&(struct fabric_spec){.type = "netris", .netris = &n, .group = g}, &e);
 	if (!b.fabric)
 		die(e.text);
-	run(&b, g, servers, 1, &wall, &cpu); /* creates team-0 and the session */
+	/* The first move creates cluster team-0 and the session; it is not counted. */
+	run(&b, g, servers, 1, &wall, &cpu);
 	run(&b, g, servers - 1, 1, &wall, &cpu);
 	entry_print(&(struct entry){"netris_move_own_ms", "ms", "lower", cpu, 2000,
 				    "time that passes, heartbeats waited for", wall, servers});

@@ -1,22 +1,23 @@
 /*
- * bench_plan: one thread builds a world from nothing (400 instance types, each in three zones,
- * every machine and every pod added separately) and plans it.
+ * bench_plan: measures how one thread builds a world from nothing and plans it. The world has 400
+ * instance types, each in three zones; every machine and every pod is added separately.
  *
- *   plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, the mix
+ *   plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, pods of the mix
  *   plan_50k_identical_ms     world and plan, identical pods
- *   plan_20k_mixed_solve_ms   only plan_make()
+ *   plan_20k_mixed_solve_ms   plan_make() alone
  *   plan_incremental_ms       adds one more pod to a fleet of 5,000 nodes with 10 pods each, and
  *                             plans
- *   plan_timeline_ms          20,000 pods of the mix that get nothing, 2,000 machines that will
+ *   plan_timeline_ms          20,000 pods of the mix that get nothing, and 2,000 machines that will
  *                             become free: the part of plan_make() that estimates when each pod is
  *                             served
- *   plan_rss_mb               peak with 20,000 pending pods and 2,000 nodes, in its own process
+ *   plan_rss_mb               peak of memory with 20,000 pending pods and 2,000 nodes, in its own
+ *                             process
  *
- * The mix: tests/bench/plan_mix.h.
+ * tests/bench/plan_mix.h describes the mix.
  *
- * Differences from the reference: machines are finite and named, and each is added, too; there are
- * no prices, so the type that wastes least is chosen; spot and on demand are not distinguished.
- * Karpenter's figures do not include the creation of the pods.
+ * There are differences from the reference, Karpenter's benchmark. Machines are finite and named,
+ * and each must be added. There are no prices, so the type that wastes least is chosen. Spot and on
+ * demand are not distinguished. Karpenter's figures do not include the creation of the pods.
  *
  * Times are processor time, the best of the rounds. Every pod must be served.
  */

@@ -175,7 +175,7 @@ static struct world *gangs(unsigned n)
 	const char *const levels[] = {RACK};
 
 	world_put_levels(w, levels, 1);
-	put_racks(w, 250, 10); /* each gang considers every rack */
+	put_racks(w, 250, 10); /* The planner considers every rack for each gang. */
 	for (unsigned i = 0; i < n * 8; i++) {
 		char key[16];
 		const struct world_pod like = {.gang = {key, 8}};

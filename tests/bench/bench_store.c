@@ -1,11 +1,11 @@
 /*
- * bench_store: the store on disk, 1 KB values, on the real loop. The reference is the disk itself:
- * plain write and fdatasync() of 4 KB at a time in the same directory.
+ * bench_store: measures the store on disk with values of 1 KB, on the real loop. The reference is
+ * the disk itself: plain write() and fdatasync() of 4 KB at a time in the same directory.
  *
  *   store_commits_per_s       64 commits always in flight
- *   store_idle_commit_ms      one commit at a time: median time until its acknowledgement; the
+ *   store_idle_commit_ms      one commit at a time: median time until its acknowledgement. The
  *                             reference is the disk's own median
- *   store_open_10k_ms         opening a store with 10,000 keys; the reference only reads the file
+ *   store_open_10k_ms         opening a store with 10,000 keys. The reference only reads the file
  *
  * Files are written below $TMPDIR, or in build/.
  */
@@ -111,7 +111,7 @@ struct bench {
 	struct loop *l;
 	struct store *s;
 	size_t begun, ended, total;
-	/* took: time of each commit, if one is in flight at a time. */
+	/* took: time of each commit, if only one is in flight at a time; NULL: not measured */
 	double from, *took;
 };
 

@@ -9,26 +9,26 @@
  *   trace_replay_s      processor time of the first of these replays
  *
  * The trace follows the demand model of the fleet reference (section 6: Meta's RSC clusters, and
- * the suggestions for simulators): sizes and times with heavy tails, gangs at powers of two, many
- * small jobs while a few large ones use most GPU time, tenants with different habits, independent
- * bursts.
+ * the suggestions for simulators). Sizes and times have heavy tails, and gangs have powers of two.
+ * There are many small jobs, while a few large ones use most GPU time. Tenants have different
+ * habits and independent bursts.
  *
  *   size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of
  *            whole machines
  *   time     log-normal with sigma 1.5, at most 5 days
- *   tenant   its demand is 1/rank of the first one's
+ *   tenant   the demand of the tenant of rank r is 1/r of the first one's
  *   burst    on for 1.5 days and off for 4.5 on average, exponential; jobs arrive while it is on
  *   load     GPU-hours are scaled together to LOAD of the machines' GPU-hours in the 30 days
  *
- * The planner sees 64 waiting pods of each tenant, the oldest.
+ * The planner sees the 64 oldest waiting pods of each tenant.
  *
- * Each cause draws from its own random stream, so that changing one leaves the others unchanged.
- * Machines do not fail. Jobs wait as long as needed; none is withdrawn.
+ * Each cause of randomness (size, time, burst, arrival) draws from its own stream, so that changing
+ * one leaves the others unchanged. Machines do not fail. Jobs wait as long as needed; none is
+ * withdrawn.
  *
- * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the checks
- * before the next use, and 10 min of idleness before a Node is released. Plans are at least 5 min
- * apart. A tenant with permanent machines never releases one, and so never wipes or boots one
- * again.
+ * A machine takes 5 min to boot, 1 min to drain, and 10 min to be wiped, verified and checked
+ * before the next use. A Node is released after 10 min of idleness. Plans are at least 5 min apart.
+ * A tenant with permanent machines never releases one, and so never wipes or boots one again.
  */
 #include <math.h>
 #include "base/mem.h"
@@ -99,7 +99,8 @@ static void add_job(struct trace *t, size_t i, unsigned tenant, int64_t at, uint
 		.requests = {r, 1}};
 }
 
-/* Adds n jobs of one tenant: arrivals while a burst is on, stretched so that exactly n fit. */
+/* Adds n jobs of one tenant. Jobs arrive while a burst is on; the arrivals are stretched so that
+ * exactly n fit into the 30 days. */
 static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n)
 {
 	uint64_t s[CAUSES];
@@ -141,7 +142,7 @@ static double gpus_of(const struct replay_job *j)
 	return (double)j->pods * ((double)j->requests.v[0].q.nano / 1e9);
 }
 
-/* Scales all run times equally until the jobs need gpu_ms in total; the longest keep their
+/* Scales all run times by one factor, until the jobs need gpu_ms in total. No run time exceeds its
  * limit. */
 static void scale(struct trace *t, double gpu_ms)
 {

@@ -1,13 +1,13 @@
 /*
- * bench_wipe: overwrites a drive. The reference is fio on the same file, with the same bytes, piece
- * size, depth, and flush at the end.
+ * bench_wipe: measures how the agent overwrites a drive. The reference is fio on the same file,
+ * with the same bytes, piece size, depth, and flush at the end.
  *
  *   wipe_overwrite_ratio   bytes per second of erase_run_all(), including canaries, relative to
  *                          fio's
  *
- * The two take turns and the result is the median of the rounds, because disks of virtual machines
- * are noisy. Argument: size in MiB. The file is in build/, which must be on a disk that supports
- * O_DIRECT; its blocks are allocated before the measurement.
+ * Both take turns and the result is the median of the rounds, because disks of virtual machines are
+ * noisy. Argument: size in MiB. The file is in build/, which must be on a disk that supports
+ * O_DIRECT. Its blocks are allocated before the measurement.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -45,7 +45,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* Allocates and writes every block before the measurement. */
+/* Creates the file and writes every block, so that all are allocated before the measurement. */
 static void make_file(int64_t bytes)
 {
 	int fd = open(DIR "/dev/" NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -86,8 +86,9 @@ static double overwrite(int64_t bytes)
 	return took;
 }
 
-/* Returns the time that fio itself reports, without its start and end. That includes its flush:
- * with buffered writes job_runtime grows by the time of the flush (measured, fio 3.33). */
+/* Runs fio; returns the time that fio itself reports, without its start and end. The time includes
+ * the flush: with buffered writes, job_runtime grows by the time of the flush (measured with fio
+ * 3.33). */
 static double fio(int64_t bytes)
 {
 	char size[64];

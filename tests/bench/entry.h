@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * entry: one line of build/bench.json, as tests/tools/bench reads it.
+ * entry: prints one benchmark result as a line of build/bench.json, as tests/tools/bench reads it.
  */
 struct entry {
-	/* better: "higher" or "lower". */
+	/* better: "higher" or "lower" */
 	const char *name, *unit, *better;
 	double value, goal;
 	const char *reference;

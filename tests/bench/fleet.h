@@ -21,36 +21,39 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * fleet: the environment of a controller, in its own process so that it is not counted as the
- * controller's: the host cluster's API server, one API server for each tenant, and all BMCs behind
- * one listener.
+ * fleet: the environment of a controller: the host cluster's API server, one API server for each
+ * tenant, and all BMCs behind one listener. It runs in a process of its own, so that its time and
+ * memory are not counted as the controller's.
  *
- * Machines serve: each has a claim, a Node and pods, and its BMC reports On. The last machines may
- * be free (fleet_free.h). Each machine has its own Secret. Objects are put into the stores before
- * the servers start.
+ * All machines serve, except for the last ones, which may be free (fleet_free.h). A serving machine
+ * has a claim, a Node and pods, and its BMC reports On. Each machine has its own Secret. The
+ * objects are put into the stores before the servers start.
+ *
+ * A signal to the process starts a load:
  *
  *   SIGUSR1  500 changes of Nodes, 50 per second, in one tenant after the other
- *   SIGUSR2  pods that need a free machine, in one tenant after the other: each is marked once a
- *            BMC was called for the one before; the times are then written to the parent process
+ *   SIGUSR2  pods that need a free machine, in one tenant after the other. A pod is marked
+ *            unschedulable once a BMC was called for the pod before. At the end, the times
+ *            are written to the parent process.
  */
 #define FLEET_EVENTS 500
 #define FLEET_EVENT_MS 20
 #define FLEET_HISTORY 4000
 #define FLEET_PODS 200
-#define FLEET_POD_MS 137 /* Delay after the call for the previous pod. */
+#define FLEET_POD_MS 137 /* Delay in ms after the call for the previous pod */
 #define FLEET_POD_LIMIT_MS 10000
 
 struct fleet_size {
-	/* nodes: Nodes of all tenants, including those of machines. */
+	/* nodes: number of Nodes in all tenants, including those of machines */
 	unsigned machines, tenants, pods, nodes;
-	/* Number of free machines, the last ones. */
+	/* Number of free machines, which are the last of all machines */
 	unsigned free;
 };
 
-/* Data that the child process writes when it serves. */
+/* Ports and size, which the child process writes when it serves */
 struct fleet_door {
 	unsigned host, bmc;
-	/* Size of the objects that a controller reads, as text. */
+	/* Size in bytes of all objects that a controller reads, as JSON text */
 	uint64_t bytes;
 };
 
@@ -67,18 +70,18 @@ struct fleet {
 	struct loop *l;
 	struct loop_group *g;
 	struct fleet_api host, *tenants, bmc;
-	/* Certificate in base64, which a kubeconfig must contain. */
+	/* CA certificate in base64, as a kubeconfig must contain it */
 	char *ca;
 	uint64_t bytes;
 	struct loop_timer event;
 	unsigned events;
-	/* Set if there are free machines. */
+	/* Keys of the free machines' wipe records; NULL: there are no free machines */
 	struct crypto_key *agent_key, *evidence_key;
 	struct loop_timer pod;
 	unsigned pods;
-	/* loop_clock() of the mark; 0: no pod waits. */
+	/* loop_clock() at which the last pod was marked unschedulable; 0: no pod waits */
 	int64_t marked;
-	/* By machine: true if its BMC was called for a pod. */
+	/* By machine number: true if the BMC was called for a pod */
 	bool *called;
 	int32_t took_ms[FLEET_PODS];
 	int to_parent;
@@ -90,7 +93,8 @@ static inline _Noreturn void fleet_die(const char *what)
 	exit(1);
 }
 
-/* text: JSON with ' for ", without resourceVersion, which becomes the revision. */
+/* Puts an object into the store of x. text: JSON with ' for ", without resourceVersion, which
+ * becomes the revision. */
 static inline void fleet_put(struct fleet *f, struct fleet_api *x, const char *key,
 			     const char *text)
 {
@@ -270,7 +274,7 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 			  m, t, t, m, fleet_uuid(m, a), m));
 }
 
-/* A Node as kubelet writes it; half of it are 30 images. */
+/* Returns Node number n as kubelet writes it. Its 30 images are half of its size. */
 static inline const char *fleet_node(const struct fleet *f, unsigned n, unsigned beat,
 				     struct arena *a)
 {
@@ -372,7 +376,8 @@ static inline void fleet_pod(struct fleet *f, unsigned p, struct arena *a)
 			p, p, n < fleet_serving(f) ? "gpus" : "cpu", n));
 }
 
-/* limits: of the Provider, as text with a comma at its end; "": the defaults. */
+/* Puts the objects that there is one of: namespace, Provider, pool. limits: text of the Provider's
+ * limits with a comma at its end; "": the defaults. */
 static inline void fleet_common(struct fleet *f, const char *limits)
 {
 	OWN(arena) a = arena_new();
@@ -421,8 +426,8 @@ static inline void fleet_root(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{\"Systems\": {\"@odata.id\": \"/redfish/v1/Systems\"}}");
 }
 
-/* Creates a pod that fits no Node, but fits a new one: it needs more processors than are
- * allocatable. */
+/* Creates a pod that fits on no existing Node, because it needs more CPUs than are allocatable, but
+ * fits on a new Node. */
 static inline void fleet_mark(void *arg)
 {
 	struct fleet *f = arg;
@@ -449,7 +454,8 @@ static inline void fleet_mark(void *arg)
 	loop_timer_start(&f->pod, FLEET_POD_LIMIT_MS);
 }
 
-/* Ends the measurement of a pod: a BMC was called, or the time limit has passed. */
+/* Ends the measurement of a pod, because a BMC was called or the time limit has passed, and starts
+ * the next one. */
 static inline void fleet_pod_done(struct fleet *f)
 {
 	f->took_ms[f->pods - 1] = (int32_t)(loop_clock(f->l) - f->marked);
@@ -470,8 +476,8 @@ static inline void fleet_on_pod(void *arg)
 		fleet_mark(f);
 }
 
-/* False: leaves the request unanswered. A machine that was called for a pod gets no further
- * answers, so that it stays in its state. */
+/* Returns false if the BMC of machine m must leave the request unanswered. A machine that was
+ * called for a pod gets no further answers, so that it stays in its state. */
 static inline bool fleet_answers(struct fleet *f, unsigned m)
 {
 	if (m >= f->size.machines || m < fleet_serving(f) || !f->pods)

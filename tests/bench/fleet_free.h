@@ -4,11 +4,12 @@
 #include "wipe/evidence.h"
 
 /*
- * fleet_free: free machines, each with its wipe record, signed by an agent and by the key in the
- * host cluster's Secrets, so that pods can get them. A part of fleet.h.
+ * fleet_free: free machines for fleet.h. Each has its wipe record, signed by an agent and by the
+ * evidence key in the host cluster's Secrets, so that pods can get the machine.
  */
 
-/* Key that countersigns wipe records, as the controller would have created it. */
+/* Returns the key that countersigns wipe records, and puts its Secret into the host cluster, as the
+ * controller would have done. */
 static inline struct crypto_key *fleet_evidence_key(struct fleet *f)
 {
 	struct crypto_key *key = crypto_key_new();

@@ -1,14 +1,14 @@
 /*
  * load_apiserver: a lightweight client that keeps an API server busy, so that the server is
- * measured.
+ * measured and not the client.
  *
  *   load_apiserver ADDRESS:PORT CA CREDENTIAL create|get|watch CONNECTIONS SECONDS PREFIX
  *
- * CREDENTIAL is a file with a client certificate and its key, or with a token. create and get: each
- * connection has one request in flight at a time, for ConfigMaps of 1 KiB in the namespace default,
- * named PREFIX-number; prints the number of answers and the seconds. get reads the objects PREFIX-0
- * to PREFIX-99 of an earlier create. watch: opens CONNECTIONS watches, prints "open", and keeps
- * them until its input ends.
+ * CREDENTIAL is a file with a client certificate and its key, or with a token. For create and get,
+ * each connection has one request in flight at a time, for ConfigMaps of 1 KiB in namespace
+ * default, named PREFIX-number. The program then prints the number of answers and the seconds. get
+ * reads the objects PREFIX-0 to PREFIX-99 of an earlier create. watch opens CONNECTIONS watches,
+ * prints "open", and keeps the watches until its input ends.
  */
 #include <netdb.h>
 #include <openssl/err.h>
@@ -23,7 +23,7 @@
 
 #define ANSWER_MAX 16384
 #define PATH "/api/v1/namespaces/default/configmaps"
-/* An empty namespace: the watch is measured, not its initial list. */
+/* ConfigMaps of an otherwise empty namespace: the watch is measured, not its initial list */
 #define WATCHED "/api/v1/namespaces/kube-public/configmaps"
 
 struct load {
@@ -49,7 +49,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Reads a certificate or a token. */
+/* Reads a client certificate with its key, or a token, from the file. */
 static void set_credential(struct load *l, const char *file)
 {
 	char text[4000];
@@ -89,7 +89,7 @@ static void put(SSL *s, const char *text, size_t len)
 		die("cannot send");
 }
 
-/* Reads one answer with Content-Length; returns its status. */
+/* Reads one answer, which must have Content-Length; returns its HTTP status. */
 static int take(SSL *s)
 {
 	static char text[ANSWER_MAX + 1];
@@ -154,7 +154,8 @@ static void run(const struct load *l, bool create, unsigned connections, double 
 	for (unsigned i = 0; all && i < connections; i++)
 		all[i] = open_one(l);
 	from = now();
-	/* Each connection sends its next request once its answer was read, in turn. */
+	/* Each connection sends its next request once its answer was read, one connection after the
+	 * other. */
 	for (unsigned i = 0; i < connections; i++)
 		(create ? ask_create : ask_get)(l, all[i], number++);
 	while (now() - from < seconds || answered < number) {

@@ -7,13 +7,14 @@
  * plan_mix: the pods of the planner's benchmarks.
  *
  * The mix has the distribution of Karpenter's scheduling benchmark: CPU uniform over 100, 250, 500,
- * 1000 and 1500m, memory over 100, 256, 512, 1024, 2048 and 4096Mi, labels over 7 letters. Type i
- * has i CPUs, 2i GiB and 10i pods, less 100m and 10Mi.
+ * 1000 and 1500m; memory over 100, 256, 512, 1024, 2048 and 4096Mi; labels over 7 letters. Instance
+ * type i has i CPUs, 2i GiB and 10i pods, less 100m and 10Mi.
  *
- * Five equal classes: plain, spread over zones, spread over hosts, together in a zone (with their
- * own label), apart on hosts (one label, so one node each).
+ * There are five classes of equal size: plain; spread over zones; spread over hosts; together in a
+ * zone (by their own label); apart on hosts (all with one label, so each needs its own node).
  *
- * list: also writes each pod as a line, KIND CPU MEMORY OWN OTHER, for tests/peers; NULL: none.
+ * The parameter list: file to which each pod is written as a line, KIND CPU MEMORY OWN OTHER, for
+ * tests/peers; NULL: none.
  */
 enum mix_kind { PLAIN, ZONE_SPREAD, HOST_SPREAD, ZONE_TOGETHER, HOST_APART, KINDS };
 

@@ -1,10 +1,10 @@
 /*
- * plan_peer: drover's side of `make bench-peers`: plans PODS pods of the mix, and writes them to
- * LIST for the other program.
+ * plan_peer: drover's part of `make bench-peers`. It plans PODS pods of the mix (plan_mix.h), and
+ * writes the pods to LIST, so that the other program can plan the same ones.
  *
  *   plan_peer PODS ROUNDS LIST
  *
- * Prints one line of JSON: the best time of the rounds, with and without adding the pods and
+ * It prints one line of JSON: the best time of the rounds, with and without adding the pods and
  * machines, the peak of memory, the number of nodes, and their cost. The price of a type is that of
  * Karpenter's fake cloud: 0.1 for a CPU and 0.1 for 10^9 bytes.
  */
@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "tests/bench/plan_mix.h"
 
-/* A cloud never runs out of instances; here each zone has as many machines as there are pods, of
- * the types that a handful of pods needs. */
+/* Number of the smallest types that the world has. A cloud never runs out of instances, so each
+ * zone has as many machines as there are pods, of types that fit a handful of pods */
 #define SMALL_TYPES 16
 
 static struct world *make_world(unsigned pods, FILE *list)

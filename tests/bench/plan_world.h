@@ -11,11 +11,11 @@
 #include "planner/plan.h"
 
 /*
- * plan_world: builds the worlds of the planner's benchmarks: tenant "t", pool "pool", and the types
- * of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and 10i pods, less 100m and 10Mi,
- * in three zones, with one provider each.
+ * plan_world: builds the worlds of the planner's benchmarks. A world has tenant "t", pool "pool",
+ * and the types of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and 10i pods, less
+ * 100m and 10Mi. There are three zones with one Provider each.
  *
- * Times are processor time, so other load on the computer is not counted.
+ * Times are processor time, so other load on the computer does not count.
  */
 #define BENCH_TYPES 400
 #define BENCH_ZONES 3
@@ -37,7 +37,7 @@ static inline _Noreturn void bench_die(const char *what)
 	exit(1);
 }
 
-/* A repeatable sequence (source: xorshift64, Marsaglia 2003). */
+/* Returns the next number of a repeatable sequence (xorshift64, Marsaglia 2003). */
 static inline uint64_t bench_next(uint64_t *s)
 {
 	*s ^= *s << 13;
@@ -51,7 +51,8 @@ static inline struct quantity bench_milli(int64_t n)
 	return (struct quantity){(__int128)n * 1000000};
 }
 
-/* Adds one machine of each type, then of the first of_types types in turn. */
+/* Adds a Provider with `machines` machines: one of each type, then more of the first of_types types
+ * in turn. */
 static inline void bench_put_provider(struct world *w, unsigned zone, unsigned machines,
 				      unsigned of_types)
 {
@@ -91,7 +92,7 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 	}
 }
 
-/* Creates a world with this many machines in each zone, for this many identical pools. */
+/* Creates a world with this many machines in each zone, and `pools` identical pools. */
 static inline struct world *bench_world(unsigned machines, unsigned of_types, unsigned pools)
 {
 	struct world *w = world_new();
@@ -114,8 +115,8 @@ static inline struct world *bench_world(unsigned machines, unsigned of_types, un
 	return w;
 }
 
-/* Adds Nodes of 16 CPUs with pods_each pods on each. bound: properties of these pods; name, node
- * and requests are set here. */
+/* Adds Nodes of 16 CPUs with pods_each bound pods on each. bound: properties of these pods; this
+ * function sets name, node and requests. */
 static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pods_each,
 				   const struct world_pod *bound)
 {
@@ -153,13 +154,14 @@ static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pod
 	}
 }
 
-/* Result of a measurement: the best time of its rounds, and the peak of its own process. */
+/* Result of a measurement: the best time of its rounds, and the peak of memory of its process */
 struct bench_figure {
 	double all_ms, plan_ms, mb;
 	size_t served, pods, claims;
 };
 
-/* Runs fn in a child process, so that earlier measurements do not count. */
+/* Runs fn(n) in a child process, so that the memory of earlier measurements does not count; returns
+ * its result. */
 static inline struct bench_figure bench_apart(struct bench_figure (*fn)(unsigned n), unsigned n)
 {
 	struct bench_figure f = {0};
