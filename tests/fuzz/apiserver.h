@@ -2,8 +2,8 @@
 #define TESTS_FUZZ_APISERVER_H
 
 /*
- * apiserver: an API server for the fuzz targets, on the memory store and the simulated loop, with
- * all checks enabled and without authentication, and requests to it without HTTP.
+ * apiserver: an API server for the fuzz targets, on the memory store and the simulated loop. All
+ * checks are enabled, there is no authentication, and requests reach the server without HTTP.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -49,9 +49,9 @@ static inline void fuzz_api_stop(struct fuzz_api *f)
 	loop_free(f->l);
 }
 
-/* Answer of one request. */
+/* Answer to one request */
 struct fuzz_reply {
-	/* Number of heads. */
+	/* Number of answers begun; exactly one is allowed */
 	unsigned replies;
 	int status;
 	bool is_json, ended;
@@ -67,7 +67,7 @@ static inline void fuzz_api_read(struct fuzz_reply *r)
 	while (r->reader && !r->ended &&
 	       (got = r->reader->read(piece, sizeof(piece), r->body.len, r->reader->arg)) != 0) {
 		r->ended = got < 0;
-		assert(got >= -1); /* no answer is broken off */
+		assert(got >= -1); /* An answer that has begun must be complete. */
 		if (got > 0)
 			buf_put(&r->body, piece, (size_t)got);
 	}
@@ -92,8 +92,9 @@ static inline void fuzz_api_nothing(void *conn)
 	(void)conn;
 }
 
-/* Sends a request, waits, and checks what holds for every answer. type and accept may be NULL.
- * Returns the status; if out is not NULL, *out is the body, or NULL if that is not JSON. */
+/* Sends a request, waits, and checks what must hold for every answer. type and accept may be
+ * NULL. Returns the HTTP status. If out is not NULL, *out is the body, or NULL if the body is
+ * not JSON. */
 static inline int fuzz_api_ask(struct fuzz_api *f, const char *method, const char *target,
 			       const char *type, const char *accept, const char *body, size_t len,
 			       json_t **out)
@@ -131,7 +132,7 @@ static inline int fuzz_api_ask(struct fuzz_api *f, const char *method, const cha
 	else
 		httpd_gone(q);
 
-	/* A watch has one line for each event. */
+	/* The answer to a watch is no single JSON value, because it has one line for each event. */
 	OWN_JSON value =
 		r.is_json && r.ended && r.body.len ? json_parse(r.body.data, r.body.len, &e) : NULL;
 
@@ -155,7 +156,7 @@ static inline bool fuzz_api_check_one(const struct store_entry *entry, void *arg
 	return true;
 }
 
-/* Checks that every stored object can be read, and matches its key. */
+/* Asserts that every stored object can be read, and matches its key. */
 static inline void fuzz_api_check(struct fuzz_api *f)
 {
 	store_list(f->s, "", NULL, 0, fuzz_api_check_one, NULL);

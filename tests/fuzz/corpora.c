@@ -5,15 +5,15 @@
  * symbolic link to the program for each target. The name of the link selects the target: fuzz_str
  * runs on the files of tests/fuzz/corpus/str, in the order of their names.
  *
- * The target gets the empty input, each file, at most CUTS beginnings of each file, and at most
- * FLIPS copies of each file with one bit flipped. Positions depend on the size of the file alone,
- * so every run has the same inputs. Some targets also run on copies of the first GROWN files into
- * which very many small values are inserted behind the first '[' or '>'. The output has the form of
- * CMocka, which tests/tools/run-tests reads: each input is a case, named before it runs, so a crash
- * or a hang names its file.
+ * The target gets the empty input and each file. It also gets at most CUTS beginnings of each file,
+ * and at most FLIPS copies of each file with one bit flipped. Positions depend only on the size of
+ * the file, so every run has the same inputs. Some targets also run on copies of the first GROWN
+ * files, in which very many small values are inserted behind the first '[' or '>'. The output has
+ * the form of CMocka, which tests/tools/run-tests reads. Each input is a case, which is named
+ * before it runs, so a crash or a hang names its file.
  *
- * Under AddressSanitizer an input that makes a target allocate more than MOST_BYTES at once, beside
- * itself, fails.
+ * Under AddressSanitizer, an input fails if it makes the target allocate more than MOST_BYTES at
+ * once, beside the input itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 #define FOLDER "tests/fuzz/corpus"
 #define PREFIX "fuzz_"
-#define MAX_BYTES ((size_t)1 << 20) /* of a corpus file */
+#define MAX_BYTES ((size_t)1 << 20) /* Largest size of a corpus file */
 #define CUTS 16
 #define FLIPS 32
 #define GROWN 3
@@ -47,18 +47,20 @@ static const struct target {
 #undef TARGET
 };
 
-/* Targets that parse one reply or file of another program, once: these also run on grown inputs. */
+/* Targets that parse one reply or file of another program, once. These also run on copies with
+ * inserted values */
 static const char *const grown[] = {"fuzz_bcm",	       "fuzz_domain", "fuzz_ec2",
 				    "fuzz_evidence",   "fuzz_exact",  "fuzz_fields",
 				    "fuzz_kubeconfig", "fuzz_netris", "fuzz_proto",
 				    "fuzz_redfish",    "fuzz_yaml"};
 
-/* number of inputs that the target has processed */
+/* Number of inputs that the target has processed */
 static unsigned inputs;
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Functions of AddressSanitizer (sanitizer/allocator_interface.h); NULL in a program without it. */
+/* Functions of AddressSanitizer (sanitizer/allocator_interface.h); NULL in a program that is built
+ * without it. */
 __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
 	void (*on_malloc)(const volatile void *p, size_t size),
 	void (*on_free)(const volatile void *p));
@@ -91,9 +93,9 @@ static const struct target *target_find(const char *name)
 	return NULL;
 }
 
-/* Runs the target on a copy of the first size bytes of data. The allocation has exactly that size,
- * so AddressSanitizer reports a read beyond the input. what: name of the input. flip: index of the
- * byte in which one bit is flipped; negative: no byte. */
+/* Runs the target on a copy of the first size bytes of data. The allocation has exactly this size,
+ * so that AddressSanitizer reports a read beyond the input. what: name of the input. flip: index of
+ * the byte in which one bit is flipped; negative: none. */
 static void run(const struct target *t, const char *what, const char *data, size_t size,
 		int64_t flip)
 {
@@ -117,8 +119,8 @@ static void run(const struct target *t, const char *what, const char *data, size
 	inputs++;
 }
 
-/* Returns the distance between at most n positions that cover size bytes.  The distance is odd, so
- * position % 8, the number of the flipped bit, takes every value. */
+/* Returns the distance between at most n positions that cover size bytes. The distance is odd, so
+ * that position % 8, the number of the flipped bit, takes every value. */
 static size_t stride(size_t size, size_t n)
 {
 	return (size + n - 1) / n | 1;
@@ -140,7 +142,8 @@ static void run_variations(const struct target *t, const char *name, const struc
 	}
 }
 
-/* Runs the target on the file with GROWN_VALUES times `value` inserted behind the first `mark`. */
+/* Runs the target on a copy of the file, in which `value` is inserted GROWN_VALUES times behind the
+ * first `mark`. */
 static void run_grown(const struct target *t, const char *name, const struct buf *file,
 		      const char *mark, const char *value)
 {
@@ -242,7 +245,8 @@ int main(void)
 
 	if (__sanitizer_install_malloc_and_free_hooks)
 		(void)__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
-	setvbuf(stdout, NULL, _IOLBF, 0); /* a sanitizer ends the program without flushing stdout */
+	/* Line buffering, because a sanitizer ends the program without flushing stdout. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!t) {
 		printf("%s: not the name of a fuzz target\n", program_invocation_short_name);
 		return EXIT_FAILURE;

@@ -1,9 +1,9 @@
 /*
- * fuzz_api_patches: patches of every kind.
+ * fuzz_api_patches: applies patches of every kind.
  *
- * The input is a byte for the kind, an object, a line feed, and a patch. The result can be printed
- * and parsed again, which bounds its depth; applying a merge patch again changes nothing; a refusal
- * has an error text.
+ * The input is a byte for the kind, an object, a line feed, and a patch. Asserts that the result
+ * can be printed and parsed again (which bounds its depth), that applying a merge patch a second
+ * time changes nothing, and that a refusal has an error text.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /*
- * fuzz_api_requests: requests to an API server, from the request target to the store.
+ * fuzz_api_requests: sends requests to an API server, from the request target to the store.
  *
  * The input is requests with an empty line between them, each
  *
  *   METHOD TARGET CONTENT-TYPE ACCEPT
  *   body
  *
- * Each request gets exactly one answer, never 500; an answer with the type JSON is JSON; every
- * object stored afterwards can be read under its name.
+ * Asserts that each request gets exactly one answer, never 500; that an answer of type JSON is
+ * JSON; and that every object stored afterwards can be read under its name.
  */
 #include <stdint.h>
 #include "base/mem.h"

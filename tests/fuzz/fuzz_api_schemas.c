@@ -1,9 +1,9 @@
 /*
- * fuzz_api_schemas: definitions with hostile schemas, and objects of such kinds.
+ * fuzz_api_schemas: creates definitions with hostile schemas, and objects of their kinds.
  *
- * The input is a schema, a line feed, and the spec of an object. An accepted definition works: the
- * object is created or refused, printed as a table row, and an update with the unchanged object
- * changes nothing.
+ * The input is a schema, a line feed, and the spec of an object. Asserts that an accepted
+ * definition works: its object is created or refused, it can be printed as a table row, and an
+ * update with the unchanged object changes nothing.
  */
 #include <stdint.h>
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /*
- * fuzz_api_selectors: the query parameters of a list.
+ * fuzz_api_selectors: lists objects with any query parameters.
  *
- * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, a line each. The
- * result is a subset of the list without them; a refusal is 400 or 422, or 410 or 504 for a
- * resourceVersion that is too old or not reached yet.
+ * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, on a line each.
+ * Asserts that the result is a subset of the list without parameters. A refusal must be 400 or 422,
+ * or 410 or 504 for a resourceVersion that is too old or not reached yet.
  */
 #include <stdint.h>
 #include "base/http/http.h"

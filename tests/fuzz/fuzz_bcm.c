@@ -5,8 +5,9 @@
 #include "providers/bcm/client.h"
 #include "providers/bcm/node.h"
 
-/* Answers of a head node, parsed as a device, a state, the result of a write, and a version. A mark
- * that was added can be read back, and removing it leaves the rest unchanged. */
+/* Parses the input as answers of a BCM head node: a device, a state, the result of a write, and a
+ * version. Asserts that a mark which was added to a device can be read back, and that removing it
+ * leaves the rest unchanged. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)

@@ -2,8 +2,8 @@
 #include "base/arena.h"
 #include "controller/tenant/device_cel.h"
 
-/* Any expression is either parsed completely or not interpreted, and the derived requirement on a
- * Node is sound. */
+/* Parses the input as a CEL expression of a device request. Asserts that it is either interpreted
+ * completely or not at all, and that the derived requirement on a Node is well-formed. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void must(int ok)
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		const char *why = device_cel(text, (enum device_kind)kind, &w, a);
 
 		must(!why || (why[0] && !w.node.n && !w.pinned && !w.never));
-		/* otherwise the expression does not restrict devices */
+		/* An expression that is interpreted restricts the devices. */
 		must(why || w.pinned || w.never || w.node.n);
 		for (size_t i = 0; i < w.node.n; i++)
 			must(w.node.v[i].key[0] && w.node.v[i].nvalues);

@@ -1,4 +1,4 @@
-/* Replies of a DHCP server. */
+/* Parses the input as the reply of a DHCP server. */
 #include <string.h>
 #include "wipe/dhcp.h"
 

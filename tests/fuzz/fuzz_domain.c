@@ -4,7 +4,8 @@
 #include "base/str.h"
 #include "providers/libvirt/domain.h"
 
-/* Any text: a text that is parsed as a domain can be changed, and contains what was added. */
+/* Parses the input as the XML of a libvirt domain. Asserts that a parsed domain can be changed, and
+ * then contains what was added. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 #define URL "http://127.0.0.1/boot/a.iso"

@@ -6,8 +6,8 @@
 #include "providers/ec2/instances.h"
 #include "providers/ec2/query.h"
 
-/* Answers of a cloud, parsed as XML, as an error, and as sets of instances. A form with the input
- * as values has no more parameters than were added. */
+/* Parses the input as EC2's answers: as XML, as an error, and as sets of instances. Asserts that a
+ * form which has the input as values contains no more parameters than were added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk(const struct ec2_reply *r, struct arena *a)

@@ -5,9 +5,9 @@
 #include "wipe/evidence.h"
 
 /*
- * Any bytes as the text of an envelope, as its JSON, and as a statement that the agent did sign.
- * Whatever is accepted compares equal to itself, and can be signed and opened again. The first byte
- * selects the form.
+ * Opens the input as an envelope of a wipe record, as the JSON of one, or as a statement that the
+ * agent signs; the first byte selects the form. Asserts that whatever is accepted compares equal to
+ * itself, and can be signed and opened again.
  */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -17,7 +17,7 @@ static void must(int ok)
 		abort();
 }
 
-/* Replaces AGENT in a statement by the key that signs it. */
+/* Returns the statement with AGENT replaced by the key that signs it. */
 static char *name_agent(const char *statement, const char *public)
 {
 	const char *at = strstr(statement, "AGENT");

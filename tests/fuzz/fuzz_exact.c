@@ -4,8 +4,9 @@
 #include "base/data/exact.h"
 #include "base/data/json.h"
 
-/* Any text: an accepted text can be walked, a change can be read back, and everything that jansson
- * reads as one value is accepted too. */
+/* Parses the input as JSON text that is kept exactly. Asserts that an accepted text can be
+ * walked, that a change can be read back, and that every text which jansson reads as one value
+ * is accepted. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)
@@ -27,7 +28,8 @@ static void walk(struct exact v, struct arena *a, int depth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1); /* AddressSanitizer watches the end */
+	/* A copy without further bytes, so that AddressSanitizer detects a read beyond its end. */
+	char *text = malloc(size + 1);
 	OWN(arena) a = arena_new();
 	struct exact v, w;
 	struct err e;
@@ -38,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	j = json_parse(text, size, &e);
 	if (exact_read(text, size, &v, &e) < 0) {
 		must(!v.at &&
-		     (!j || memchr(text, '\0', size))); /* jansson ignores a NUL after a number */
+		     /* Only jansson accepts a NUL byte after a number. */
+		     (!j || memchr(text, '\0', size)));
 		free(text);
 		return 0;
 	}

@@ -5,8 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Any JSON as any kind: a decoded object that is encoded decodes to the same. First byte: the
- * kind. */
+/* Decodes the input as an object; its first byte selects the kind. Asserts that a decoded object
+ * which is encoded decodes to the same value. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWN(arena) a = arena_new();

@@ -1,6 +1,6 @@
 /*
- * The ends of zstd frames are the same for pieces of any length, and the same as zstd's own unless
- * zstd refuses the frame.
+ * Finds the ends of zstd frames in the input. Asserts that they are the same for pieces of any
+ * length, and the same as zstd's own unless zstd refuses the frame.
  */
 #include <assert.h>
 #include <stdlib.h>

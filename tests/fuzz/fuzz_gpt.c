@@ -1,7 +1,7 @@
 /*
- * The partition table of an image: whatever it contains, the table that is written can be read
- * back. Checksums are corrected first, because they protect against accidents, not against
- * attackers.
+ * Reads the input as the partition table of an image. Asserts that the table which is then written
+ * can be read back, whatever the image contains. Checksums are corrected first, because they
+ * protect against accidents, not against attackers.
  */
 #include <stdlib.h>
 #include <string.h>

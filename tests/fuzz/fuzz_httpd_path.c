@@ -1,8 +1,9 @@
 /*
- * fuzz_httpd_path: request targets, from the bytes to the reply.
+ * fuzz_httpd_path: sends request targets to an HTTP server, from the bytes to the reply.
  *
- * The input is METHOD, a newline, and the target. There is exactly one reply. A handler never gets
- * an empty, "." or ".." segment, a control character, or more bytes than were sent.
+ * The input is METHOD, a newline, and the target. Asserts that there is exactly one reply. A
+ * handler must never get an empty, "." or ".." segment, a control character, or more bytes than
+ * were sent.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
 /*
- * A tenant's kubeconfig: no file is read, whatever the kubeconfig contains. An accepted one names
- * an https server on another host with a CA and a login, whose certificates and keys a TLS library
- * can read without asking for a passphrase.
+ * Reads the input as a tenant's kubeconfig. Asserts that no file is read, whatever the kubeconfig
+ * contains. An accepted kubeconfig must name an https server on another host, with a CA and a
+ * login. A TLS library must be able to read its certificates and keys without asking for a
+ * passphrase.
  *
  * Input that begins with '1', '2' or '3' and a newline is PEM: the key, the certificate or the CA
- * of an otherwise valid file, because no fuzzer gets far through base64.
+ * of an otherwise valid kubeconfig, because no fuzzer gets far through base64.
  */
 #include <assert.h>
 #include <stddef.h>

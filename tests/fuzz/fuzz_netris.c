@@ -5,7 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Byte 0: the kind. The rest: `data` of a controller's answer. */
+/* Decodes the member `data` of a Netris controller's answer. The first byte of the input selects
+ * the kind of objects, the rest is the text of `data`. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWN(arena) a = NULL;

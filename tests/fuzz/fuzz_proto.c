@@ -1,4 +1,5 @@
-/* Every message that either side decodes, the boot block, and the stamp. */
+/* Decodes the input as every message between drover and its agent, as the boot block, and as the
+ * clean stamp. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"

@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte selects one of these kinds, in whose envelope the rest is put, or no envelope. */
+/* Decodes the input as a Kubernetes object in protobuf. The first byte selects a kind, in whose
+ * envelope the rest is put, or no envelope. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const kinds[] = {
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, "k8s", 4);
 		len = 4 + strlen(kinds[n]);
 		memcpy(text + 4, kinds[n], strlen(kinds[n]));
-		text[len++] = 0x12; /* tag of the field raw */
+		text[len++] = 0x12; /* Tag of the envelope's field raw. */
 		text[len++] = (char)(size - 1);
 		memcpy(text + len, data + 1, size - 1);
 		len += size - 1;

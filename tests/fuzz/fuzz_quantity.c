@@ -3,8 +3,8 @@
 #include "base/data/quantity.h"
 
 /*
- * Any text: a parsed value is within the range, and its canonical text parses to the same value and
- * is its own canonical text.
+ * Parses the input as a quantity. Asserts that a parsed value is within the range. Its canonical
+ * text must parse to the same value, and be its own canonical text.
  */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

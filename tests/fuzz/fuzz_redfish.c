@@ -6,15 +6,16 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "redfish/redfish.h"
-#include "tests/contract/fake_bmc.c" /* a fuzz program is one file */
+/* A fuzz target is one source file, so the fake BMC is included. */
+#include "tests/contract/fake_bmc.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * A BMC that answers one request with the input, and all others properly.
+ * Simulates a BMC that answers one request with the input, and all others properly.
  *
- *   byte 0: index of the request   byte 1: status   byte 2: dialect
- *   rest: the body, or with an odd byte 1 the Location
+ *   byte 0: index of the request   byte 1: HTTP status   byte 2: dialect
+ *   rest: the body, or, if byte 1 is odd, the Location
  */
 #define ORIGIN "https://10.0.8.17"
 #define OPERATIONS 8

@@ -1,6 +1,7 @@
 /*
- * The projection of JSON, and its refusals, compared with jansson and a reference projection; the
- * chunk size must not matter. First byte: table and mode; second: chunk size.
+ * Reads the input as JSON with projection (only wanted members), and compares result and refusals
+ * with jansson and a reference projection. The chunk size must not matter. The first byte selects
+ * table and mode, the second the chunk size.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -17,8 +18,8 @@ static const struct scan_want list[] = {SCAN_SOME("metadata", deep), SCAN_EACH("
 					SCAN_END};
 static const struct scan_want *const tables[] = {scan_all, part, deep, list};
 
-/* Returns the items of a list, then the remaining members; NULL if jansson refuses the text, or the
- * items are not an array. */
+/* Returns the items of a list, then the remaining members, as the reference. NULL: jansson refuses
+ * the text, or the items are not an array. */
 static json_t *reference_list(const char *text, size_t len)
 {
 	static const struct scan_want head[] = {SCAN_SOME("metadata", deep), SCAN_END};
@@ -36,7 +37,7 @@ static json_t *reference_list(const char *text, size_t len)
 	return out;
 }
 
-/* An incomplete line is ignored. */
+/* Returns the value of each line as the reference. An incomplete line is ignored. */
 static json_t *reference_lines(const struct scan_want *want, const char *text, size_t len)
 {
 	json_t *out = json_array();
@@ -80,13 +81,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!whole || reference_same(whole, parts));
 	if (want == list) {
 		theirs = reference_list(text, len);
-		/* The depth of items is counted from each item, jansson's from the list. */
+		/* Only one direction holds: the scan counts the depth of an item from the item,
+		 * jansson from the list. */
 		assert(!theirs || whole);
 		if (!theirs)
 			return 0;
 	} else if (lines) {
 		theirs = reference_lines(want, text, len);
-		/* An incomplete line is refused once it can no longer become a value. */
+		/* Only one direction holds: the scan refuses an incomplete line as soon as it can
+		 * no longer become a value. */
 		assert(!whole || theirs);
 		if (!whole)
 			return 0;

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define JOBS 50 /* Most jobs that are replayed, because each plan takes time. */
+#define JOBS 50 /* Highest number of jobs that are replayed, because each plan takes time */
 
 static const char tenants[] =
 	"apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: acme}\n"
@@ -15,8 +15,9 @@ static const char tenants[] =
 	"---\napiVersion: drover.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n"
 	"spec: {kubernetesVersion: \"1.36\"}\n";
 
-/* A text that begins with "time" is arrivals; any other is a scenario, whose first line is a
- * what-if if it is a comment. Accepted input is planned, and replayed if it is small. */
+/* Reads the input as a file of arrivals if it begins with "time", otherwise as a scenario. If the
+ * first line of a scenario is a comment, the comment is read as a what-if. An accepted input is
+ * planned, and replayed if it is small. */
 static void arrivals(const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();

@@ -3,7 +3,8 @@
 #include "base/arena.h"
 #include "base/data/selector.h"
 
-/* Any text: parsed requirements are valid, and matching them terminates. */
+/* Parses the input as a selector. Asserts that parsed requirements are valid, and that matching
+ * them ends. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void must(int ok)
@@ -34,13 +35,14 @@ static void check(const struct requirement *r)
 		break;
 	case SELECTOR_GT:
 	case SELECTOR_LT:
-		must(r->nvalues == 1 && !matches && !absent); /* no number exceeds itself */
+		/* No number is greater or less than itself. */
+		must(r->nvalues == 1 && !matches && !absent);
 		break;
 	case SELECTOR_GTE:
 	case SELECTOR_LTE:
 	case SELECTOR_CONTAINS:
 	case SELECTOR_CONTAINS_LOWER:
-		must(false); /* no text has this operator */
+		must(false); /* No text of a selector has this operator. */
 		break;
 	}
 }

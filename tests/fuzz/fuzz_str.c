@@ -4,8 +4,8 @@
 #include "base/crypto.h"
 #include "base/str.h"
 
-/* Any text as time, duration, name, UTF-8 and base64: a parsed value is printed and parsed
- * again. */
+/* Parses the input as a time, duration, name, UTF-8 and base64. Asserts that a parsed value which
+ * is printed parses to the same value. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void must(int ok)
@@ -16,12 +16,13 @@ static void must(int ok)
 
 static void check_time(const char *s)
 {
-	const int64_t first = -62167219200000, last = 253402300799999; /* Years 0 to 9999. */
+	/* Years 0 to 9999, which can be printed. */
+	const int64_t first = -62167219200000, last = 253402300799999;
 	char text[STR_TIME_SIZE];
 	int64_t ms, back;
 
 	if (!str_to_time(s, &ms) || ms < first || ms > last)
-		return; /* an offset may lead outside the printable years */
+		return; /* An offset from UTC may lead to a year that cannot be printed. */
 	must(str_to_time(str_time_micro(text, ms), &back) && back == ms);
 	must(str_to_time(str_time(text, ms), &back) && back <= ms && ms - back < 1000);
 }
@@ -34,7 +35,8 @@ static void check_duration(const char *s)
 	if (!str_to_duration(s, &ms))
 		return;
 	must(ms >= -9223372036855 && ms <= 9223372036855);
-	if (ms > -9223372036855 && ms < 9223372036855) /* the last digit was rounded up */
+	/* At the limits, the last digit was rounded up, so the text does not parse. */
+	if (ms > -9223372036855 && ms < 9223372036855)
 		must(str_to_duration(str_duration(text, ms), &back) && back == ms);
 }
 

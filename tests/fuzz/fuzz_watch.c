@@ -1,6 +1,7 @@
 /*
- * Answers of a server to a cache: the first line answers lists, the rest watches. Every reported
- * change is complete, and the cache contains what was reported.
+ * Simulates a server's answers to a cache: the first line of the input answers lists, the rest
+ * answers watches. Asserts that every reported change is complete, and that the cache contains what
+ * was reported.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -6,7 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Accepted YAML prints to YAML that parses to the same value. */
+/* Parses the input as YAML. Asserts that accepted YAML prints to YAML that parses to the same
+ * value. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err e;
@@ -20,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!b.over) {
 			OWN_JSON back = yaml_parse(b.data, b.len, &e);
 
-			/* libyaml refuses keys of more than 1,024 bytes without a '?' before
-			 * them. */
+			/* libyaml refuses a key of more than 1,024 bytes unless '?' is written
+			 * before it. */
 			assert(back ? json_equal(j, back)
 				    : strstr(e.text, "simple key") ||
 					       strstr(e.text, "mapping values"));
