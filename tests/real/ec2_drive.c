@@ -1,12 +1,13 @@
 /*
- * ec2_drive: runs a Provider of type ec2 against a third-party endpoint: launches two instances at
- * once, lists them by their tag, launches with the same token again, and ends them. Prints the
- * results as one line of JSON.
+ * ec2_drive: runs a Provider of type ec2 against an EC2 endpoint of another maker. It launches two
+ * instances at once, lists them by their tag, launches with the same token again, and ends all
+ * instances. It prints the results as one line of JSON:
  *
- *   EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file, or empty),
- *   and the keys in the variables of AWS's tools
  *   {"launched": [ID], "owned": [ID], "again": [ID], "gone": N}
  *   or {"error": TEXT, "kind": N, "at": WORD}
+ *
+ * Environment: EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file,
+ * or empty), and the keys in the variables of AWS's tools.
  */
 #include <stdio.h>
 #include <stdlib.h>

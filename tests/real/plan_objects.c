@@ -1,14 +1,14 @@
 /*
  * plan_objects: runs drover's planner on the objects of a cluster. Each line of standard input is
- * one world as JSON, each line of standard output its plan.
+ * one world as JSON; each line of standard output is the plan for it.
  *
- *   in	{"nodes": [Node], "pods": [Pod], "types": [Node], "pool": Node, "machines": [Node]}
- *   out	{"pods": [{"name", "namespace", "outcome", "target", "claim", "reasons": [[CODE, TEXT]]}],
- *   	 "claims": [{"machine", "type", "labels", "pods": [UID]}]}
+ *   in {"nodes": [Node], "pods": [Pod], "types": [Node], "pool": Node, "machines": [Node]}
+ *   out {"pods": [{"name", "namespace", "outcome", "target", "claim", "reasons": [[CODE, TEXT]]}],
+ *     "claims": [{"machine", "type", "labels", "pods": [UID]}]}
  *
  * Nodes and Pods are objects of a tenant's API server. A type is given as the Node that it would
- * become (labels, allocatable); the pool has labels and taints; a machine has the labels of its
- * location and its type as providerID. "claim": index of the claim.
+ * become (labels, allocatable). The pool has labels and taints. A machine has the labels of its
+ * location, and its type as providerID. "claim" in the output is the index of the claim.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static _Noreturn void die(const char *what, const struct err *e)
 
 typedef void *project_fn(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
-/* Reads an object like the controller: only the wanted members. */
+/* Projects an object as the controller does: only the wanted members are read. */
 static void *read_one(const json_t *o, const struct scan_want *want, project_fn *project,
 		      struct arena *a)
 {

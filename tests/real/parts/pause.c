@@ -1,4 +1,5 @@
-/* pause: keeps a pod's namespaces open. As PID 1 of a pod it reaps orphaned processes. */
+/* pause: keeps the namespaces of a pod open. It runs as PID 1 of the pod, so it also reaps orphaned
+ * processes. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

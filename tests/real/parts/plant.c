@@ -1,9 +1,11 @@
 /*
- * plant: writes data that a tenant leaves behind. /plant MARKER PLACE [MARKER PLACE ...]
+ * plant: writes data as a tenant leaves it behind, so that a test can look for it after the wipe.
  *
- * Writes PLANT_BYTES of lines of 64 bytes, MARKER and a number, to each PLACE: a file, or
- * nvme:SERIAL, which means the beginning, middle and end of the drive with that serial number. Then
- * it waits, like pause. Runs in a pod with the host's root directory at /host.
+ *   /plant MARKER PLACE [MARKER PLACE ...]
+ *
+ * It writes PLANT_BYTES of lines of 64 bytes, with MARKER and a number, to each PLACE. A PLACE is a
+ * file, or nvme:SERIAL, which means beginning, middle and end of the drive with this serial number.
+ * Then it waits, as pause does. It runs in a pod with the host's root directory at /host.
  */
 #include <fcntl.h>
 #include <signal.h>
