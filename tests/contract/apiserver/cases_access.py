@@ -1,4 +1,4 @@
-"""Who asks, and what he may: tokens, anonymity, RBAC, reviews."""
+"""Cases of authentication and authorisation: tokens, anonymous requests, RBAC, access reviews."""
 import engine
 from engine import ABSENT, ANY, TEXT, Step, case, delete, fault, get, has, like, one_of, patch, post
 from cases_objects import CM, SECRETS, cm
@@ -17,7 +17,7 @@ ROBOT_NAME = "system:serviceaccount:{ns}:robot"
 
 
 class As(Step):
-    """A step of somebody else, whose token is a variable; "" is nobody."""
+    """A step as another user, with this token (names in braces are replaced); "": anonymous."""
 
     def __init__(self, token, step):
         super().__init__(step.method, step.path, step.body, step.code, step.want, step.keep,
@@ -51,7 +51,7 @@ def bound(name="r", kind="Role"):
 
 
 def may(verb, resource, allowed, **attributes):
-    """SelfSubjectAccessReview of the robot."""
+    """A step: the robot asks by SelfSubjectAccessReview whether it may, and gets `allowed`."""
     return robot(post(SELF, {"spec": {"resourceAttributes": {
         "namespace": "{ns}", "verb": verb, "resource": resource, **attributes}}},
         want={"status.allowed": allowed}, within=3))

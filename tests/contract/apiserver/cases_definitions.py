@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: schema, pruning, defaults, checks, subresources, columns."""
+"""Cases of definitions: schema, pruning, defaults, validation, subresources, columns."""
 from engine import (ABSENT, ANY, MERGE, STRATEGIC, Events, Watch, case, delete, fault, get, has,
                     patch, post, put)
 
@@ -52,7 +52,7 @@ def thing(**spec):
 
 
 def define(name, *steps, **version):
-    """A case with a definition of its own, there and established."""
+    """Adds a case that first creates its own definition and waits until it is established."""
     case(f"custom: {name}",
          post(CRDS, crd(**version)),
          get(CRD, within=10, want={"status.conditions.*.type": has("Established"),

@@ -1,4 +1,4 @@
-"""Deletion: finalizers, preconditions, grace, owners, namespaces."""
+"""Cases of deletion: finalizers, preconditions, grace periods, owners, namespaces."""
 from engine import ABSENT, ANY, Wait, case, delete, fault, get, has, one_of, patch, post
 from cases_objects import CM, DEPLOYMENTS, PODS, SECRETS, cm, deployment, pod, secret
 

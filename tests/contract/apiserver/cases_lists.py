@@ -1,4 +1,4 @@
-"""Lists: versions, pages, selectors by label and field."""
+"""Cases of lists: versions, pages, selectors by label and by field."""
 from engine import ABSENT, DIGITS, TEXT, case, delete, fault, get, has, patch, post
 from cases_objects import NODES, PODS, SECRETS, pod, secret
 

@@ -1,4 +1,4 @@
-"""Objects: create, read, update; names, metadata, versions, status, dry runs, bodies."""
+"""Cases of single objects: create, read, update; names, metadata, versions, status, dry runs."""
 from engine import (ABSENT, ANY, DIGITS, TEXT, case, delete, differs, fault, get, has, like, patch,
                     post, put)
 
@@ -17,7 +17,7 @@ def cm(name="a", **data):
 
 
 def secret(name="a", k="dg=="):
-    """For lists: no controller puts one into a namespace."""
+    """A Secret, for cases that list: no controller creates Secrets in a namespace."""
     return {"metadata": {"name": name}, "data": {"k": k}}
 
 

@@ -1,4 +1,4 @@
-"""Patches: merge, JSON, strategic."""
+"""Cases of patches: merge patch, JSON patch, strategic merge patch."""
 from engine import ABSENT, APPLY, JSON_PATCH, MERGE, STRATEGIC, case, delete, fault, get, has
 from engine import patch, post
 from cases_objects import CM, DEPLOYMENTS, NODES, PODS, cm, deployment, pod

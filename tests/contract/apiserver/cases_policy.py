@@ -1,4 +1,4 @@
-"""Eviction under budgets, the scale of workloads, priority classes, discovery, health."""
+"""Cases of evictions and budgets, scale of workloads, priority classes, discovery, health."""
 from engine import ABSENT, ANY, STRATEGIC, TEXT, case, delete, fault, get, has, patch, post, put
 from cases_objects import DEPLOYMENTS, PODS, deployment, pod
 

@@ -1,4 +1,4 @@
-"""Watches: what they bring, where they begin, how they end."""
+"""Cases of watches: which events they send, where they begin, how they end."""
 from engine import ABSENT, ANY, DIGITS, Events, Wait, Watch, case, delete, differs, fault
 from engine import get, has, one_of, patch, post, put
 from cases_objects import PODS, SECRETS, pod, secret

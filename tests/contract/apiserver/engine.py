@@ -1,8 +1,8 @@
-"""Cases against an API server: what a case is made of, and how it is run.
+"""Runs cases against an API server.
 
-A case is a name and steps.  A step is one request with what its answer must be: the code, and
-predicates on JSON paths.  Texts in braces ({ns}, {id}, and what `keep` took from earlier answers)
-are replaced in paths and bodies.
+A case has a name and steps.  A step is one request and the expected answer: the HTTP status, and
+predicates on JSON paths.  In paths and bodies, names in braces are replaced by the variables of
+the run: {ns}, {id}, and values that `keep` saved from earlier answers.
 """
 import http.client
 import json
@@ -27,7 +27,7 @@ ABSENT = Absent()
 
 
 class Test:
-    """A predicate with words of its own."""
+    """A predicate on a value, with the words that describe it in messages."""
 
     def __init__(self, words, fn):
         self.words, self.fn = words, fn
@@ -59,12 +59,15 @@ def one_of(*values):
 
 
 def differs(value):
-    """Not this text; braces are replaced."""
+    """A predicate: the value differs from this text, in which names in braces are replaced."""
     return ("differs", value)
 
 
 def dig(value, path):
-    """metadata.name, items.0.x, items.*.x (each), items.# (how many), labels[a.b/c]."""
+    """Returns the value at path, or ABSENT.
+
+    Paths: metadata.name, items.0.x, items.*.x (of each), items.# (number), labels[a.b/c].
+    """
     tokens = [a or b for a, b in re.findall(r"\[([^\]]+)\]|([^.\[\]]+)", path)]
     for i, token in enumerate(tokens):
         if token == "#":
@@ -84,7 +87,7 @@ def dig(value, path):
 
 
 def fill(what, names):
-    """Replaces {name} in every text of a JSON value."""
+    """Returns the JSON value with each {name} in its texts replaced by names[name]."""
     if isinstance(what, str):
         return re.sub(r"\{(\w+)\}", lambda m: str(names.get(m.group(1), m.group(0))), what)
     if isinstance(what, list):
@@ -95,7 +98,7 @@ def fill(what, names):
 
 
 class Wrong(Exception):
-    """The server answered otherwise."""
+    """The server's answer is not the expected one."""
 
 
 def check(value, want, names):
@@ -116,7 +119,7 @@ def check(value, want, names):
 
 
 class Run:
-    """One case on its way: its variables, its connection, its open watches."""
+    """The state of one running case: its variables, its connection, its open watches."""
 
     def __init__(self, server, names):
         self.server, self.names = server, names
@@ -141,7 +144,7 @@ class Run:
                 content = reply.read()
                 break
             except (http.client.HTTPException, ConnectionError):
-                # An idle connection was closed under us.
+                # The server closed the idle connection: connect again, once.
                 connection.close()
                 self.connection = None
                 if not again:
@@ -162,7 +165,7 @@ class Run:
 
 
 class Step:
-    """One request.  within: seconds in which the answer may become what is wanted."""
+    """One request.  within: seconds for which it is repeated until the answer is as expected."""
 
     def __init__(self, method, path, body=None, code=200, want=None, keep=None, within=0,
                  headers=None, kind=None, answer=None, user=None):
@@ -222,7 +225,7 @@ def delete(path, body=None, **more):
 
 
 def fault(code, reason, **more):
-    """A Status object that says so: arguments of a step.  Paths with dots go in `also`."""
+    """Arguments of a step that expects this Status.  also: further predicates."""
     want = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason,
             "code": code, "message": TEXT}
     want.update(more.pop("also", {}))
@@ -230,7 +233,7 @@ def fault(code, reason, **more):
 
 
 class Wait:
-    """Seconds that have to pass."""
+    """A step that waits for some seconds."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -243,7 +246,7 @@ class Wait:
 
 
 class Watch:
-    """Opens a watch under a name."""
+    """A step that opens a watch and gives it a name."""
 
     def __init__(self, name, path, code=200, want=None, headers=None):
         self.name, self.path, self.code, self.want = name, path, code, want
@@ -266,7 +269,10 @@ class Watch:
 
 
 class Events:
-    """What a watch brings next: (type, predicates) each.  then: "end", "quiet" or nothing."""
+    """A step that expects the next events of a watch, each as (type, predicates).
+
+    then: "end": the watch ends after them; "quiet": nothing follows at once; None: not checked.
+    """
 
     def __init__(self, name, *events, then=None, within=10, keep=None):
         self.name, self.events, self.then, self.within = name, events, then, within
@@ -305,8 +311,10 @@ class Events:
                 raise Wrong(f"want nothing more, got {line[:400]!r}")
 
     def read(self, connection, reply, limit_s):
-        """A line; None where there is none in time.  Bookmarks may come at any time: those that
-        end no initial events are passed over."""
+        """Returns the next line; b"": the watch has ended; None: no line came in time.
+
+        Bookmarks may come at any time.  They are skipped unless they end the initial events.
+        """
         while True:
             line = self.read_line(connection, reply, limit_s)
             if not line or not line.startswith(b'{"type":"BOOKMARK"') or b"initial-events" in line:
@@ -314,7 +322,7 @@ class Events:
 
     @staticmethod
     def read_line(connection, reply, limit_s):
-        # The socket belongs to the reply once the server has said that it will close.
+        # If the server closes the connection after this reply, only the reply has the socket.
         sock = connection.sock or reply.fp.raw._sock  # pylint: disable=protected-access
         sock.settimeout(limit_s)
         try:

@@ -1,9 +1,9 @@
-"""The members that each server sends of the same object: JSON paths are compared, not values.
+"""Compares which members (JSON paths, not values) two servers send of the same object.
 
-Clients sort, select and print by paths; one that is missing here is an error there.  Each object is
-created on both servers, and what each request answers is compared.  A path that only one of them
-sends has to be listed in the file member_differences, with the reason; one that is listed and gone
-fails too.
+Clients sort, select and print by paths, so a missing member makes a client fail.  Each object is
+created on both servers, and the answers to each request are compared.  A path that only one server
+sends must be listed in the file member_differences with the reason.  A listed difference that no
+longer exists fails, too.
 """
 import fnmatch
 import re
@@ -80,7 +80,7 @@ def status(path, value):
 
 
 def cluster(body):
-    """Outside namespaces: a name of this run."""
+    """Returns the body of a cluster-scoped object with a name that is unique to this run."""
     return {**body, "metadata": {**body.get("metadata", {}), "name": "{id}"}}
 
 
@@ -109,7 +109,7 @@ STEPS = [
     post(EVENTS, RENAMED),
     get(CORE + "events/new"),
     get(EVENTS + "?fieldSelector=metadata.name=old"),
-    # What kubectl sorts by: rows with the object in the version that is asked for.
+    # Tables as kubectl requests them to sort: each row has the object in the requested version.
     get(CORE + "events?includeObject=Object", headers=TABLE),
     get(EVENTS + "?includeObject=Object", headers=TABLE),
     get(PODS, headers=TABLE),
@@ -168,7 +168,7 @@ STEPS = [
                               "b": {"type": "array", "items": {"type": "string"}}}},
                           "status": {"type": "object",
                                      "x-kubernetes-preserve-unknown-fields": True}}}}}]}}),
-    # Within some seconds its conditions are there, and it is served.
+    # After some seconds the definition has its conditions, and its kind is served.
     get(CRDS + "/things." + GROUP, within=10, want={"status.conditions.#": 2}),
     post("/apis/" + GROUP + "/v1" + NAMESPACED + "things", within=10, body={
         "apiVersion": GROUP + "/v1", "kind": "Thing", "metadata": {"name": "a", "labels": {}},
@@ -189,7 +189,7 @@ STEPS = [
 
 
 class Recorder(engine.Run):
-    """A run that keeps what was answered."""
+    """A run that stores the last answer."""
     answered = None
 
     def request(self, *args, **more):
@@ -198,14 +198,14 @@ class Recorder(engine.Run):
 
 
 def title(step):
-    """The step, without namespace and version: "POST pods", "PATCH deployments/a/status"."""
+    """Names a step without namespace and version: "POST pods", "PATCH deployments/a/status"."""
     path = re.sub(r"^/apis?/([^/]+/)?v1/", "", step.path).replace("namespaces/{ns}/", "")
     group = "events.k8s.io " if "events.k8s.io" in step.path else ""
     return f"{step.method} {group}{path.replace('{id6}', '').replace('/{id}', '')}"
 
 
 def paths(value, at=""):
-    """{".spec.containers[].name", ...}: lists as one element that has all."""
+    """Returns the set of paths, such as ".spec.containers[].name"; a list has one path."""
     if isinstance(value, dict):
         return {f"{at}.{name}" for name in value}.union(
             *(paths(one, f"{at}.{name}") for name, one in value.items()))
@@ -215,7 +215,7 @@ def paths(value, at=""):
 
 
 def answers(server, names):
-    """{title of a step: the paths of its answer}"""
+    """Runs all steps; returns {title of a step: set of the paths in its answer}."""
     run = Recorder(server, names)
     found = {}
     try:
@@ -233,7 +233,7 @@ def answers(server, names):
 
 
 def covered(server, names):
-    """Kinds that the server has and no step creates."""
+    """Returns the kinds that the server has and that no step creates."""
     run = engine.Run(server, names)
     try:
         groups = [f"/apis/{g['preferredVersion']['groupVersion']}"
@@ -249,7 +249,7 @@ def covered(server, names):
 
 
 def listed(path):
-    """{(pattern of titles, REAL or EMBEDDED, path): reason}"""
+    """Reads the file; returns {(pattern of titles, REAL or EMBEDDED, path): reason}."""
     found = {}
     for line in path.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
@@ -259,7 +259,7 @@ def listed(path):
 
 
 def reason_for(known, step, which, where):
-    """The key of the line that lists it, or a member around it; None."""
+    """Returns the key in known that lists the member or one that contains it; None: not listed."""
     parts = re.split(r"(?=\.|\[\])", where)
     for n in range(len(parts), 0, -1):
         wanted = ("".join(parts[:n]), parts[n - 1].lstrip("."))
@@ -270,7 +270,7 @@ def reason_for(known, step, which, where):
 
 
 def compare(real, embedded, known):
-    """Prints what differs and is not listed, and what is listed and does not differ: how many."""
+    """Prints unlisted differences, and listed ones that do not exist; returns their number."""
     ident = secrets.token_hex(4)
     names = {"id": f"m{ident}", "id6": ident[:6], "ns": f"members-{ident}"}
     theirs, ours = answers(real, dict(names)), answers(embedded, dict(names))

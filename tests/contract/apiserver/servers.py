@@ -1,4 +1,4 @@
-"""The two servers that the cases are run against."""
+"""Starts and stops the two servers against which the cases run."""
 import base64
 import http.client
 import os
@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT / "tests/real"))
 from testbed import pace, parts, process  # noqa: E402  (beside the real tests)
 from testbed.plane import ControlPlane  # noqa: E402
 
-# What the cases need: what collects, what empties namespaces, what counts budgets, what signs
-# tokens.  No scheduler: nothing touches the pods of a case.
+# The controllers that the cases need: garbage collection, emptying namespaces, disruption budgets,
+# tokens of ServiceAccounts.  No scheduler runs, so nothing else changes the pods of a case.
 CONTROLLERS = ("garbage-collector-controller,namespace-controller,disruption-controller,"
                "serviceaccount-controller,serviceaccount-token-controller,"
                "clusterrole-aggregation-controller")
@@ -28,7 +28,7 @@ def field(kubeconfig, name):
 
 
 def killed(old):
-    """The process anew, after SIGKILL."""
+    """Ends the process with SIGKILL; returns a new one with the same command."""
     old.popen.kill()
     old.popen.wait()
     old.stop()
@@ -36,7 +36,7 @@ def killed(old):
 
 
 class Server:
-    """patience: how many times longer than the case says an answer may take to come true."""
+    """A server that answers.  patience: factor by which time limits of the cases are extended."""
     patience = 1
 
     def __init__(self, kubeconfig):
@@ -59,18 +59,18 @@ class Server:
                                            context=self.tls if user is None else self.nobody)
 
     def headers(self, user=None):
-        """user: None the administrator, "" nobody, else a token."""
+        """Returns the HTTP headers of a user: None: administrator, "": anonymous, else a token."""
         token = self.token if user is None else user
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 class Real:
-    """etcd, kube-apiserver and the controllers that belong to its contract."""
+    """etcd, kube-apiserver, and the controllers on whose work the cases rely."""
     name = "kube-apiserver"
-    kills = 1  # it takes its time to come back
+    kills = 1  # only one, because kube-apiserver restarts slowly
 
     def __init__(self, folder, durable=False):
-        """durable: etcd waits for its disk, as it does in earnest."""
+        """durable: etcd waits until each write is on disk, as in production."""
         self.plane = ControlPlane("real", folder, durable=durable, apiserver_args=[
             "--disable-admission-plugins=ServiceAccount"])
         self.plane.start()
@@ -91,7 +91,7 @@ class Real:
         return server
 
     def kill_and_start(self):
-        """Only kube-apiserver: its state is in etcd."""
+        """Kills and restarts kube-apiserver; etcd, which has its state, continues."""
         p = self.plane
         n = next(i for i, one in enumerate(p.processes) if one.name == "kube-apiserver")
         p.processes[n] = killed(p.processes[n])
@@ -105,7 +105,7 @@ class Real:
 
 
 class Embedded:
-    """drover apiserver."""
+    """The embedded API server, as the command `drover apiserver` runs it."""
     name = "drover apiserver"
     kills = 20
 
