@@ -3,10 +3,10 @@
  * being installed. The head node runs in its own process, reached by plain HTTP over the loopback
  * interface.
  *
- *   bcm_poll_1k_cpu_pct  drover's processor time, in per cent of one core. It reads the states of all
- *                        nodes every 2 s, with a request for each node, and the whole inventory every
- *                        60 s (here every 20 s, which is more). Reference: jansson parsing the same
- *                        replies
+ *   bcm_poll_1k_cpu_pct  drover's processor time, in per cent of one core. It reads the states of
+ *                        all nodes every 2 s, with a request for each node, and the whole
+ *                        inventory every 60 s (here every 20 s, which is more). Reference: jansson
+ *                        parsing the same replies
  *   bcm_change_us        processor time to change one member of a device and to copy the rest
  *                        unchanged. Reference: jansson parsing and printing the device
  */

@@ -4,8 +4,8 @@
  *
  *   burst_decide_10k_ms   10 tenants with a policy and two budgets each. Pods of 1, 2, 4 and 8 GPUs
  *                         that run for 1 to 4 hours, alone and in gangs of 4. 1,000 offers of 5
- *                         providers in 20 zones. Most pods get instances; the others are refused for
- *                         lack of budget or of instances.
+ *                         providers in 20 zones. Most pods get instances; the others are refused
+ *                         for lack of budget or of instances.
  *
  * Times are processor time, the best of the rounds. The spending of each budget is summed up again
  * and compared.
