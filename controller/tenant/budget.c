@@ -9,7 +9,7 @@
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volumes.h"
 
-#define EVENTS_MAX 50 /* limit of events about pods that are not read, per tenant */
+#define EVENTS_MAX 50 /* maximum number of events per tenant that report unread pods */
 #define LOG_BURST 60
 #define LOG_PER_S 0.2
 

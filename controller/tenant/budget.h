@@ -57,7 +57,7 @@ struct tenant_budget {
 	bool plan_out;
 	/* "ns/name" of the last pod that was too large or was not read */
 	char example[128];
-	/* number of events sent about pods that are not read; limited */
+	/* number of events sent about pods that are not read; at most EVENTS_MAX (budget.c) */
 	unsigned told;
 	struct bucket log;
 	size_t log_left_out;
@@ -72,8 +72,9 @@ void tenant_budget_reset(struct tenant *t);
 /* Reports a change of a cached pod. old NULL: added; new_ NULL: deleted. */
 bool tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 		       const struct kube_entry *new_);
-/* Records whether pods are over the limit; kube_cache_spec.on_over of the tenant's pods. pod: a pod
- * that is not read; NULL: all pods are read again. */
+/* Records whether the tenant has more pods than the limit. Called as kube_cache_spec.on_over of the
+ * cache of the tenant's pods. pod: a pod that is not read because of the limit; NULL: all pods are
+ * read again. */
 bool tenant_budget_pods_over(struct tenant *t, const json_t *pod);
 /* Records the result of a plan. over: true if pods of this tenant were not placed because the
  * tenant's work exceeded PLAN_WORK. */
@@ -83,8 +84,8 @@ bool tenant_budget_plan(struct tenant *t, bool over);
  * The next permitted call first logs the number of suppressed messages. */
 bool tenant_may_log(struct tenant *t);
 
-/* Sets the condition WithinBudget in cs; the list must have room for one more. Returns true if cs
- * has changed. */
+/* Sets the condition WithinBudget in cs; the array cs->v must have room for one more condition.
+ * Returns true if cs has changed. */
 bool tenant_budget_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			  struct conditions *cs);
 

@@ -1,10 +1,14 @@
 /*
- * debts: one entry (debtor) for each tenant with claims or pending cleanups, with at most one call
- * in flight.
+ * debts: one entry (struct debtor) for each tenant with claims or pending cleanups, with at most
+ * one call in flight.
  *
- * 	look --> save the bill of a deleted tenant (rules/kept_bills.h) --> finalizer on or off
- * 	     '-> abandon cleanups that are too old
- * 	     '-> current cleanup: delete Node --> delete token --> remove it from the list
+ * One reconciliation (look()) tries the following in this order, and ends with the first that
+ * starts a call:
+ *
+ *   1. save the bill of a deleted tenant (rules/kept_bills.h)
+ *   2. set or remove the finalizer
+ *   3. abandon a cleanup that is too old
+ *   4. continue the current cleanup: delete the Node, delete the token, remove it from the list
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,19 +54,19 @@ struct debtor {
 	struct status_writer write;
 	/* call in flight; NULL: none */
 	struct kube_call *call;
-	/* True: `call` uses the tenant's client, and must be dropped before that is freed */
+	/* True: `call` uses the tenant's client, and must be dropped before that client is freed */
 	bool abroad;
 	/* Node name of the current cleanup; "": none */
 	char debt[254];
-	/* Node name of the cleanup that failed last; the cleanups after it in the list are tried
-	 * first */
+	/* Node name of the cleanup that failed last. The next attempt begins with the cleanup
+	 * behind it in the list, so that one failing cleanup does not block the others. */
 	char after[254];
 	enum paying paying;
 	struct backoff backoff;
 	/* loop_now() before which no cleanup is tried */
 	int64_t pay_after;
-	/* resourceVersion of the VirtualCluster whose bill is saved (bill_kept) or is being
-	 * saved */
+	/* resourceVersion of the VirtualCluster from which the bill was last saved; bill_kept is
+	 * false until the bill is saved */
 	char *kept;
 	bool bill_kept;
 };
@@ -137,8 +141,9 @@ static void on_bill_kept(json_t *o, const struct err *e, void *arg)
 	later(d, e ? backoff_next(&d->backoff, loop_random(d->owner->c->loop)) : 0);
 }
 
-/* Adds the bill to the ConfigMap that was just read (creates it if there is none). The write
- * carries the resourceVersion that was read. */
+/* Adds the bill to the ConfigMap that was just read (creates the ConfigMap if there is none). The
+ * write carries the resourceVersion that was read, so that it fails if another writer changed the
+ * ConfigMap in between. */
 static void on_bills(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
@@ -214,7 +219,8 @@ static void strike(struct debtor *d, const struct virtual_cluster *vc, const cha
 		      json_pack("{s:o}", "debts", debts_without(vc, node)), on_cluster_written);
 }
 
-/* Abandons one cleanup that is too old. Returns true if a write was started. */
+/* Abandons one cleanup that is older than DEBT_LIMIT_MS, or than LAST_TRY_MS while the
+ * VirtualCluster is being deleted. Returns true if a write was started. */
 static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 {
 	int64_t now = loop_wall(d->owner->c->loop), gone = vc->meta.deletion_timestamp;
@@ -242,8 +248,8 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 	return false;
 }
 
-/* Returns the current cleanup. If there is none, begins the one after the cleanup that failed
- * last. */
+/* Returns the current cleanup. If there is none, makes the cleanup behind the last failed one
+ * (`after`) in the list the current one. */
 static const struct virtual_cluster_debt *choose(struct debtor *d, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_debt *v = vc->status.debts.v;
@@ -272,8 +278,9 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
 		e = &kept;
 	}
-	/* Other errors are retried. A conflict means that the Node was replaced by one with a new
-	 * UID; until the retry, the cache will show the new Node. */
+	/* Success, or no such Node: continue with the next part. Any other error is retried below.
+	 * After a conflict (the Node was replaced by one with a new UID), the cache shows the new
+	 * Node by the time of the retry. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);
@@ -290,8 +297,8 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 }
 
 /* Returns the UID of the Node to delete; NULL: there is no Node that drover may delete. A kubelet
- * whose Node was deleted registers it again with a new UID; drover may delete that Node too, as
- * long as no claim has its name. */
+ * whose Node was deleted registers a Node again, with a new UID. drover may delete the new Node too
+ * if its providerID is drover's and no claim has its name. */
 static const char *uid_owed(struct context *c, struct tenant *t,
 			    const struct virtual_cluster_debt *b)
 {

@@ -28,17 +28,17 @@
  * deleted while the VirtualCluster is paused.
  * Tests: tests/unit/controller/tenant/test_debts.c, tests/world/test_leave_tenant.c
  */
-/* Limit of pending cleanups per tenant. A new cleanup then replaces the oldest, so that no machine
- * or claim has to wait. */
+/* Maximum number of pending cleanups per tenant. At the limit, a new cleanup replaces the oldest,
+ * so that no machine or claim has to wait. */
 #define DEBTS_MAX 250
 
 /* debts_kick() and debts_hang_up() accept NULL and then do nothing, for use while a controller is
  * being destroyed. */
 struct debts;
 struct tenants;
-/* Creates the module. held(): returns true if another module still needs the VirtualCluster; its
- * argument `gone` is true if the VirtualCluster is being deleted and nothing in this module needs
- * it. held NULL: no other module needs it. */
+/* Creates the module. held() returns true if another module still needs the VirtualCluster. Its
+ * argument `gone` is true if the VirtualCluster is being deleted and this module no longer needs
+ * it. held NULL: no other module needs a VirtualCluster. */
 struct debts *debts_new(struct context *c, const struct tenants *tenants,
 			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
 			void *arg);

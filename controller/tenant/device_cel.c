@@ -8,13 +8,13 @@
 #include "base/str.h"
 
 #define DEPTH_MAX 16
-#define TERMS_MAX 32 /* limit of requirements from one expression */
+#define TERMS_MAX 32 /* maximum number of requirements from one expression */
 #define VALUES_MAX 64
 #define MEBI ((__int128)1 << 20)
 #define WORD_SHOWN 40
 
-/* Meaning of an expression. no: it is never true. Otherwise all requirements in v must hold; n is 0
- * if it is always true. */
+/* Result of parsing an expression. no: the expression is never true. Otherwise all n requirements
+ * in v must be satisfied; n 0: the expression is always true. */
 struct result {
 	bool no;
 	size_t n;
@@ -192,8 +192,8 @@ static bool has_upper(const char *s)
 	return *s;
 }
 
-/* Parses a comparison of an attribute whose value (`has`) is the same for all devices of the
- * kind. */
+/* Parses a comparison of an attribute whose value (`has`) is the same for all devices of
+ * c->kind. */
 static bool compare_fixed(struct cel *c, const char *has, struct result *r)
 {
 	const enum op op = op_of(c);
@@ -334,7 +334,7 @@ static const char *domain_of(struct cel *c)
 }
 
 /* Parses and ignores a comparison of an attribute in the domain of another driver. No device of
- * this kind has the attribute, so the result is never true. */
+ * c->kind has such an attribute, so r->no is set: the comparison is never true. */
 static bool of_another_driver(struct cel *c, struct result *r)
 {
 	struct values ignored;
@@ -462,8 +462,10 @@ static bool of_any_value(enum selector_op op)
 	return op == SELECTOR_IN || op == SELECTOR_CONTAINS || op == SELECTOR_CONTAINS_LOWER;
 }
 
-/* Merges the alternative `next` (after ||) into r. Both must have requirements on the same label,
- * whose values are joined. If one alternative is always true, the result has no requirement. */
+/* Merges the alternative `next` (after ||) into r. If one alternative is always true, so is the
+ * result; an alternative that is never true is dropped. Otherwise each alternative must be one
+ * requirement, both on the same label with the same operator, and their values are joined; anything
+ * else is unsupported. */
 static bool join(struct cel *c, struct result *r, const struct result *next)
 {
 	struct requirement *q = &r->v[0];

@@ -55,8 +55,8 @@ struct device_wish {
 	/* True: the expression can only match devices of this kind's driver */
 	bool pinned;
 };
-/* Translates expression and adds its requirements to *w. kind: the kind of device that is looked
- * for. Returns NULL, or the first part of the expression that is not supported. */
+/* Translates the expression and adds its requirements to *w. kind: the kind of device that the
+ * claim requests. Returns NULL, or the first part of the expression that is not supported. */
 const char *device_cel(const char *expression, enum device_kind kind, struct device_wish *w,
 		       struct arena *a);
 

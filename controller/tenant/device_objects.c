@@ -70,7 +70,8 @@ static const struct scan_want capacities[] = {SCAN_SOME("memory", amount_value),
 #define DEVICE                                                                                     \
 	SCAN_SOME("attributes", attributes), SCAN_SOME("capacity", capacities),                    \
 		SCAN_SOME("taints", nothing)
-static const struct scan_want basic[] = {DEVICE, SCAN_END}; /* as nested in v1beta1 */
+/* Members of a device that v1beta1 nests in `basic`. */
+static const struct scan_want basic[] = {DEVICE, SCAN_END};
 static const struct scan_want device[] = {SCAN_PLAIN("name"), SCAN_SOME("basic", basic), DEVICE,
 					  SCAN_END};
 static const struct scan_want pool[] = {SCAN_PLAIN("name"), SCAN_PLAIN("generation"),
@@ -340,8 +341,8 @@ static bool selects(const char *const *v, size_t n, const char *whose, enum devi
 	return true;
 }
 
-/* True if the request can only be satisfied by devices of this kind. False: it can be satisfied by
- * other devices, or *unjudged names a part that is not supported. */
+/* True if only devices of `kind` can satisfy the request. False: other devices can satisfy it, or
+ * *unjudged names a part that is not supported. */
 static bool means(const struct device_request *r, const struct device_class *k,
 		  enum device_kind kind, struct device_wish *w, const char **unjudged,
 		  struct arena *a)

@@ -91,7 +91,7 @@ void *device_project_template(const json_t *o, struct arena *a, void *arg, struc
 void *device_project_class(const json_t *o, struct arena *a, void *arg, struct err *e);
 void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct err *e);
 
-/* What the requests of one claim need. */
+/* Devices and Node that the requests of one claim need. */
 struct device_answer {
 	int64_t gpus;
 	/* True: the claim uses the Node's channel for ComputeDomains */
@@ -99,8 +99,8 @@ struct device_answer {
 	struct selector node;
 };
 struct device_refusal {
-	/* Exactly one is set. unjudged: what drover does not support; wait: what must change in the
-	 * cluster first. */
+	/* Exactly one is set. unjudged: the part that drover does not support; wait: the change in
+	 * the tenant's cluster that has to happen first. */
 	const char *unjudged, *wait;
 };
 /* Evaluates the requests of one claim into *out. Returns false with the reason, and the name of the

@@ -187,7 +187,7 @@ static struct requirement one_value(enum selector_op op, const char *key, const 
 	return q;
 }
 
-/* Excludes Nodes whose GPUs are allocated in the way `by` (DEVICES_BY_...). */
+/* Excludes Nodes whose GPUs are allocated by `by` (DEVICES_BY_CLAIM or DEVICES_BY_PLUGIN). */
 static void keep_off(struct sum *s, const char *by)
 {
 	struct requirement q = one_value(SELECTOR_NOT_IN, DEVICES_BY, by, s->a);
@@ -236,9 +236,9 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 
 	if (!p->ndevices)
 		return without_claims(d, p, w, a);
-	/* Leave a pod unchanged that is unsupported for another reason. Its claims would make no
-	 * difference, and claims cannot be evaluated for pods that are too large or run on the host
-	 * cluster. */
+	/* Return a pod unchanged that is unsupported for a reason other than its claims: it stays
+	 * unsupported whatever its claims need. The claims of pods that are too large or run on the
+	 * host cluster cannot be evaluated at all. */
 	if (p->large || d->t->on_host || (w->unsupported && w->unsupported != p->undecided))
 		return w;
 	s.wait = devices_unread(d, &soon, a);
@@ -248,7 +248,8 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 	*c = *w;
 	c->unsupported = NULL;
 	if (soon)
-		c->unschedulable = false; /* The pod is demand only once its claims are known. */
+		/* Until the claims are read, the pod must not request a machine. */
+		c->unschedulable = false;
 	for (size_t i = 0; !soon && i < p->ndevices && !s.wait && !s.unjudged; i++)
 		add_device(&s, &p->devices[i]);
 	if (!w->node) {

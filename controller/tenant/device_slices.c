@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define OF_NODE_MAX 64 /* limit of slices that are read per Node or pool */
+#define OF_NODE_MAX 64 /* maximum number of slices that are read per Node or pool */
 /* marks the name of a part of a GPU: NVIDIA's driver names it WHOLE-mig-PROFILE... */
 #define PART "-mig-"
 
@@ -114,7 +114,8 @@ size_t device_slices_takes(const struct device_slices *all, const struct kube_ca
 		if (has(f.v[i], r->device, strlen(r->device)) ||
 		    (part && has(f.v[i], r->device, (size_t)(part - r->device))))
 			return 1;
-	/* Count 0 if the pool is known but lists no such GPU. A whole GPU that got a taint after
-	 * its allocation is not listed, so it counts neither as available nor as occupied. */
+	/* Return 0 if the pool is known but does not list the GPU: a whole GPU that got a taint
+	 * after its allocation is not listed, and counts neither as available nor as occupied.
+	 * Return 1 if the pool is unknown. */
 	return f.n == 0;
 }

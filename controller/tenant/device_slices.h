@@ -9,9 +9,9 @@
  * device_slices: the whole GPUs in the ResourceSlices of a cluster, by Node and by pool (the
  * driver's set of devices, resource.k8s.io ResourcePool).
  *
- * A pool counts once all slices of its newest generation exist: until then kube-scheduler allocates
- * none of its devices. Stores only names; each lookup gets the cache that contains the struct
- * device_slice objects. On the loop thread.
+ * The GPUs of a pool count once all slices of the pool's newest generation exist, because
+ * kube-scheduler allocates none of its devices earlier. The module stores only names; each lookup
+ * gets the cache that contains the struct device_slice objects. On the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 struct device_slices;

@@ -212,7 +212,7 @@ static void read_kinds(struct devices *d, const struct kube_resource *of)
 	}
 }
 
-/* Starts the caches if needed. Runs in a turn of its own, because a cache may not be created in
+/* Starts the caches if needed. Runs in a separate loop turn, because a cache must not be created in
  * another cache's callback. */
 static void on_turn(void *arg)
 {

@@ -10,14 +10,15 @@
  *
  * The planner sees both as the resource nvidia.com/gpu, like the GPUs that an instance type
  * promises. A claim for two GPUs is a request for two; a Node whose driver publishes eight whole
- * GPUs in ResourceSlices has eight. An allocated claim counts for the first pod that it is reserved
- * for. A claim that is not allocated yet counts as the claim or its template requests, for the
- * first pending pod that uses it. A Node's GPUs count once all slices of the newest generation of
- * its pool exist.
+ * GPUs in ResourceSlices has eight. A shared claim counts for one pod only. If the claim is
+ * allocated, that is the first pod in its reservedFor; the GPUs are those allocated. If not, it is
+ * the first pending pod that uses the claim; the GPUs are those that the claim or its template
+ * requests. A Node's GPUs count once all slices of the newest generation of its pool exist.
  *
- * Where GPUs are allocated by claims, no pod that requests the extended resource is planned, and
- * vice versa, unless a DeviceClass maps that resource (spec.extendedResourceName). For this the
- * planner gets a Node label that exists in no cluster (DEVICES_BY).
+ * A pod that requests the extended resource is not planned on a Node whose GPUs are allocated by
+ * claims, unless a DeviceClass maps the resource (spec.extendedResourceName). A pod with claims is
+ * not planned on a Node whose GPUs a device plugin allocates. For this the planner gets a Node label
+ * that exists in no cluster (DEVICES_BY).
  *
  * The claim of a ComputeDomain's channel takes the Node's only channel. The pods of one
  * ComputeDomain are placed in one NVLink domain (label nvidia.com/gpu.clique).
@@ -29,7 +30,7 @@
  * tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c, tests/world/test_devices.c
  */
-#define TENANT_DEVICES 20000 /* limit of objects of each kind */
+#define TENANT_DEVICES 20000 /* maximum number of objects of each kind */
 #define TENANT_DEVICES_BYTES ((size_t)8 << 20)
 #define DEVICES_GPU "nvidia.com/gpu"
 #define DEVICES_CHANNEL ":channel of a ComputeDomain"

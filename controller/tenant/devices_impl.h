@@ -44,16 +44,16 @@ struct devices {
 	size_t mapped;
 	/* True: the objects of all kinds are to be read */
 	bool wanted;
-	/* True: pods that request nvidia.com/gpu without a claim must also be passed to the planner
-	 * again */
+	/* True: the next time that pods are passed to the planner again, include those that request
+	 * nvidia.com/gpu without a claim */
 	bool plain;
 	struct loop_timer all_timer;
 };
 
 const char *devices_text_of(enum devices_kind kind, const char *ns, const char *name,
 			    struct arena *a);
-/* Returns why the claims of pods cannot be evaluated; NULL: all kinds are read, or (*soon true)
- * will be soon. */
+/* Returns why the claims of pods cannot be evaluated. NULL: the objects of all kinds are read, or,
+ * with *soon set to true, are being read for the first time. */
 const char *devices_unread(const struct devices *d, bool *soon, struct arena *a);
 const void *devices_look_up(const struct devices *d, enum devices_kind kind, const char *ns,
 			    const char *name);

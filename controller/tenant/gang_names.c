@@ -140,8 +140,8 @@ static const struct scan_want group_spec[] = {
 const struct scan_want gang_want_group[] = {SCAN_SOME("metadata", group_meta),
 					    SCAN_SOME("spec", group_spec), SCAN_END};
 
-/* Returns the size of a gang by its policy: minCount of the gang policy; 1 for the basic policy,
- * which schedules pods one by one; 0 if not specified or out of range. */
+/* Returns the gang size that a policy specifies: minCount of the gang policy; 1 for the basic
+ * policy, which schedules pods one by one; 0 if not specified or out of range. */
 static int64_t size_by(const json_t *policy)
 {
 	const json_t *gang = json_object_get(policy, "gang");

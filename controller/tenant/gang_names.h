@@ -41,8 +41,8 @@ enum gang_kind {
 	GANG_KAI,
 	/* a pod group of a Workload */
 	GANG_WORKLOAD,
-	/* GANG_KINDS: number of kinds above, whose size is specified by an object. GANG_SAID: the
-	 * pod itself specifies the size. */
+	/* GANG_KINDS: number of the kinds above; for these an object specifies the gang's size.
+	 * GANG_SAID: the pod itself specifies it. */
 	GANG_KINDS,
 	GANG_SAID = GANG_KINDS
 };
@@ -75,7 +75,8 @@ struct gang_group {
 	struct gang_part *parts;
 	size_t nparts;
 };
-/* limit of one Workload's list, as counted by scan_weight(); a longer list is not read */
+/* limit of the list of pod groups in one Workload, as counted by scan_weight(); a longer list is
+ * not read */
 #define GANG_PARTS_BYTES ((size_t)16 << 10)
 extern const struct scan_want gang_want_group[];
 /* Projection for kube_cache_spec of PodGroups and Workloads to struct gang_group; arg is not

@@ -145,8 +145,8 @@ static bool same(const struct facts *a, const struct facts *b)
 	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
 }
 
-/* Ends the probe. e: error of the API server, after which the earlier result stays; NULL: p->now is
- * complete. */
+/* Ends the probe. e NULL: p->now is complete and becomes the result. Otherwise e is an error of the
+ * API server, and the result of the earlier probe stays. */
 static void end_round(struct join_probe *p, const struct err *e)
 {
 	char error[sizeof(p->error)] = "";
@@ -200,7 +200,8 @@ static void on_script(json_t *o, const struct err *e, void *arg)
 	end_round(p, NULL);
 }
 
-/* Continues after the ConfigMaps: requests the script if the result depends on it. */
+/* Continues after the ConfigMaps: requests /node/join if the answer matters for spec.join and the
+ * ConfigMaps found. */
 static void ask_script(struct join_probe *p)
 {
 	enum found found = p->now.found;
@@ -326,8 +327,8 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 	va_end(ap);
 }
 
-/* True if the cluster names another address than the VIP. In that case kubeadm would first connect
- * to the VIP and then continue with the address that the cluster names. */
+/* True if the address that the cluster names for itself (f->endpoint) differs from the VIP. In that
+ * case kubeadm would first connect to the VIP and then continue with the cluster's address. */
 static bool goes_elsewhere(const struct facts *f, const char *vip)
 {
 	char host[ADDRESS_TEXT];
@@ -335,12 +336,14 @@ static bool goes_elsewhere(const struct facts *f, const char *vip)
 	char to[ADDRESS_TEXT];
 
 	if (!address_service(f->endpoint, host, &port) || !address_service(vip, to, &want))
-		/* A host name, or none: only a packet of the machine can show where it leads. */
+		/* A host name (or no address) cannot be compared with the VIP: how the machine
+		 * resolves it is only known once the machine connects. */
 		return false;
 	return port != want || !str_eq(host, to);
 }
 
-/* Sets *out to the state of the API server path. Returns false if the path was not observed yet. */
+/* Sets *out to the state of the network path from machines to the tenant's API server. Returns
+ * false if the network path was not checked yet. */
 static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 		   struct way_seen *out)
 {
@@ -437,8 +440,8 @@ static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 	return !out->reason;
 }
 
-/* True if a machine can join by the script that the cluster serves; else sets the reason in
- * *out. */
+/* True if a machine can join by the script that the cluster serves or may serve (SCRIPT_UNKNOWN:
+ * the server refused to answer without a token); else sets the reason in *out. */
 static bool takes_script(const struct join_probe *p, struct join_answer *out)
 {
 	out->by_script = true;

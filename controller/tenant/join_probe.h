@@ -16,8 +16,8 @@
  * cluster is a vCluster with private nodes after all. The request uses a connection verified by the
  * kubeconfig's CA. The script served there runs as root on the machine, so machines use it only if
  * spec.join of the VirtualCluster is Script or Auto. The probe sends no token, so the server may
- * refuse to answer; then drover still uses the script with spec.join Script, which an administrator
- * chose, but not with Auto.
+ * refuse to answer. After a refusal drover still uses the script with spec.join Script, which an
+ * administrator chose, but not with Auto.
  *
  * Nodes join at spec.joinEndpoint of the VirtualCluster, or else at the address in the ConfigMap.
  * The address in the ConfigMap is untrusted, so it must be HOST:PORT and neither local nor an
@@ -28,9 +28,9 @@
  * administrator can set spec.nodes; nothing that a tenant controls makes a machine join the host
  * cluster.
  *
- * With spec.network.apiServer, nodes join at the address of that API server path, and only while
- * the path was recently observed to work (core/ways.h); the condition APIServerWay reports the
- * path.
+ * With spec.network.apiServer, nodes join at the address there, and only while a recent check
+ * showed that the network path from the machines to this address works (core/ways.h). The condition
+ * APIServerWay reports the state of this network path.
  *
  * The probe runs while the tenant's API server answers: every minute while the cluster does not
  * accept machines, every 10 min while it does. An error does not change what was known before. The
@@ -76,8 +76,8 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
  * condition. Returns true if cs has changed. */
 bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
 			   struct arena *a, struct conditions *cs);
-/* Sets the condition TakesNodes in cs; the list must have room for one more. Returns true if cs has
- * changed. */
+/* Sets the condition TakesNodes in cs; the array cs->v must have room for one more condition.
+ * Returns true if cs has changed. */
 bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct arena *a, struct conditions *cs);
 

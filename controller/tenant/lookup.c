@@ -1,6 +1,6 @@
 /*
- * lookup: questions about tenants and their Nodes that can be answered from memory. Separate from
- * tenant.c, so that callers do not depend on the code that builds and probes tenants.
+ * lookup: answers queries about tenants and their Nodes from memory. Separate from tenant.c, so
+ * that callers do not depend on the code that builds and probes tenants.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */
 #include "base/map.h"
@@ -89,9 +89,9 @@ bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const ch
 	return false;
 }
 
-/* True if the tenant's Nodes have been read. That is enough even if the tenant is asleep or
- * unreachable now: these Nodes still belong to it, and machines that joined later have a record in
- * drover. */
+/* True if the tenant's Nodes have been read, even if the tenant is asleep or unreachable now: the
+ * Nodes in the cache still belong to the tenant, and drover has a record of each machine that
+ * joined later. */
 static bool was_read(const struct tenant *t)
 {
 	return t->nodes && kube_cache_synced(t->nodes) && !t->stopped;
@@ -126,8 +126,8 @@ void tenants_bad(struct tenants *ts, const char *name)
 	map_put(ts->bad, name, ts);
 }
 
-/* The API server may still accept the old kubeconfig, but the operator who deleted the Secret does
- * not want drover to act in that cluster. */
+/* True although the API server may still accept the old kubeconfig: the operator who deleted the
+ * Secret does not want drover to act in that cluster. */
 bool tenant_secret_absent(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =

@@ -13,7 +13,7 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/status.h"
 
-/* The pods on one Node, without those of DaemonSets. */
+/* Counts of the pods on one Node, without those of DaemonSets. */
 struct load {
 	/* pods: their number; endless: number of pods without a known end */
 	size_t pods, endless;
@@ -67,8 +67,8 @@ bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
 {
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 	const size_t kept =
-		/* kept: differs from load->pods if slots are reserved, or if some pods are not
-		 * read */
+		/* kept includes one more than load->pods if slots are reserved on the Node, and one
+		 * more if some pods are not read */
 		tenant_pods_on(t, node, at);
 
 	if (load && load->pods)
@@ -130,7 +130,8 @@ void tenant_tell_pod(struct tenant *t, const char *ns, const char *name)
 
 static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
 {
-	if (request_of_pod(name, NULL, NULL)) /* The name belongs to a PodTemplate, not to a pod. */
+	/* The name belongs to a PodTemplate, so requests that use it are evaluated again. */
+	if (request_of_pod(name, NULL, NULL))
 		provisioning_requests_kick(t->requests);
 	else
 		tenant_tell_pod(t, ns, name);

@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "controller/tenant/pod_topology.h"
 
-#define ITEMS_MAX 256 /* limit of required terms, and of preferred terms, of one pod */
-#define SHOWN 100     /* longest part of a key or operator that a message shows, in bytes */
+#define ITEMS_MAX 256 /* maximum number of required terms, and of preferred terms, of one pod */
+#define SHOWN 100     /* maximum length of a key or operator in a message, in bytes */
 #define FIELD "metadata.name"
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
@@ -78,7 +78,7 @@ static const char *unread_text(const char *list, const json_t *r, struct arena *
 }
 
 /* Returns a text that names the first requirement in the term that kube-scheduler cannot read;
- * NULL: it can read all. */
+ * NULL: kube-scheduler can read all requirements. */
 static const char *term_unread(const json_t *term, struct arena *a)
 {
 	const json_t *labels = json_object_get(term, "matchExpressions"),
@@ -115,8 +115,9 @@ static const char *term_of(const json_t *term, struct selector *out, struct aren
 	return NULL;
 }
 
-/* Sets p->affinity to the required terms. A term without requirements matches no Node; one such
- * term is added if the list of terms is empty. Returns NULL, or why no term can be used. */
+/* Sets p->affinity to the required terms. A term without requirements matches no Node. An empty
+ * list of terms becomes one such term, so that the pod matches no Node. Returns NULL, or why no
+ * term can be used. */
 static const char *required_of(const json_t *required, struct world_pod *p, struct arena *a)
 {
 	const json_t *terms = json_object_get(required, "nodeSelectorTerms");

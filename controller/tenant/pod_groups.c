@@ -12,7 +12,7 @@
 
 /* delay that batches changes after which all pods of gangs are passed to the planner again */
 #define ALL_MS 1000
-#define VERSIONS 2 /* highest number of API versions of one kind */
+#define VERSIONS 2 /* maximum number of API versions of one kind */
 
 struct reading {
 	struct pod_groups *g;
@@ -235,8 +235,8 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 	}
 }
 
-/* Returns why objects of the kind cannot be read; NULL: they are read, or (*soon true) will be
- * soon. */
+/* Returns why objects of the kind cannot be read. NULL: they are read, or, with *soon set to true,
+ * are being read for the first time. */
 static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool *soon,
 			  struct arena *a)
 {
@@ -268,8 +268,8 @@ static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool 
 	return why;
 }
 
-/* Sets *size to the size of p's gang. Returns why the size is not known; NULL: it is known, or
- * (*soon true) will be soon. */
+/* Sets *size to the size of p's gang. Returns why the size is not known. NULL: the size is known,
+ * or, with *soon set to true, the objects that specify it are being read for the first time. */
 static const char *look_up(const struct pod_groups *g, const struct tenant_pod *p, int64_t *size,
 			   bool *soon, struct arena *a)
 {
@@ -308,7 +308,7 @@ const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const stru
 		return out;
 	later = arena_new_obj(a, struct world_pod);
 	*later = *out;
-	/* The pod is demand only once the size of its gang is known. */
+	/* Until the size of the gang is known, the pod must not request a machine. */
 	later->unschedulable = false;
 	return later;
 }

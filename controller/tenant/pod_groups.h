@@ -18,7 +18,7 @@
  * struct tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_pod_groups.c, tests/world/test_gangs.c
  */
-#define POD_GROUPS 5000 /* limit of objects of each kind */
+#define POD_GROUPS 5000 /* maximum number of objects of each kind */
 #define POD_GROUPS_BYTES ((size_t)2 << 20)
 
 struct tenant;

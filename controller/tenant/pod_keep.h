@@ -12,10 +12,10 @@
  * an annotation counts from the pod's creation; a value that is not a duration prevents eviction
  * permanently.
  *
- * Some pods are never evicted to free a Node: pods without a controller, which would create them
- * again; pods with an emptyDir on disk or a hostPath, unless the annotation of cluster-autoscaler
- * allows eviction; pods with volume claims or resource claims; pods with a required topology spread
- * or pod affinity, whose placement depends on other pods.
+ * Some pods are never evicted to free a Node: pods without a controller, because nothing would
+ * create them again; pods with an emptyDir on disk or a hostPath, unless the annotation of
+ * cluster-autoscaler allows eviction; pods with volume claims or resource claims; pods with a
+ * required topology spread or pod affinity, whose placement depends on other pods.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
 /* Fills alone, asks_until, world.keep, world.keep_until and world.deletion_cost of *p from the pod.

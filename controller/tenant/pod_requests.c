@@ -7,7 +7,8 @@
 #include "base/str.h"
 
 #define NAME_MAX_BYTES 317 /* longest resource name: a DNS subdomain (253), a slash, a label (63) */
-/* Limit of name comparisons for the init containers of one pod; this many take some ms. */
+/* Maximum number of name comparisons for the init containers of one pod; this number takes a few ms
+ * on the loop thread. */
 #define INIT_WORK 1000000
 
 bool pod_requests_quantity(const json_t *v, struct quantity *q)
@@ -21,7 +22,8 @@ bool pod_requests_quantity(const json_t *v, struct quantity *q)
 		ok = quantity_of_real(json_real_value(v), q);
 	else
 		ok = json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
-	/* refuse a negative request, which would make room for other pods */
+	/* refuse a negative request, which would reduce the computed use of the Node and let other
+	 * pods in */
 	return ok && q->nano >= 0;
 }
 
@@ -87,8 +89,8 @@ static bool merge_resources(struct resources *into, const struct resources *from
 	return true;
 }
 
-/* Adds a container's requests to *into. A limit counts as the request if that is missing, as in the
- * API server's defaulting. */
+/* Adds a container's requests to *into. If a resource has a limit but no request, the limit counts
+ * as the request, as in the API server's defaulting. */
 static bool add_container(struct resources *into, const json_t *container, struct arena *a)
 {
 	const json_t *requests = json_at(container, "resources", "requests");
@@ -175,7 +177,9 @@ bool pod_requests(const json_t *spec, struct resources *out, struct arena *a)
 	if (!merge_resources(&run, &side, SUM) || !merge_resources(&run, &peak, MAXIMUM))
 		return false;
 	list = json_at(spec, "resources", "requests");
-	if (list) { /* pod-level requests replace the sum */
+	if (list) {
+		/* a pod-level request replaces the sum of the containers' requests for the same
+		 * resource */
 		now = empty(tmp);
 		if (!merge_in(&now, list, SUM, tmp))
 			return false;

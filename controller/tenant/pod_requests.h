@@ -12,7 +12,7 @@
  * world_pod expects.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
-#define POD_LIST_ITEMS 256 /* most items of one list of a pod */
+#define POD_LIST_ITEMS 256 /* maximum number of items in one list of a pod */
 
 /* Sets *q to the quantity in a JSON number or string. Returns false if v is neither, or is
  * negative. */

@@ -6,9 +6,9 @@
 
 #include "base/str.h"
 
-#define ITEMS_MAX 256 /* limit of items in one list of an object */
-/* Limit of constraints of one pod. Each constraint makes a group with which all pods are
- * compared. */
+#define ITEMS_MAX 256 /* maximum number of items in one list of an object */
+/* Maximum number of constraints of one pod. Each constraint makes a group, and the planner compares
+ * each pod with each group. */
 #define CONSTRAINTS_MAX 32
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 

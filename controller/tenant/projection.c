@@ -31,8 +31,8 @@
 
 /* --- members that are read -----------------------------------------------------------------------
  *
- * Of each member one byte more than its limit is read, so that scan_weight() shows that it is too
- * long. */
+ * For each member, up to one byte more than its limit is read: if scan_weight() exceeds the limit,
+ * the member is too long. */
 #define POD_TEXT(name) SCAN_ALL(name, TENANT_POD_BYTES + 1)
 #define POD_LIST(name, some) SCAN_SOME_OF(name, some, POD_LIST_BYTES + 1)
 #define NODE_TEXT(name) SCAN_ALL(name, TENANT_NODE_BYTES + 1)
@@ -447,7 +447,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->node = copy(a, json_object_get(spec, "nodeName"));
 	p->daemon = is_daemon(o);
 	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
-	/* Refuse names that are missing or too long: only a hostile API server sends such a pod. */
+	/* Refuse a pod whose names are missing or too long: only a hostile API server sends such a
+	 * pod. */
 	if (!p->ns || !p->name || !p->uid || strlen(p->uid) > UID_MAX ||
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
@@ -504,7 +505,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	return tp;
 }
 
-/* Removes the claims of ephemeral volumes, because they are created only with each pod. */
+/* Removes the claims of ephemeral volumes, because each of these claims is created together with
+ * its pod and does not exist yet. */
 static void without_ephemeral(struct tenant_pod *p)
 {
 	size_t n = 0;
@@ -519,8 +521,8 @@ void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struc
 {
 	const json_t *meta = json_object_get(o, "metadata"), *t = json_object_get(o, "template");
 	OWN(arena) tmp = arena_new();
-	/* The name contains ":", which no pod's name has. So a claim of the template is never
-	 * confused with a pod's. */
+	/* The pod's name contains ":", which no real pod's name has, so a claim of the template is
+	 * never confused with the claim of a real pod. */
 	OWN_JSON pod =
 		json_pack("{s:{s:s,s:O?,s:O?,s:O?},s:O?}", "metadata", "name",
 			  arena_printf(tmp, "%s:template", str_or(json_str_at(meta, "name"), "")),
@@ -593,8 +595,9 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	json_array_foreach (taints, i, c) {
 		struct world_taint *w = &n->world.taints.v[n->world.taints.n];
 
-		/* Leave out the taint of the tenant's label: the tenant's pods get the toleration
-		 * when they are synced to the host cluster. */
+		/* On the host cluster, do not count the taint that reserves the Node for its
+		 * tenant: the tenant's pods get the toleration when they are synced to the host
+		 * cluster. */
 		n->world.taints.n +=
 			!t->on_host || !str_eq(json_str_at(c, "key"), TENANT_LABEL_CLUSTER);
 
@@ -633,7 +636,8 @@ static bool same_labels(const struct labels *a, const struct labels *b)
 	return a->n == b->n;
 }
 
-/* Compares all members except the name, and members that are derived from labels and taints. */
+/* Leaves out the name, the members that are derived from labels and taints, and drover's own
+ * records about the Node (unready_seen, rv). */
 bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b)
 {
 	return str_eq(a->uid, b->uid) && str_eq(a->provider_id, b->provider_id) &&

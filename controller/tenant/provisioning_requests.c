@@ -1,7 +1,8 @@
 /*
- * provisioning_requests: finds out whether requests are served, and reads them. For each request it
- * has the pod slots (request_seats.h) and a writer of conditions (request_writer.h). Changed
- * requests are marked, and evaluated some slots per loop turn.
+ * provisioning_requests: finds out whether the API server serves ProvisioningRequests, and reads
+ * them. For each request the module has the pod slots (request_seats.h) and a writer of conditions
+ * (request_writer.h). Changed requests are marked, and marked requests are evaluated SLICE_SEATS
+ * slots per loop turn.
  */
 #include "controller/tenant/provisioning_requests.h"
 
@@ -27,7 +28,8 @@
 #define SLICE_SEATS 250
 /* time to wait for a missing PodTemplate, which may be created after the request */
 #define TEMPLATE_MS 10000
-/* time to wait before a request fails, because pools and instance types may be created soon */
+/* time for which no machine must have been suitable before a request fails, because pools and
+ * instance types may be created soon */
 #define NEVER_MS 60000
 /* Shortest interval of messages with the same reason: a change of numbers alone is not worth a
  * write. */
@@ -38,11 +40,11 @@ static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTem
 struct request {
 	struct request_seats *seats;
 	struct request_writer writer;
-	/* phase in which the planner has the request's future pods */
+	/* phase in which the request's future pods were last passed to the planner */
 	enum request_phase phase;
 	/* True: the request's pods are included in `pods` of struct provisioning_requests */
 	bool counted;
-	/* True: the planner may have the request's future pods */
+	/* True: the request's future pods may be passed to the planner */
 	bool ready;
 	/* next slot to evaluate; equal to seats->n when all slots are done */
 	size_t next;
@@ -64,7 +66,9 @@ struct provisioning_requests {
 	struct kube_cache *objects, *templates;
 	/* "NS/NAME" -> struct request */
 	struct map *all;
-	/* set of "NS/NAME": marked requests, to be evaluated (value: see mark()) */
+	/* set of "NS/NAME": marked requests, to be evaluated. Value: the struct
+	 * provisioning_requests if the evaluation must begin with the first slot, the struct
+	 * request if it continues */
 	struct map *late;
 	/* "NS/REQUEST" -> "NS/POD" of each pod that consumes the request */
 	struct index *users;
@@ -88,7 +92,8 @@ static struct request *find(const struct provisioning_requests *r, const char *n
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	map_put(r->late, key, r); /* value r: begin again with the first slot */
+	/* value r (not the struct request): begin again with the first slot */
+	map_put(r->late, key, r);
 	if (!loop_timer_active(&r->timer))
 		loop_timer_start(&r->timer, SETTLE_MS);
 }
@@ -153,8 +158,8 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 	return pod_of(q, o, seat, like, a);
 }
 
-/* Adds or updates a slot's future pod in the planner; removes it if o is NULL or a real pod has
- * taken the slot. */
+/* Passes a slot's future pod to the planner; removes it from the planner if o is NULL or a real pod
+ * has taken the slot. */
 static void put_seat(const struct provisioning_requests *r, const struct request *q,
 		     const struct request_object *o, size_t seat,
 		     const struct world_pod *const *like)
@@ -287,7 +292,8 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 	}
 	c = arena_new_obj(a, struct world_pod);
 	*c = *w;
-	c->unschedulable = false; /* The request is the demand, not this pod. */
+	/* The pod must not request a machine: the request's future pods already do. */
+	c->unschedulable = false;
 	return c;
 }
 
@@ -325,7 +331,9 @@ void provisioning_requests_wait(struct provisioning_requests *r, const char *ns,
 
 	if (!q || q->phase != REQUEST_WAITS)
 		return;
-	q->said_at = 0; /* Write at once: the caller limits the frequency itself. */
+	/* Forget the last message, so that this one is written at once: the caller limits the
+	 * frequency itself. */
+	q->said_at = 0;
 	say(r, q, reason, text);
 }
 
@@ -401,8 +409,8 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 	return q->counted = true;
 }
 
-/* True if the planner may have the request's future pods. Sets like[] for each set. If false, the
- * reason may be reported in the request's conditions. */
+/* True if the request's future pods may be passed to the planner. Sets like[i] to the pod that set
+ * i describes. If false, the reason may be reported in the request's conditions. */
 static bool is_ready(struct provisioning_requests *r, struct request *q,
 		     const struct request_object *o, const struct world_pod **like, struct arena *a)
 {
@@ -449,7 +457,8 @@ static bool look(struct provisioning_requests *r, const char *key)
 		tell_users(r, key);
 	}
 	if (phase == REQUEST_WAITS && q->seats->n && q->seats->ntaken == q->seats->n)
-		q->said.served = true; /* All pods of the request exist already. */
+		/* All pods of the request exist already, so it needs no more room. */
+		q->said.served = true;
 	q->ready = is_ready(r, q, o, like, a);
 	for (size_t i = 0; q->next < q->seats->n && i < SLICE_SEATS; i++)
 		put_seat(r, q, q->ready ? o : NULL, q->next++, like);
@@ -483,8 +492,8 @@ static void on_timer(void *arg)
 	}
 }
 
-/* Ends bookings that have expired, evaluates requests that are not ready again, and retries failed
- * writes. */
+/* Marks requests whose phase has ended (such as an expired booking) or that were not ready, so that
+ * they are evaluated again. Retries failed writes of the others. */
 static void on_tick(void *arg)
 {
 	struct provisioning_requests *r = arg;
@@ -535,8 +544,8 @@ static bool tell_any(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Passes all pods that consume a request to the planner again, because they may now be demand of
- * their own. */
+/* Passes all pods that consume a request to the planner again, because the pods themselves may now
+ * need machines. */
 static void tell_all_users(struct provisioning_requests *r)
 {
 	if (r->t->pods)

@@ -12,16 +12,16 @@
  * does. Then the requests and the cluster's PodTemplates are watched. Objects that cannot be read
  * are ignored.
  *
- * While a request waits, its future pods form one gang. A pod that consumes the request is then no
- * demand of its own. Once the request is Provisioned, each of its pod slots (room for one pod) is
- * reserved on a Node until a pod takes the slot or the booking expires.
+ * While a request waits, its future pods form one gang. A pod that consumes the request then
+ * requests no machine itself. Once the request is Provisioned, each of its pod slots (room for one
+ * pod) is reserved on a Node until a pod takes the slot or the booking expires.
  *
  * Part of a struct tenant. All on the loop thread. Only the leader writes conditions.
  * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
-#define REQUESTS 2000 /* limit of objects of each kind */
+#define REQUESTS 2000 /* maximum number of objects of each kind */
 #define REQUESTS_BYTES ((size_t)4 << 20)
-#define REQUESTS_PODS 8192 /* limit of the pods of all active requests in a tenant's cluster */
+#define REQUESTS_PODS 8192 /* maximum number of pods of all active requests in a tenant's cluster */
 
 struct tenant;
 struct tenant_pod;
@@ -47,8 +47,9 @@ void provisioning_requests_forget(struct provisioning_requests *r);
 /* Reports a change of a cached pod. old NULL: added; new_ NULL: deleted. */
 void provisioning_requests_pod(struct provisioning_requests *r, const struct tenant_pod *old,
 			       const struct tenant_pod *new_);
-/* Returns pod p for the planner: w itself, or, while p's request waits or is not read yet, a copy
- * in the arena that is no demand, because the request's future pods are. */
+/* Returns pod p for the planner. While p's request waits or is not read yet, this is a copy of w in
+ * the arena that requests no machine, because the request's future pods do. Otherwise returns w
+ * itself. */
 const struct world_pod *provisioning_requests_of_pod(const struct provisioning_requests *r,
 						     const struct tenant_pod *p,
 						     const struct world_pod *w, struct arena *a);

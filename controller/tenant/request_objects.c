@@ -214,7 +214,7 @@ int64_t request_due(const struct request_object *o)
 {
 	const struct condition *p = condition_get(&o->conditions, "Provisioned");
 
-	switch (request_phase(o, 0)) { /* now 0: the result depends only on the conditions */
+	switch (request_phase(o, 0)) { /* now 0: compute the phase from the conditions alone */
 	case REQUEST_BOOKED:
 		return p->last_transition_time + REQUEST_BOOKED_MS;
 	case REQUEST_WAITS:

@@ -29,7 +29,7 @@
  * Tests: tests/unit/controller/tenant/test_request_objects.c
  */
 #define REQUEST_SETS 32
-#define REQUEST_PODS GANG_SIZE_MAX	    /* limit of the pods of one request */
+#define REQUEST_PODS GANG_SIZE_MAX	    /* maximum number of pods of one request */
 #define REQUEST_BOOKED_MS ((int64_t)600000) /* as in Cluster Autoscaler */
 /* lifetime of a request without ValidUntilSeconds, as in Cluster Autoscaler */
 #define REQUEST_EXPIRES_S ((int64_t)7 * 24 * 3600)
@@ -47,13 +47,13 @@ struct request_object {
 		int64_t count;
 	} * sets;
 	size_t nsets;
-	/* number of pods of all sets; 0: the request is refused */
+	/* number of pods of all sets; 0 if the request is refused */
 	int64_t pods;
 	/* message for a request that can never be served; NULL: not refused */
 	const char *refused;
 	/* machine-readable reason of the refusal, in CamelCase */
 	const char *because;
-	/* REQUEST_CHECK: true if free machines count as room too */
+	/* REQUEST_CHECK: true if free machines count as room, not only Nodes */
 	bool machines;
 	/* REQUEST_CHECK: true if the request fails, instead of waiting, when there is no room
 	 * now */
@@ -82,10 +82,11 @@ enum request_phase request_phase(const struct request_object *o, int64_t now);
 
 /* What drover knows about a waiting request now. */
 struct request_said {
-	/* True: there is room for all pods of the request; on Ready Nodes, if the class requires
-	 * Nodes */
+	/* True: there is room for all pods of the request (on Ready Nodes, if the class requires
+	 * Nodes) */
 	bool served;
-	/* True: for a while, no machine has been suitable for all pods as things are */
+	/* True: for at least a minute, each plan found a pod of the request that can be placed on
+	 * no machine */
 	bool never;
 	/* machine-readable reason why the request is not served, in CamelCase; NULL: not known
 	 * yet */

@@ -24,8 +24,8 @@ struct request_seats {
 		char *template_;
 	} set[REQUEST_SETS];
 	size_t nsets;
-	/* per slot: taken: a pod has taken the slot; put: the planner knows the slot's future
-	 * pod */
+	/* arrays with one element per slot. taken: a pod has taken the slot; put: the planner has
+	 * the slot's future pod */
 	bool *taken, *put;
 	/* UID of a pod -> struct request_user */
 	struct map *users;
@@ -44,8 +44,8 @@ const char *request_seats_pod_name(const struct request_seats *s, size_t seat, s
 size_t request_seats_find(const struct request_seats *s, const char *pod);
 size_t request_seats_set(const struct request_seats *s, size_t seat);
 
-/* Assigns a free slot to the pod, unless it already has one. Returns the slot; SIZE_MAX: none was
- * newly assigned. like: per set, a pod with the requests of that set; NULL: any free slot. */
+/* Assigns a free slot to the pod, unless the pod already has one. like[i]: a pod with the requests
+ * of set i; like NULL: any free slot. Returns the slot; SIZE_MAX: no slot was newly assigned. */
 size_t request_seats_take(struct request_seats *s, const struct tenant_pod *p,
 			  const struct world_pod *const *like);
 /* Releases the slot of a deleted pod. Returns the slot; SIZE_MAX: no slot becomes free. */

@@ -7,9 +7,9 @@
 /*
  * request_writer: writes the conditions of one ProvisioningRequest when they change.
  *
- * A merge patch replaces the whole list of conditions, so the patch repeats the conditions of other
- * writers and carries the resourceVersion that was read. One write at a time. After an error, the
- * caller's next call some seconds later tries again.
+ * A merge patch replaces the whole list of conditions. The patch therefore repeats the conditions
+ * of other writers, and carries the resourceVersion that was read. Only one write is in flight at a
+ * time. After an error, the caller's next call some seconds later tries again.
  * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
 struct tenant;

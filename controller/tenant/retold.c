@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 #define SETTLE_MS 100
-#define SLICE 250 /* limit of names per kind (pods, Nodes) and turn */
+/* maximum number of names per kind (pods, Nodes) that are passed on in one loop turn */
+#define SLICE 250
 
 struct retold {
 	struct retold_hooks hooks;

@@ -5,10 +5,11 @@
 
 /*
  * retold: collects the pods and Nodes of a tenant that must be passed to the planner again
- * ("retold"), because an object that they refer to changed. Each name is passed once, however often
- * it was marked, some names per loop turn.
+ * ("retold"), because an object that they refer to changed. Changes come in bursts, so the marked
+ * names are passed on after a short delay, some names per loop turn. Each name is passed once,
+ * however often it was marked.
  *
- * Changes come in bursts, so marked names are passed on after a short delay. On the loop thread.
+ * On the loop thread.
  * Tests: tests/unit/controller/tenant/test_volumes.c, tests/unit/controller/tenant/test_devices.c,
  * tests/unit/controller/tenant/test_pod_groups.c
  */

@@ -37,7 +37,7 @@ struct tenant_sleep {
 	int64_t asked_at;
 	/* loop_now() at the start of the observation that is stored in `view`; 0: none */
 	int64_t seen_at;
-	/* value of tenant_sleep_until() of which machines were last notified */
+	/* value of tenant_sleep_until() when the tenant's machines were last notified */
 	int64_t until;
 	/* True: a machine waits for a new observation */
 	bool wanted;
@@ -110,7 +110,8 @@ static void on_control_plane(json_t *o, const struct err *e, void *arg)
 	if (!e) {
 		tenant_sleep_read(o, s->spec, &v);
 	} else if (!tenant_sleep_refused(e, s->spec, &v)) {
-		/* keep the last observation, which becomes too old */
+		/* keep the last observation; unless a later read succeeds, current() soon rejects
+		 * it as too old */
 		log_warn("tenant's control plane not read", LOG_S("tenant", s->t->name), LOG_E(e));
 		return;
 	}

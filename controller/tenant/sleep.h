@@ -52,8 +52,9 @@ bool tenant_sleep_now(const struct tenant *t);
  * one; when that ends, all machines of the tenant are reconciled. */
 bool tenant_sleep_too_long(struct tenant *t);
 
-/* Sets asleep_since and asleep_object in *out, and sets or removes the condition Asleep in cs
- * (which must have room for one more). Returns true if anything differs from the status in vc. */
+/* Sets asleep_since and asleep_object in *out, and sets or removes the condition Asleep in cs (the
+ * array cs->v must have room for one more condition). Returns true if anything differs from the
+ * status in vc. */
 bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			 struct conditions *cs, struct virtual_cluster_status *out);
 

@@ -21,8 +21,9 @@
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
-/* Returns the index in types[] of the condition that t->reason makes false; 4: none. Conditions
- * before it are true, conditions after it unknown (Ready: false). */
+/* Returns the index in types[] of the condition that is false because of t->reason; 4: none. The
+ * conditions before this index are true. Those after it are unknown, except Ready, which is
+ * false. */
 static int failing(const struct tenant *t)
 {
 	if (!t->reason)
@@ -42,7 +43,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	if (e && (e->kind == ERR_CONFLICT ||
-		  err_is_transient(e))) /* no retry: any other error would occur again */
+		  /* retry only these errors: any other error would occur again */
+		  err_is_transient(e)))
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);
@@ -77,7 +79,8 @@ void tenant_status_tick(void *arg)
 	if (!vc || !t->c->leading)
 		return;
 	if (!host_clock_agrees(t->c)) {
-		/* Wait: the status contains the time since when the tenant sleeps. */
+		/* Wait: the status contains the time since when the tenant sleeps, and drover's
+		 * clock differs from the host cluster's now. */
 		loop_timer_start(&t->status_timer, CLOCK_AGAIN_MS);
 		return;
 	}

@@ -1,10 +1,10 @@
 /*
  * tenant: builds a client with two caches from a VirtualCluster and its Secret.
  *
- * 	Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
- * 	  --> caches of pods and Nodes
+ * Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
+ *    --> caches of pods and Nodes
  *
- * Any change of the Secret or of these fields of the spec builds all of it anew.
+ * Any change of the Secret, or of a spec field in spec_digest, builds all of these anew.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,9 @@
 #define PROBE_FAILED_MS 5000
 /* time for which a list must miss the same Nodes before the loss is accepted */
 #define BELIEVED_MS (10 * 60 * 1000)
-#define LATE_MS 60000 /* tolerance for the clock of an operator's computer that is ahead */
+/* limit for a time in an operator's annotation that is in the future, because the clock of the
+ * operator's computer is ahead */
+#define LATE_MS 60000
 
 /* --- health ----------------------------------------------------------------------------------- */
 
@@ -140,7 +142,8 @@ static void tenant_free(struct tenant *t)
 /* --- caches ----------------------------------------------------------------------------------- */
 
 /* True if an operator has confirmed that the Nodes are gone, by an annotation with a time after the
- * loss was seen. A time in the future does not count: that clock is ahead. */
+ * loss was seen. A time more than LATE_MS in the future does not count: the operator's clock is
+ * wrong. */
 static bool is_told_gone(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =
@@ -279,7 +282,9 @@ static void probe_failed(struct tenant *t, const struct err *e)
 	t->reachable = false;
 	t->unanswered_at = e->kind == ERR_DENIED ? 0 : loop_now(t->c->loop);
 	tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
-	tenant_status_write(t); /* Write the status: the tenant may be newly seen asleep. */
+	/* The status is written even if the reason is unchanged: the tenant may be seen asleep for
+	 * the first time. */
+	tenant_status_write(t);
 	loop_timer_start(&t->timer, PROBE_FAILED_MS);
 }
 
@@ -359,8 +364,8 @@ static bool may_reach(const char *address, int port, void *arg)
 	return !reserved_owner(t->c->reserved, address, port);
 }
 
-/* True if spec.server contains an IP address. An administrator chose that address, so it need not
- * be checked. */
+/* True if spec.server contains an IP address. An administrator chose that address, so drover does
+ * not check whether tenants may name it. */
 static bool is_meant(const struct virtual_cluster *vc)
 {
 	const char *host = vc->spec.server ? strstr(vc->spec.server, "://") : NULL;
@@ -371,8 +376,8 @@ static bool is_meant(const struct virtual_cluster *vc)
 	return address_host(text, ip);
 }
 
-/* Fails a queued call just before it is sent if drover may not act any more: the decision may be
- * some seconds old (S7). */
+/* Fails a queued call just before it is sent if drover may not act any more, because the decision
+ * may be some seconds old (invariant S7). */
 static int may_change(void *arg, struct err *e)
 {
 	return ctx_may_change(((const struct tenant *)arg)->c, e);

@@ -129,15 +129,16 @@ struct tenant {
 	int64_t unanswered_at;
 	/* True: the tenant's machines are Nodes of the host cluster, with the tenant's label */
 	bool on_host;
-	/* whether the tenant sleeps (tenant/sleep.h) */
+	/* state of the tenant's sleep (tenant/sleep.h) */
 	struct tenant_sleep *asleep;
-	/* whether and where machines can join (tenant/join_probe.h) */
+	/* probe of whether and where machines can join (tenant/join_probe.h) */
 	struct join_probe *joins;
-	/* effect of volumes on pods (tenant/volumes.h) */
+	/* volumes of the tenant's cluster, and their effect on pods (tenant/volumes.h) */
 	struct volumes *volumes;
-	/* effect of resource claims on pods (tenant/devices.h) */
+	/* devices of the tenant's cluster, and the effect of resource claims on pods
+	 * (tenant/devices.h) */
 	struct devices *devices;
-	/* sizes of gangs (tenant/pod_groups.h) */
+	/* objects that specify the sizes of gangs (tenant/pod_groups.h) */
 	struct pod_groups *groups;
 	/* ProvisioningRequests and their future pods (tenant/provisioning_requests.h) */
 	struct provisioning_requests *requests;
@@ -153,7 +154,8 @@ struct tenant {
 
 /* The members of a Node that drover needs, typed. Entry of tenant.nodes. */
 struct tenant_node {
-	/* world.claim is taken from the label drover.dev/nodeclaim; life/join.c verifies it */
+	/* world.claim comes from the label drover.dev/nodeclaim, which a tenant may change;
+	 * life/join.c verifies it */
 	struct world_node world;
 	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
 	/* creation time, wall ms */
@@ -184,7 +186,7 @@ struct tenant_device {
 	const char *name, *claim, *template_;
 };
 
-/* A pod for the planner, without the effects of its volumes, devices and gang, and with what
+/* A pod for the planner, before volumes, devices and the gang are applied, with the members that
  * draining needs. Entry of tenant.pods. */
 struct tenant_pod {
 	/* must be the first member: code that needs only this member casts the entry to struct
@@ -213,8 +215,8 @@ struct tenant_pod {
 	size_t nclaims;
 	struct tenant_device *devices;
 	size_t ndevices;
-	/* text in world.unsupported if only the resource claims of the pod cause it; NULL: there is
-	 * another cause, or none */
+	/* text in world.unsupported if only the pod's resource claims make the pod unsupported;
+	 * NULL: another part does, or the pod is supported */
 	const char *undecided;
 	/* gang that the pod names; NULL: none */
 	struct gang_name *gang;

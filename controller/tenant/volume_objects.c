@@ -168,8 +168,8 @@ void *volume_project_volume(const json_t *o, struct arena *a, void *arg, struct 
 	return v;
 }
 
-/* Reads matchLabelExpressions of an allowed topology into *s. Each has a key and a list of values,
- * one of which must match. Returns false if they cannot be read. */
+/* Reads matchLabelExpressions of an allowed topology into *s. Each expression has a key and a list
+ * of values, one of which must match. Returns false if the expressions cannot be read. */
 static bool topology_of(const json_t *term, struct selector *s, struct arena *a)
 {
 	const json_t *list = json_object_get(term, "matchLabelExpressions"), *values;

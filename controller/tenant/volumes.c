@@ -268,8 +268,8 @@ static bool is_used_by(const char *name, void *arg)
 	return false;
 }
 
-/* Returns why volumes and claims cannot be read; NULL: they are read, or (*soon true) will be
- * soon. */
+/* Returns why volumes and claims cannot be read. NULL: they are read, or, with *soon set to true,
+ * are being read for the first time. */
 static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
 {
 	*soon = false;
@@ -368,7 +368,8 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 	if (p->world.node && (soon || c->volume_wait))
 		return &p->world;
 	if (soon)
-		c->unschedulable = false; /* The pod is demand only once its claims are known. */
+		/* Until the claims are read, the pod must not request a machine. */
+		c->unschedulable = false;
 	if (soon || c->volume_wait)
 		return c;
 	c->requests = copy_resources(&p->world.requests, p->nclaims, a);

@@ -16,7 +16,7 @@
  * struct tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_volumes.c, tests/world/test_volumes.c
  */
-#define TENANT_VOLUMES 20000 /* limit of objects of each kind */
+#define TENANT_VOLUMES 20000 /* maximum number of objects of each kind */
 #define TENANT_VOLUMES_BYTES ((size_t)8 << 20)
 
 struct tenant;
