@@ -16,7 +16,8 @@
 #define LOOK_MS 60000
 #define FIRST_MS 2000
 #define NAMES_MAX 100
-#define CREATES_MAX 100 /* Machines created per inventory; the next inventory continues */
+/* maximum number of Machines created per inventory; the next inventory creates more */
+#define CREATES_MAX 100
 /* BCM reports a node as UP for several minutes after it went down. Ignore UP until the machine has
  * served this long. */
 #define UP_MS (10 * 60 * 1000)
@@ -24,7 +25,8 @@
 /* State of one Provider with a manager. */
 struct place {
 	struct discovery *d;
-	/* written: status.bcm as last written, as JSON text; NULL: must be written */
+	/* name: name of the Provider. written: status.bcm as last written, as JSON text; NULL: must
+	 * be written */
 	char *name, *written;
 	bool busy;
 	struct status_writer write;
@@ -286,7 +288,7 @@ void discovery_lead(struct discovery *d)
 	struct map_iter it;
 
 	map_for_each (it, d->places) {
-		/* Forget what was written: another leader may have written status.bcm since. */
+		/* Have status.bcm written again: another leader may have written it since. */
 		struct place *p = it.value;
 
 		free(p->written);

@@ -26,8 +26,8 @@ struct discovery *discovery_new(struct context *c, const struct drivers *drivers
 void discovery_free(struct discovery *d);
 /* Reads the inventories within seconds; called when this replica becomes the leader. */
 void discovery_lead(struct discovery *d);
-/* Forgets an inventory request of driver s that is in progress; its answer never comes once
- * s->provider is freed. Call before that. */
+/* Forgets an inventory request of driver s that is in progress. Call before s->provider is freed,
+ * because the request is never answered afterwards. */
 void discovery_forget(struct discovery *d, const struct driver *s);
 
 #endif

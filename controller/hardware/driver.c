@@ -62,7 +62,8 @@ static const char *command_digest(const struct provider_object_exec *x, const ch
 	return text;
 }
 
-/* Returns the command of x as a NULL-terminated array in the arena; NULL if x is NULL. */
+/* Returns the command of x (program and arguments) as a NULL-terminated array in the arena; NULL if
+ * x is NULL. */
 static const char *const *command_of(const struct provider_object_exec *x, struct arena *a)
 {
 	const char **argv;

@@ -42,8 +42,8 @@ void drivers_free(struct drivers *ds);
 /* Creates, rebuilds or frees the driver of Provider `name` so that it matches the object in the
  * cache. Rebuilds it only if a field of the digest changed. */
 void drivers_update(struct drivers *ds, const char *name);
-/* Writes to `text` the fabric's description of itself (what moves the machines' ports). False: the
- * fabric has no description, or there is no fabric. */
+/* Writes to `text` how the fabric describes itself, that is, what moves the machines' ports. False:
+ * the fabric has no description, or there is no fabric. */
 bool driver_network_about(const struct drivers *ds, const char *name, char *text, size_t size);
 /* Writes to `text` a problem of the fabric that an operator must fix (providers/fabric.h). False:
  * no problem. */
@@ -61,8 +61,8 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 /* Returns the name of the Secret with the BMC's login: the Machine's own, else its Provider's.
  * NULL: neither names a Secret. */
 const char *driver_login(const struct driver *s, const struct machine *m);
-/* Writes to out the digest of the CA against which the BMC's certificate is checked. False: the
- * Machine names no CA, or its Secret is not loaded. */
+/* Writes to out the digest of the CA certificate against which drover checks the BMC's certificate.
+ * False: the Machine names no CA, or the Secret with the CA is not loaded. */
 bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 

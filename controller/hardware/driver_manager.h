@@ -11,8 +11,9 @@
  * Tests: tests/world/test_bcm.c
  */
 
-/* Returns a text that changes if the driver must be rebuilt: the manager's fields, the names of its
- * Secrets and their known versions. Returns "" for a Provider without a manager. */
+/* Returns a text that changes if the driver must be rebuilt: the fields of spec.bcm, the names of
+ * the manager's Secrets and the known versions of these Secrets. Returns "" for a Provider without
+ * a manager. */
 const char *driver_manager_digest(const struct driver *s, const struct provider_object *p,
 				  struct arena *a);
 

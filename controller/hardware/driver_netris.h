@@ -11,8 +11,9 @@
  * Tests: tests/world/test_netris.c
  */
 
-/* Returns `text` with the Netris fields and the known versions of their Secrets appended. A changed
- * result requires a new fabric, so that a changed password gets a new client. */
+/* Returns `text` with the Netris fields and the known versions of their Secrets appended. If the
+ * result has changed, the caller must create a new fabric; a new password takes effect only
+ * there. */
 const char *driver_netris_digest(const struct context *c, const struct provider_object_netris *n,
 				 const char *text, struct arena *a);
 

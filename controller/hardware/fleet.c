@@ -18,17 +18,17 @@
 #define LOOK_MS 5000
 #define LIST_MS 60000 /* interval between lists if no Machine waits for one */
 #define LIST_GAP_MS 2000
-/* a cloud that has not answered for this long counts as unreachable */
+/* time without an answer after which a cloud counts as unreachable */
 #define AWAY_MS (5 * 60 * 1000)
 #define OFFERS_MS 60000
-/* Shortest time without an owner before an instance is terminated: its claim or Machine may not
- * have reached the cache yet. */
+/* Shortest time without an owner before an instance is terminated. Until then its claim or Machine
+ * may be missing only because it has not reached the cache yet. */
 #define ORPHAN_MS 60000
 #define COOLS 64
 #define COOL_MS (3 * 60 * 1000)
 
-/* A refusal by the cloud. Depending on which members are NULL it covers one offer, all offers of a
- * region and zone, or offers in all regions. */
+/* A refusal by the cloud. It covers each offer that matches the members region, zone and type; a
+ * NULL member matches any. */
 struct cool {
 	/* scope of the refusal; NULL: any */
 	char *region, *zone, *type;
@@ -454,8 +454,9 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	free(x->region);
 	free(x->zone);
 	free(x->type);
-	/* Widen the scope for account-wide errors: an account's quota covers the type in all
-	 * regions. Lack of capacity in one zone does not apply to other zones of the region. */
+	/* A refusal for the whole account, such as a quota, covers all regions and zones.
+	 * ERR_DENIED covers all types. Any other refusal, such as lack of capacity in one zone,
+	 * covers this region, zone and type only. */
 	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
 	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
 	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
@@ -525,8 +526,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 		orphan_over(f);
 }
 
-/* True if the claim's Machine records the id of a different instance. Then the claim has two
- * instances, and this one is superfluous. */
+/* True if the claim's Machine records the ID of a different instance. Then two instances were
+ * launched for the claim, and f->orphan is superfluous. */
 static bool is_another(const struct fleet *f, const json_t *o)
 {
 	const char *id = json_str_at(o, "status", "instance", "id");
@@ -567,8 +568,9 @@ static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 	return n && str_eq(n->meta.uid, uid);
 }
 
-/* True if the instance has had no owner for at least ORPHAN_MS, according to a list that was
- * requested after this time. Remembers when the instance was first seen without an owner. */
+/* True if the instance has had no owner for at least ORPHAN_MS, and the newest list, which still
+ * contains it, was requested after that time. Remembers when the instance was first seen without an
+ * owner. */
 static bool is_due(struct cloud *k, const struct elastic_instance *i)
 {
 	int64_t now = loop_now(k->f->c->loop), since;
@@ -721,8 +723,8 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 	k->listing = k->offering = false;
 	err_clear(&k->error);
 	k->asked_at = k->listed_at = -1;
-	/* Forget offers and refusals: the new driver may have other prices, zones and another
-	 * login. */
+	/* Forget offers, because the new driver may have other prices and zones, and refusals of
+	 * all types, because its login may be accepted. */
 	arena_free(k->offers_arena);
 	k->offers_arena = NULL;
 	k->noffers = 0;

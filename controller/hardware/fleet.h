@@ -6,12 +6,13 @@
 /*
  * fleet: offers and instances of the elastic Providers (clouds). An offer is one instance type in
  * one zone, with a price. Each Provider has one list of the instances that carry this cluster's
- * tag. All Machines of the Provider share this list, and each Machine states how fresh it must be.
+ * tag. All Machines of the Provider share this list, and each Machine states how fresh the list
+ * must be.
  *
  *   NodeClaim with spec.providerRef
  *       --> a Machine of the claim's name; its steps (steps/elastic.c) launch and end the instance
  *   instance listed, but neither its Machine nor its claim exists in the API
- *       --> the instance is terminated (S4)
+ *       --> the instance is terminated (invariant S4)
  *
  * An instance that is missing in a list is not proved gone: clouds list a new instance with delay.
  * On the loop thread.
@@ -28,16 +29,17 @@ void fleet_free(struct fleet *f);
 void fleet_kick(struct fleet *f);
 void fleet_closing(struct fleet *f, const struct driver *s);
 
-/* Returns the UID of the host cluster's namespace kube-system; instances of this cluster carry it
- * as a tag. NULL: not read yet. */
+/* Returns the UID of the host cluster's namespace kube-system, by which the instances of this
+ * cluster are tagged. NULL: not read yet. */
 const char *fleet_cluster(const struct fleet *f);
 
 /* True if the newest list of instances was requested at or after `since` (loop_now()). If false,
  * requests a list, and notifies the Provider's Machines when the list has come. */
 bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since);
-/* Returns the last error of the Provider's cloud, because of which nothing is launched. A timeout
- * or an unavailable cloud counts only once the newest list is 5 min old. NULL: no error, or f is
- * NULL. The error is reset when the Provider's driver closes. */
+/* Returns the last error of the Provider's cloud; while there is one, the caller must launch
+ * nothing. A timeout or an unavailable cloud counts only if there is no list of instances from
+ * the last 5 min. NULL: no error, or f is NULL. The error is reset when the Provider's driver
+ * closes. */
 const struct err *fleet_trouble(const struct fleet *f, const char *provider);
 /* Returns an instance from the newest list. With a non-empty id: the instance with this id.
  * Otherwise: the instance with the tag of claim_uid that is not being terminated. NULL: none. */
@@ -49,8 +51,8 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
  * may succeed. */
 const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
 					char *why, size_t size);
-/* Returns why no offer of the type can be had now, judged by the last list of offers and the
- * refusals since. NULL: an offer can be had, or nothing is known. *until: wall ms at which a
+/* Returns why no offer of the type is available now, judged by the last list of offers and the
+ * refusals since. NULL: an offer is available, or nothing is known. *until: wall ms at which a
  * refused offer is tried again; 0: unknown. Sends no request. f may be NULL. */
 const char *fleet_no_offer(const struct fleet *f, const char *provider, const char *type,
 			   int64_t *until);
@@ -62,9 +64,9 @@ struct fleet_want {
 	int64_t micros_per_hour;
 };
 /* Returns the offer that w names, from a list less than a minute old. Returns NULL with the reason
- * in `why` if the offer is refused, has no capacity, or is dearer than w allows, or if the list is
- * too old. *no_offer: true if the list is fresh, so that NULL means that the offer cannot be had;
- * false while the list is being read. */
+ * in `why` if the offer is refused, has no capacity or is dearer than w allows, or if the list is
+ * too old. *no_offer: true if the list is recent, so that NULL means that the offer is not
+ * available; false while the list is being read. */
 const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider,
 					   const struct fleet_want *w, bool *no_offer, char *why,
 					   size_t size);

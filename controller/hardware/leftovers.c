@@ -11,7 +11,8 @@
 
 struct leftovers {
 	struct leftovers_spec s;
-	/* name of the VirtualCluster -> entry of the owner */
+	/* name of the VirtualCluster -> the entry (the owner's struct that begins with a struct
+	 * leftover) */
 	struct map *entries;
 };
 

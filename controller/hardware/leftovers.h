@@ -6,7 +6,7 @@
 /*
  * leftovers: entries for what a network backend created for a VirtualCluster (a segment, a load
  * balancer) and has to remove when the VirtualCluster is deleted. One entry per VirtualCluster,
- * identified by name and UID.
+ * identified by name and UID. The module that owns an entry ("owner") extends struct leftover.
  *
  * A VirtualCluster that is deleted and created again under the same name has another UID, and
  * nothing recorded for the first applies to the second. An entry with a call in progress stays
@@ -21,7 +21,7 @@
  * On the loop thread.
  * Tests: tests/unit/controller/hardware/test_leftovers.c, tests/world/test_way.c
  */
-/* Common part of an entry; must be the first member of the owner's struct. */
+/* Common part of an entry; must be the first member of the struct by which the owner extends it. */
 struct leftover {
 	struct context *c;
 	char tenant[254], uid[64];

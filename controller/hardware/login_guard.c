@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "controller/hardware/machine_index.h"
 
-#define RELIEF_MS 5000 /* age at which a second scout joins one without an answer */
+#define RELIEF_MS 5000 /* age of a scout without an answer at which a second scout is added */
 #define GONE_MS 30000  /* age at which a scout without an answer is replaced */
 /* Age up to which a scout's error is ignored, because it may belong to an earlier version of the
  * Secret. */
@@ -85,7 +85,8 @@ static bool take_first(const char *machine, void *arg)
 	return false;
 }
 
-/* Returns the first Machine that has this version in the status field of key `what`; NULL: none. */
+/* Returns the first Machine in whose status field `what` (MACHINE_BY_ACCEPTED or
+ * MACHINE_BY_REFUSED) this version is stored; NULL: none. */
 static const char *who_says(const struct login_guard *s, enum machine_key what, const char *version)
 {
 	const char *machine = NULL;
@@ -138,7 +139,8 @@ static bool accept(struct login_guard *s, struct login *g)
 	return true;
 }
 
-/* Returns a scout entry that a new machine may use. NULL: wait for the scouts that are trying. */
+/* Returns a scout entry that a new machine may use. NULL: the machine has to wait for the answers
+ * to the present scouts. */
 static struct scout *free_place(const struct login_guard *s, struct login *g, const char *version)
 {
 	struct scout *place = NULL;

@@ -11,7 +11,8 @@
 #include "base/uuid.h"
 #include "controller/rules/identity.h"
 
-#define VALUES 7 /* values of one Machine: one per key, and a second Secret */
+/* maximum number of indexed values of one Machine: one per key, and a second Secret */
+#define VALUES 7
 
 struct machine_index {
 	struct index *names;

@@ -28,7 +28,8 @@ struct made_machines {
 	struct status_writer write;
 	/* request to the API server that creates a Machine or reads it again; NULL: none */
 	struct kube_call *asked;
-	/* driver and attachment of the machine at the libvirt host; NULL: no request to the host */
+	/* driver and attachment of the machine at the libvirt host while a request to the host is
+	 * in progress; NULL: none is in progress */
 	struct driver *driver;
 	struct provider_machine *machine;
 	/* names of the Machine and of its Provider; NULL: no action in progress */
@@ -84,7 +85,7 @@ static void mac_of(const char *uuid, char out[static 18])
 	str_format(out, 18, "52:54:00:%.2s:%.2s:%.2s", tail, tail + 2, tail + 4);
 }
 
-/* Returns N of a Machine PROVIDER-N that this module created; -1: any other Machine. */
+/* Returns N if this module created the Machine (name PROVIDER-N); -1: another Machine. */
 static int64_t number_of(const struct machine *m)
 {
 	const char *provider = m->spec.provider_ref.name;
@@ -226,7 +227,7 @@ static void begin(struct made_machines *x, const struct machine *m)
 		 str_or(m->spec.identity ? m->spec.identity->system_uuid : NULL, ""));
 }
 
-/* Defines or undefines the machine named in x at its libvirt host. */
+/* Defines the domain of the machine x->name at its libvirt host, or (define false) undefines it. */
 static void ask_host(struct made_machines *x, const struct machine *m, bool define)
 {
 	const struct provider_object *p =
@@ -250,8 +251,8 @@ static void ask_host(struct made_machines *x, const struct machine *m, bool defi
 		provider_undefine(x->driver->provider, x->machine, &t, &call);
 }
 
-/* Undefines the machine if the API server confirms the Machine that the cache shows. The cache
- * alone is not enough: undefining deletes the drives, which cannot be undone (S7). */
+/* Undefines the domain if the API server confirms the Machine that the cache shows. The cache alone
+ * is not enough, because undefining deletes the drives and cannot be undone (invariant S7). */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct made_machines *x = arg;
@@ -351,7 +352,7 @@ static bool look_at_machine(const struct kube_entry *en, void *arg)
 		writer_delete(&x->write, OBJECT_MACHINE, &m->meta, on_deleted);
 		k->done = true;
 	} else if (str_empty(m->status.identity.system_uuid)) {
-		/* not observed at the host yet: define its domain */
+		/* the host has not reported the machine yet: define its domain */
 		begin(x, m);
 		ask_host(x, m, true);
 		k->done = true;

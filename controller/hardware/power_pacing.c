@@ -28,18 +28,18 @@
 enum stage { QUEUED, CALLED, COMING_UP };
 
 struct domain {
-	/* number of machines in the domain that are called or coming up */
+	/* number of machines in the domain that are in the stages CALLED or COMING_UP */
 	int64_t taken;
 };
 
-/* One machine that is queued, called or coming up. */
+/* One machine that is queued, called (notified that it may now be switched on) or coming up. */
 struct place {
 	struct list link;
 	struct lane *lane;
 	/* operation, state: the Machine's operation and state when it asked to be switched on */
 	char *machine, *domain_name, *operation, *state;
-	/* the machine's domain (rack or power feed); NULL: the Machine lacks the label, or no limit
-	 * is set */
+	/* the machine's domain (rack or power feed); NULL: the Machine lacks the label, or
+	 * limits.perDomain is not set */
 	struct domain *domain;
 	enum stage stage;
 	/* True: the machine was called and has asked again, but too soon after another power-on */
@@ -162,8 +162,9 @@ static bool is_of_now(const struct place *p, const struct machine *m)
 	       str_eq(p->lane->provider, str_or(m->spec.provider_ref.name, ""));
 }
 
-/* True if the place must be dropped: the machine is on or gone, or exceeded the time limit of the
- * stage, or (unless coming up) has changed its state or operation. */
+/* True if the place must be dropped: the Machine is gone or on; or its stage is CALLED or COMING_UP
+ * and the time limit has passed; or its stage is QUEUED or CALLED and its state or operation has
+ * changed. */
 static bool is_over(const struct place *p)
 {
 	const struct machine *m = CTX_GET(p->lane->c, OBJECT_MACHINE, machine, p->machine);
@@ -182,14 +183,15 @@ static bool is_over(const struct place *p)
 	return true;
 }
 
-/* True if more machines are called than are switched on in a minute. No more are called then,
- * because the last of them must be switched on before its turn expires. */
+/* True if more machines are called than may be switched on in a minute. Then the caller calls no
+ * more, because the turn of the last machine would expire before it could be switched on. */
 static bool enough_called(const struct lane *ln, const struct provider_object_limits *l)
 {
 	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
 }
 
-/* Calls (notifies) the queued machines whose turn has come, and drops places that are over. */
+/* Calls (notifies) the queued machines whose turn has come, and drops places for which is_over() is
+ * true. */
 static void serve(struct lane *ln)
 {
 	const struct provider_object_limits *l = limits_of(ln);
@@ -228,8 +230,8 @@ static void arm(struct lane *ln)
 		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
-/* Notifies the oldest machines that asked too early. One of them is switched on; the others ask
- * again in their next step. */
+/* Notifies the oldest machines that asked too soon after another power-on (knocked). One of them is
+ * switched on; the others ask again in their next step. */
 static void tell_knockers(struct lane *ln)
 {
 	unsigned told = 0;

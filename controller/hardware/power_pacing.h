@@ -25,9 +25,9 @@ struct power_pacing *power_pacing_new(struct context *c);
 void power_pacing_free(struct power_pacing *p);
 
 struct power_pacing_wait {
-	/* upper bound of the number of machines ahead in the queue */
+	/* maximum number of machines ahead of this one in the queue */
 	int64_t before;
-	/* lower bound of the wait until the machine's turn, in ms */
+	/* shortest possible wait until the machine's turn, in ms */
 	int64_t at_least;
 	/* label value of the domain (rack or power feed) that is full; NULL: only the spacing of
 	 * the Provider delays. Valid until the next call. */

@@ -9,7 +9,8 @@
 #include "controller/hardware/leftovers.h"
 
 #define AGAIN_MS 30000
-/* Timeout of a call. A freed driver never answers; any other driver answers within 60 s. */
+/* Timeout of a call. A driver that is freed never answers its calls in progress; any other driver
+ * answers within 60 s. */
 #define LOST_MS 90000
 
 struct segments {
@@ -70,7 +71,7 @@ static bool find_twin(const struct kube_entry *e, void *arg)
 	return !t->found;
 }
 
-/* True if another tenant uses the same segment, which must then stay. */
+/* True if another tenant uses the same segment. Then the segment must not be removed. */
 static bool is_shared(const struct segments *s, const struct virtual_cluster *vc)
 {
 	struct twin t = {vc, false};

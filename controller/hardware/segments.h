@@ -5,21 +5,21 @@
 #include "controller/hardware/driver.h"
 
 /*
- * segments: removes what fabrics created for a tenant's segment (a VPC, a server cluster) when its
- * VirtualCluster is deleted and the last machine has left.
+ * segments: removes what fabrics created for a tenant's segment (a VPC, a server cluster) when the
+ * tenant's VirtualCluster is deleted and its last machine has left.
  *
  * Asks each Provider whose network driver creates such objects to remove them, one Provider after
- * the other, and retries a failure after 30 s. 10 min after the deletion it gives up with an event
- * that names what may be left over, so that an unreachable network controller does not block the
- * deletion for ever.
+ * the other, and retries a failure after 30 s. 10 min after the deletion the module gives up with
+ * an event that names what may be left over, so that an unreachable network controller does not
+ * block the deletion for ever.
  *
  * On the loop thread; only the leader asks.
  * Tests: tests/world/test_netris.c
  */
 struct segments;
 
-/* Creates the module. changed() is called when the result of segments_hold() for this tenant may
- * have changed. */
+/* Creates the module. changed() is called with the name of a tenant for which the result of
+ * segments_hold() may have changed. */
 struct segments *segments_new(struct context *c, const struct drivers *ds,
 			      void (*changed)(const char *tenant, void *arg), void *arg);
 /* Frees the module. Call after drivers_free(). */

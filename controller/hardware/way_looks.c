@@ -20,7 +20,8 @@
 #include "controller/hardware/segments.h"
 #include "controller/rules/way.h"
 
-/* Timeout of a call. A freed driver never answers; any other driver answers within 60 s. */
+/* Timeout of a call. A driver that is freed never answers its calls in progress; any other driver
+ * answers within 60 s. */
 #define LOST_MS 90000
 #define SOON_MS 500
 
@@ -35,8 +36,8 @@ struct way_looks {
 struct entry {
 	struct leftover of;
 	struct way_looks *all;
-	/* way_key() for which a check is in progress; "": the load balancer is being removed; NULL:
-	 * no request in progress */
+	/* way_key() of the network path for which a check is in progress; "": the load balancer is
+	 * being removed; NULL: no request in progress */
 	char *asked;
 	/* loop_now() of the first failed request since the last success; 0: the last request
 	 * succeeded */
@@ -226,7 +227,8 @@ static bool is_left(const struct virtual_cluster *vc)
 	return w && w->provider && !str_eq(w->provider, way_balanced_by(vc));
 }
 
-/* Stores the state of a path whose fabric cannot check paths to API servers. */
+/* Stores what is known of a network path whose fabric cannot check paths to API servers. balanced:
+ * the path needs a load balancer, which the fabric cannot create either. */
 static void know_without(struct entry *en, const struct virtual_cluster *vc, bool balanced)
 {
 	struct way_seen seen = {.up = !balanced,
@@ -283,8 +285,8 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 	fabric_way(f, &want, &call);
 }
 
-/* Drops the entry of a VirtualCluster that is gone. Begins again if a new VirtualCluster has the
- * same name. */
+/* Drops the entry of a VirtualCluster that was deleted. Creates an entry if a new VirtualCluster
+ * has the same name. */
 static void forget(struct entry *en)
 {
 	struct way_looks *w = en->all;
@@ -303,7 +305,8 @@ static void on_timer(void *arg)
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
 
-	free(en->asked); /* still set if the request timed out because the driver was freed */
+	/* An earlier request may still be recorded: it timed out because its driver was freed. */
+	free(en->asked);
 	en->asked = NULL;
 	if (!vc) {
 		forget(en);

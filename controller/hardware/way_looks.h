@@ -22,19 +22,20 @@
  * Tests: tests/world/test_way.c
  */
 #define WAY_LOOK_MS 30000
-#define WAY_VIP_MS 300000 /* for a VIP that has what it needs, which rarely changes */
+#define WAY_VIP_MS 300000 /* interval for a VIP that has what it needs, which rarely changes */
 #define WAY_HOLD_MS 90000
 
 struct way_looks;
 
-/* Creates the module. changed() is called when the known state of the tenant's path has changed, or
- * when the result of way_looks_hold() may have changed. */
+/* Creates the module. changed() is called when the known state of the tenant's network path has
+ * changed, or when the result of way_looks_hold() may have changed. */
 struct way_looks *way_looks_new(struct context *c, const struct drivers *ds,
 				void (*changed)(const char *tenant, void *arg), void *arg);
 /* Frees the module. Call after drivers_free(). */
 void way_looks_free(struct way_looks *w);
-/* Schedules a check of the tenant's path if its state is not known; tenant NULL: of all tenants.
- * Call when the VirtualCluster has changed or is gone. */
+/* Schedules a check of the network path from the tenant's machines to its API server if the state
+ * of this path is not known; tenant NULL: of all tenants. Call when the VirtualCluster has changed
+ * or was deleted. */
 void way_looks_kick(struct way_looks *w, const char *tenant);
 /* True if vc must keep drover's finalizer because its load balancer may exist. gone: true if vc is
  * being deleted and has no other reason to keep the finalizer; the call then starts or continues
