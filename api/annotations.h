@@ -28,17 +28,17 @@
  * reason. A Drain with then: Quarantine sets the annotation when its machine is free. */
 #define REQUEST_QUARANTINE "drover.dev/quarantine"
 /* On a NodePool or Provider: asks drover to close the circuit breaker (claims/stop_line.h) and to
- * make new claims again, because the cause is gone or the breaker opened for the wrong reason. The
- * value is a time in RFC 3339; failures before it do not count.
+ * make new claims again, because the cause of the failures is gone or the breaker opened for the
+ * wrong reason. The value is a time in RFC 3339; failures before this time do not count.
  *
  * On a VirtualCluster: the operator accepts that Nodes which the tenant's API server no longer
- * lists are gone (tenant/tenant.c). The value is a time in RFC 3339; it accepts a loss of Nodes
- * that drover first saw before that time. */
+ * lists are gone (tenant/tenant.c). The value is a time in RFC 3339; the operator accepts a loss of
+ * Nodes that drover first saw before this time. */
 #define REQUEST_RESUME "drover.dev/resume"
 
 /* --- values of status.leave.reason: why a machine leaves its tenant --------------------------- */
 
-/* The NodeClaim was deleted, also because its pool or tenant was. */
+/* The NodeClaim was deleted, or its pool or tenant was deleted. */
 #define LEAVE_CLAIM_DELETED "ClaimDeleted"
 /* A Drain object requests it (controller/drain/drains.h). */
 #define LEAVE_DRAIN "Drain"
@@ -50,7 +50,8 @@
 #define LEAVE_DRIFTED "Drifted"
 /* The claim is older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
-/* The cloud is about to end the instance: it sent a notice, or the reservation ends. */
+/* The cloud is about to end the instance: the cloud sent an interruption notice, or the instance's
+ * reservation ends. */
 #define LEAVE_INTERRUPTED "Interrupted"
 /* A tenant with precedence waits for a machine, and the pool allows reclaiming
  * (planner/reclaim.h). */
@@ -70,7 +71,7 @@
  * (controller/tenant/pod_workload.h). */
 #define BURST_WORKLOAD "drover.dev/workload"
 #define CHECKPOINT_WANTED "drover.dev/checkpoint"
-/* set by drover: time of its request, in RFC 3339 */
+/* set by drover: time at which drover requested the checkpoint, in RFC 3339 */
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested"
 #define CHECKPOINT_DONE "drover.dev/checkpoint-done"
 
@@ -115,12 +116,13 @@
 /* --- on NodeClaims ---------------------------------------------------------------------------- */
 
 /* Set by drover on claims that it makes for waiting pods; the value is the number of these pods.
- * drover withdraws such a claim if none of the pods waits any more and nothing has been written to
- * its machine (controller/claims/unwanted.h). A claim without the annotation was made by a user. */
+ * drover deletes such a claim if none of the pods waits any more and nothing has been written to
+ * the claim's machine (controller/claims/unwanted.h). A claim without the annotation was made by a
+ * user. */
 #define CLAIM_FOR_PODS "drover.dev/for-pods"
 
 /* Set by drover on a claim that replaces another claim. The value is the name of the replaced
- * claim, which is given back once the new claim is Ready (controller/claims/stand_ins.h). */
+ * claim, which drover deletes once the new claim is Ready (controller/claims/stand_ins.h). */
 #define CLAIM_REPLACES "drover.dev/replaces"
 
 /* --- finalizers ------------------------------------------------------------------------------- */

@@ -25,15 +25,16 @@ struct burst_ledger_spec {
 	struct burst_ledger_reset *reset;
 };
 struct burst_ledger_row {
-	/* Wall ms of the launch decision, or start of the period in which the cost exceeded the
-	 * decided amount. In a row that sums several launches: the latest of these times. */
+	/* Wall ms of the launch decision. If the cost exceeded the decided amount, the row for the
+	 * excess has the start of the period in which it did. A row that sums several launches has
+	 * the latest of these times. */
 	int64_t time;
 	/* UID of the NodeClaim as long as the claim may exist; NULL in a row that sums several
 	 * launches */
 	const char *claim;
 	/* UID of the BurstPolicy; NULL in a row that sums launches of several policies */
 	const char *policy;
-	/* In a row that sums launches of several tenants, tenant is "" and work is NULL. */
+	/* tenant is "" and work is NULL in a row that sums launches of several tenants */
 	const char *tenant, *work, *provider;
 	const char *currency, *amount;
 };

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include "api/common.h"
 
-/* BURST_POLICY_DECISIONS: highest number of entries in status.decisions. BURST_POLICY_SPENDS:
- * highest number of entries in status.spend. */
+/* BURST_POLICY_DECISIONS, BURST_POLICY_SPENDS: maximum number of entries in status.decisions and in
+ * status.spend. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
 
@@ -29,7 +29,8 @@ extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
 extern const char *const burst_policy_interconnect_names[];
 
-/* Lowest and highest accepted value, both included. 0 means no bound, but only in gang_size. */
+/* Lowest and highest accepted value, both included. In gang_size, 0 means no bound; in other
+ * ranges, 0 is an ordinary bound. */
 struct burst_policy_range {
 	int64_t min, max;
 };
@@ -150,7 +151,7 @@ struct burst_policy_spec {
 		struct {
 			bool checkpointable;
 		} spot_needs;
-		/* highest number of interruptions after which work still gets spot capacity; -1: no
+		/* maximum number of interruptions with which work still gets spot capacity; -1: no
 		 * limit */
 		int64_t max_restarts;
 	} runtime;
@@ -165,7 +166,7 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
-	/* when an instance ends; NULL: as the NodePool defines */
+	/* when an instance is ended; NULL: as the NodePool specifies */
 	struct burst_policy_scale_back *scale_back;
 };
 struct burst_policy_decision {

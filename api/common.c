@@ -53,7 +53,8 @@ bool object_is_http(const char *s)
 	return object_is_https(s) || (str_starts(s, "http://") && is_url(s));
 }
 
-/* True if s is a host with an optional port and path, without user, query and fragment. */
+/* True if s is the part of a URL after "://": a host with an optional port and path, without user,
+ * query and fragment. */
 static bool is_place(const char *s)
 {
 	size_t n = strcspn(s, "/?#@");
@@ -148,8 +149,8 @@ static const struct field owner_fields[] = {
 	FIELDS_END,
 };
 
-/* Used for decoding only and not part of a CRD schema, because the API server defines metadata.
- * Bounds are at least those of the API server. */
+/* Used for decoding only and not part of a CRD schema, because the API server defines metadata. The
+ * length limits are at least those of the API server, so that no valid object is refused. */
 const struct field object_meta_fields[] = {
 	FIELD(object_meta, name, "name", FIELD_STR, .required = true, .max_len = 253),
 	FIELD(object_meta, namespace, "namespace", FIELD_STR, .max_len = 63),
@@ -247,8 +248,8 @@ const struct field object_taint_fields[] = {
 		SPACE SCHEDULE_FIELD("0*([1-9]|[12][0-9]|3[01])") SPACE                            \
 		SCHEDULE_FIELD(SCHEDULE_MONTHS)                                                    \
 	SPACE SCHEDULE_FIELD(SCHEDULE_WEEKDAYS) "[[:space:]]*)$"
-/* SCHEDULE_NEVER(days_, months_): pattern of a schedule that never comes, because none of its
- * months has such a day, such as 30 February. */
+/* SCHEDULE_NEVER(days_, months_): pattern of a schedule that never occurs, because none of its
+ * months has one of its days, such as 30 February. */
 #define SCHEDULE_LIST(value_) value_ "(," value_ ")*"
 #define SCHEDULE_NEVER(days_, months_)                                                             \
 	"^[[:space:]]*[^[:space:]]+" SPACE "[^[:space:]]+" SPACE SCHEDULE_LIST(days_)              \

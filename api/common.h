@@ -103,7 +103,7 @@ struct object_label_selector {
 	struct object_requirements match_expressions;
 };
 /* Checks that each requirement of s has values if its operator needs them, and no values otherwise.
- * -1: *e names the field below path. s may be NULL. */
+ * -1: *e names the field; path: path of the selector, for that name. s may be NULL. */
 int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
 /* Converts a label selector to the form that base/data/selector.h matches. NULL and an empty
  * selector ({}) match everything. */
@@ -123,8 +123,8 @@ struct object_image {
 	 * BCM installs */
 	const char *category, *software_image;
 };
-/* Checks that the members which belong together are set together (url and digest, or category). -1:
- * *e names the field below path. */
+/* Checks that url and digest are set together, that url or category is set, and that software_image
+ * is set only with category. -1: *e names the field; path: path of the image, for that name. */
 int object_image_check(const struct object_image *i, const char *path, struct err *e);
 struct object_kubelet {
 	int64_t max_pods;
@@ -156,8 +156,8 @@ struct object_checkpoint {
 /* Requirements for the last wipe of a machine before it may be used. */
 struct object_wipe_floor {
 	struct {
-		/* enum wipe_level: lowest accepted level for flash drives and for rotating drives,
-		 * WIPE_CLEAR or WIPE_PURGE */
+		/* enum wipe_level: lowest accepted level for flash drives (flash) and for rotating
+		 * drives (hdd); WIPE_CLEAR or WIPE_PURGE */
 		int flash, hdd;
 	} minimum_level;
 	/* enum wipe_trust: lowest accepted trust in the agent that wiped */
@@ -179,7 +179,7 @@ struct object_drives {
 	struct object_drive *v;
 	size_t n;
 };
-/* Numbers of storage controllers of one PCI ID. */
+/* Storage controllers of one PCI ID: how many have a driver and how many have none. */
 struct object_controller {
 	/* PCI vendor and device ID, such as "8086:a182" */
 	const char *id;

@@ -6,7 +6,8 @@
 
 /*
  * crd: prints the CustomResourceDefinitions and the reference page from the field tables of api/.
- * The printed texts are stored as deploy/crds/ and docs/reference.md; a test compares them.
+ * The printed texts are stored as deploy/crds/ and docs/reference.md; a test checks that the stored
+ * texts are current.
  */
 void crd_write(const struct object_kind *k, struct buf *out);
 /* Prints the CustomResourceDefinitions of all kinds as one YAML stream. */

@@ -44,7 +44,8 @@ struct drain_status {
 	/* enum drain_phase */
 	int phase;
 	int64_t start_time, completion_time;
-	/* the machines; determined once, when the drain starts */
+	/* the machines of the Drain with their progress; the list is determined once, when the
+	 * drain starts */
 	struct {
 		struct drain_target *v;
 		size_t n;

@@ -51,8 +51,8 @@ struct object_kind {
 	const struct field *fields;
 	size_t size;
 	bool has_status;
-	/* columns of `kubectl get`, ended by an entry with name NULL; the column Age is added to
-	 * them */
+	/* columns of `kubectl get`, ended by an entry with name NULL; the column Age is added after
+	 * these */
 	const struct object_column *columns;
 	/* CEL rules for the whole object; NULL: none */
 	const struct field_rule *rules;
@@ -77,13 +77,13 @@ extern const struct object_kind object_kinds[OBJECT_KINDS];
 const struct object_kind *object_kind_find(const char *name);
 
 /* Decodes j into a new struct of k->size bytes in the arena. -1: *e names the field, the value and
- * the allowed values. After an error *out still holds the metadata, so that the caller can write a
- * condition; *out is NULL if even the metadata could not be decoded. */
+ * the allowed values; *out still holds the metadata, so that the caller can write a condition, or
+ * is NULL if the metadata could not be decoded either. */
 int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out,
 		  struct err *e) __attribute__((warn_unused_result));
-/* Checks the rules that involve several fields (k->check). API servers check most of them by CEL;
- * the check in C also covers API servers without CEL and objects older than a rule. old may be
- * NULL. -1: *e names the field. */
+/* Checks the rules that involve several fields (k->check). API servers check most of these rules by
+ * CEL. The check in C also covers API servers without CEL, and objects that are older than a rule.
+ * old may be NULL. -1: *e names the field. */
 int object_check(const struct object_kind *k, const void *object, const void *old, struct err *e)
 	__attribute__((warn_unused_result));
 /* Returns the metadata of an object of any kind. */

@@ -651,8 +651,8 @@ int machine_check(const void *object, const void *old, struct err *e)
 
 	if (object_name_check(&m->meta, 63, e) < 0)
 		return -1;
-	/* An owned machine must not become elastic, because an elastic machine is never proved off,
-	 * isolated or wiped. */
+	/* An owned machine must not become elastic, because drover never proves an elastic machine
+	 * off, isolated or wiped. */
 	if (s->elastic && (s->bmc || s->identity || s->node))
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.elastic: must not be set together with bmc, identity or node");

@@ -7,8 +7,8 @@
 #include "wipe/evidence.h"
 
 /*
- * machine: the kind Machine: one physical server, virtual machine or cloud instance. It has its
- * BMC, identity and inventory, its state, its lock (status.claimRef) and its journal
+ * machine: the kind Machine: one physical server, virtual machine or cloud instance. The object has
+ * the machine's BMC, identity and inventory, its state, its lock (status.claimRef) and its journal
  * (status.operation). Field tables and checks: api/machine.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
@@ -21,7 +21,7 @@ enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APP
 struct machine_bmc_trust {
 	const char *address;
 	struct object_tls tls;
-	/* name of the Secret with that password */
+	/* name of the Secret with the password for the BMC */
 	const char *credentials;
 	/* digest of the CA certificate in tls.ca_secret_ref; NULL: no CA */
 	const char *ca_digest;
@@ -63,9 +63,9 @@ struct machine_spec {
 	/* enum machine_policy */
 	int management_policy;
 	struct machine_approval *approval;
-	/* drives that an inspection expects */
+	/* drives that drover expects to find in an inspection of the machine */
 	struct object_drives drives;
-	/* storage controllers that an inspection expects */
+	/* storage controllers that drover expects to find in an inspection of the machine */
 	struct object_controllers controllers;
 	/* IDs of drives (machine_unseen.id) that the BMC lists and the agent does not see, which
 	 * the operator has accounted for */
@@ -111,8 +111,8 @@ struct machine_probe {
 	/* ID of the agent's order, or UID of the claim whose Node reported the result */
 	const char *order;
 	int64_t time;
-	/* why the probe does not prove the segment; NULL: every address answered, or was silent, as
-	 * expected */
+	/* why the probe does not prove the segment; NULL: each probed address that should answer
+	 * answered, and each that should not was silent */
 	const char *message;
 	/* address of another segment that answered although it must not; NULL: none */
 	const char *leak;
@@ -173,12 +173,12 @@ struct machine_failure {
 	 * (controller/rules/promise.h) */
 	const char *template_;
 };
-/* Why a serving machine leaves its tenant, and what happens after the wipe. Set until the machine
- * is free, quarantined or retired (steps/leave_reason.h). */
+/* Why a serving machine leaves its tenant, and what happens after the wipe. Present until the
+ * machine is free, quarantined or retired (steps/leave_reason.h). */
 struct machine_leave {
 	/* one of LEAVE_* (api/annotations.h) */
 	const char *reason;
-	/* name of the Drain that requested it; NULL: none */
+	/* name of the Drain that requested that the machine leaves; NULL: none */
 	const char *drain;
 	/* enum drain_then: what happens to the machine after the wipe */
 	int then;
@@ -186,20 +186,21 @@ struct machine_leave {
 	const char *then_by;
 	/* wall ms after which drover no longer waits for pods; 0: no limit */
 	int64_t deadline;
-	/* name of the Drain at whose deadline drover escalates; NULL: deadline comes from the Drain
-	 * in `drain`, or from the claim */
+	/* name of the Drain whose deadline is in `deadline` and at which drover escalates; NULL:
+	 * the deadline comes from the Drain in `drain`, or from the claim */
 	const char *deadline_by;
 	int64_t pods_left;
 	/* what prevents a pod from leaving, such as "pdb team-x/web" or "checkpoint ns/pod"; NULL:
 	 * nothing */
 	const char *blocked_by;
 };
-/* Set while the machine is held: no pods are placed on it, and it is not given back. */
+/* Present while the machine is held (kept empty by a Drain with then: Hold, or because an operator
+ * cordoned its Node): no pods are placed on it, and it is not given back. */
 struct machine_hold {
 	/* name of the Drain with then: Hold; NULL: an operator cordoned the Node */
 	const char *drain;
 	int64_t since;
-	/* pods that had not left when the hold began */
+	/* number of pods that had not left when the hold began */
 	int64_t pods_left;
 	/* what prevented the first of the remaining pods from leaving, as in
 	 * machine_leave.blocked_by */
@@ -293,11 +294,12 @@ struct machine_status {
 		const char *operation;
 		int64_t boot_number;
 	} last_wipe;
-	/* the attempt in progress; NULL: none */
+	/* wipe attempt in progress; NULL: none */
 	struct machine_attempt *wipe_attempt;
-	/* the instance; NULL: the machine is not elastic, or no launch was requested */
+	/* instance of an elastic machine; NULL: the machine is not elastic, or no launch was
+	 * requested */
 	struct machine_instance *instance;
-	/* the installation; NULL: none was requested */
+	/* installation by the Provider's manager; NULL: none was requested */
 	struct machine_install *install;
 	struct {
 		/* "On", "Off", "Changing" or "Unknown" */
@@ -305,11 +307,11 @@ struct machine_status {
 		int64_t observed_time;
 		/* operation for which an operator confirmed that the machine is off; NULL: none */
 		const char *confirmed_by;
-		/* operation in which the machine was heard on the network after the BMC had
-		 * reported Off; NULL: none */
+		/* operation in which the machine showed life after the BMC had reported Off (the
+		 * Lease of its Node was renewed, or its agent sent a message); NULL: none */
 		const char *doubted;
-		/* "OPERATION/BOOT/KEYS" of an agent boot, if the machine was observed off and was
-		 * then switched on for it; NULL: none */
+		/* "OPERATION/BOOT/KEYS" of an agent boot for which the machine was switched on
+		 * after it was observed off; NULL: none */
 		const char *agent_boot;
 		/* "OPERATION/BOOT" of an agent boot by HTTP for which the machine was switched on;
 		 * NULL: none, or the machine was observed off since */
@@ -324,10 +326,10 @@ struct machine_status {
 		struct machine_probe *probe;
 	} network;
 	struct {
-		/* fingerprint: certificate of the BMC, pinned at first use */
+		/* fingerprint: digest of the BMC's certificate, pinned at first use */
 		const char *session_uri, *secret_version, *refused_secret_version, *fingerprint;
-		/* "HTTPS": the BMC refused a boot medium over plain HTTP, so media are now served
-		 * over TLS */
+		/* "HTTPS": the BMC refused a boot medium over plain HTTP, so drover now serves boot
+		 * media to it over TLS; NULL: no such refusal */
 		const char *media_over;
 		/* digest of an HTTP boot URL that drover set and the BMC does not remove */
 		const char *kept_address;
@@ -342,8 +344,8 @@ struct machine_status {
 		const char *login;
 		/* smoothed response time of the BMC; 0: unknown */
 		int64_t latency_ms;
-		/* number of BMC requests in the machine's last cycle from free to free; 0:
-		 * unknown */
+		/* number of BMC requests in the machine's last cycle from state free to the next
+		 * state free; 0: unknown */
 		int64_t trip_calls;
 		/* why the BMC does not list its drives; NULL: it lists them, as far as is known */
 		struct machine_unlisted *drives_not_listed;

@@ -25,12 +25,12 @@ enum machine_class {
 
 struct machine_state_info {
 	const char *name;
-	/* bits of enum machine_class: classes whose machines pass through the state */
+	/* classes whose machines pass through the state: OR of enum machine_class */
 	unsigned classes;
 	/* seconds that a machine may stay in the state; 0: no limit */
 	int64_t limit_s;
 	enum machine_state on_limit;
-	/* set of possible next states: bit 1 << enum machine_state */
+	/* possible next states: bit 1 << S for each enum machine_state S */
 	uint32_t next;
 };
 extern const struct machine_state_info machine_state_info[MACHINE_STATES];

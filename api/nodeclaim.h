@@ -16,8 +16,8 @@ struct node_claim_gang {
 	const char *uid;
 	/* number of claims of the gang; 0: unknown */
 	int64_t size;
-	/* wall ms until which instances wait for the others of the gang; afterwards all are given
-	 * back; 0: no limit */
+	/* wall ms until which instances of the gang wait for the gang's other instances; afterwards
+	 * all are given back; 0: no limit */
 	int64_t hold_until;
 };
 /* The decision of a BurstPolicy that the claim carries out: drover launches exactly this offer, at
@@ -33,9 +33,10 @@ struct node_claim_burst {
 	const char *region, *zone;
 	/* index into burst_policy_market_names */
 	int market;
-	/* price: of one instance for one hour, on which the decision is based */
+	/* price: decimal text, price of one instance for one hour on which the decision is based */
 	const char *price, *currency;
-	/* price of one hour that the Provider itself reported at the decision; NULL: none */
+	/* price of one instance for one hour that the Provider itself reported at the decision;
+	 * NULL: none */
 	const char *offered;
 	/* highest possible cost of the launch, which counts against the budgets */
 	const char *committed;
@@ -78,8 +79,8 @@ struct node_claim_status {
 	struct {
 		int64_t p50, p90;
 	} eta;
-	/* types: Launched Registered Initialized Ready Drained VolumesDetached PoweredOff
-	 * Isolated */
+	/* types of conditions: Launched Registered Initialized Ready Drifted Drained
+	 * VolumesDetached PoweredOff Isolated */
 	struct conditions conditions;
 };
 struct node_claim {

@@ -45,14 +45,14 @@ struct node_pool_template {
 	struct node_pool_template_spec spec;
 };
 struct node_pool_budget {
-	/* how many nodes may leave at one time: a count such as "3", or a percentage such as
-	 * "10%" */
+	/* maximum number of nodes that may leave at one time: a count such as "3", or a percentage
+	 * such as "10%" */
 	const char *nodes;
 	/* leave reasons to which the budget applies, such as Underutilized, Empty or Drifted;
 	 * empty: all */
 	struct strings reasons;
-	/* cron expression in UTC at which the budget begins to apply for `duration`; NULL: it
-	 * always applies */
+	/* cron expression (UTC) of the times at which the budget begins to apply, each time for
+	 * `duration`; NULL: the budget always applies */
 	const char *schedule;
 	int64_t duration;
 };
@@ -76,10 +76,11 @@ struct node_pool_disruption {
 	} budgets;
 };
 struct node_pool_spec {
-	/* VirtualClusters that the pool serves; {} (empty): all */
+	/* VirtualClusters that the pool serves; an empty selector ({}): all */
 	struct object_label_selector virtual_cluster_selector;
 	int64_t weight;
-	/* highest total of "nodes" and of any resource in the pool */
+	/* maximum total of each resource in the pool; the resource "nodes" is the number of
+	 * nodes */
 	struct resources limits;
 	bool paused;
 	struct node_pool_template template_;

@@ -126,8 +126,8 @@ static const struct field_rule network_rules[] = {
 	{NULL, NULL},
 };
 
-/* Networks of callers, as ADDRESS/PREFIX. check_networks() also checks that no bit beyond the
- * prefix is set. */
+/* Networks from which callers are accepted, as ADDRESS/PREFIX. check_networks() also checks that no
+ * bit beyond the prefix is set. */
 #define AS_NETWORKS                                                                                \
 	.max_items = 32, .max_len = 48, .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$",                  \
 	.valid = object_is_network, .want = "a network such as 10.1.0.0/24"
@@ -571,8 +571,9 @@ static int check_networks(const struct strings *s, const char *field, struct err
 	return 0;
 }
 
-/* Checks that the names of drover's segments do not begin like those of tenants' server clusters
- * (PREFIX-), so that neither can be mistaken for the other. */
+/* Checks that the names of drover's own segments (quarantine, provisioning) do not begin with
+ * "PREFIX-" as the names of tenants' server clusters do, so that neither can be mistaken for the
+ * other. */
 static int check_netris(const struct provider_object_network *n, struct err *e)
 {
 	const char *const names[] = {n->segments.quarantine, n->segments.provisioning};

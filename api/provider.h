@@ -49,7 +49,8 @@ struct provider_object_network {
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
-	/* addresses that machines probe: each answers only machines in that segment */
+	/* addresses that machines probe; each address answers only to machines in the segment for
+	 * which it is listed */
 	struct {
 		struct strings quarantine, provisioning;
 	} probe;
@@ -90,8 +91,8 @@ struct provider_object_instance_type {
 		int64_t min_bytes, max_bytes;
 	} root_device;
 	int64_t minimum_off_time;
-	/* expected 90th percentiles in ms until a machine serves, and until it is free again; set
-	 * by the operator; 0: not set */
+	/* expected times in ms, as 90th percentiles, until a machine serves and until it is free
+	 * again; set by the operator; 0: not set */
 	struct {
 		int64_t serving, free;
 	} expected;
@@ -105,8 +106,8 @@ struct provider_object_instance_type {
 	int64_t efa_interfaces;
 };
 struct provider_object_wipe {
-	/* lowest accepted wipe; its members are encoded directly in spec.wipe (minimumLevel,
-	 * minimumTrust, mustCover) */
+	/* lowest accepted wipe; the members of `floor` are encoded directly in spec.wipe
+	 * (minimumLevel, minimumTrust, mustCover) */
 	struct object_wipe_floor floor;
 	int64_t deadline;
 };
@@ -138,7 +139,7 @@ struct provider_object_libvirt {
 struct provider_object_zone {
 	const char *region, *zone, *subnet;
 	struct strings security_groups;
-	/* AMI ID for this zone; NULL: that of the Provider (ec2.image) */
+	/* AMI ID for this zone; NULL: the AMI of the Provider (ec2.image) */
 	const char *image;
 };
 struct provider_object_volume {

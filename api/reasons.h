@@ -22,7 +22,7 @@ struct reason_info {
 /* Texts of all reasons, indexed by enum reason; those of REASON_NONE are empty. */
 extern const struct reason_info reason_info[REASONS];
 
-/* Returns the name of r as status has it; NULL for REASON_NONE. */
+/* Returns the name of r as it is written to status; NULL for REASON_NONE. */
 const char *reason_name(enum reason r);
 /* Returns the reason with this name; REASON_NONE if name is NULL, empty or unknown. */
 enum reason reason_find(const char *name);

@@ -100,7 +100,7 @@ extern const struct field_rule object_requirement_rules[], object_tls_rules[],
 	object_schedule_rules[], provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
 
-/* Field tables and columns of the whole object, by kind. */
+/* Field tables and kubectl columns of each kind, for the whole object. */
 extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
 	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
 	burst_policy_fields[], burst_ledger_fields[];

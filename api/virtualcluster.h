@@ -21,8 +21,8 @@ struct virtual_cluster_debt {
 struct virtual_cluster_usage {
 	int64_t gpu_seconds, time;
 };
-/* Phases by which machine time is billed: until the node serves (ALLOCATED), serving (READY),
- * leaving (DRAINING), and until the machine is wiped (WIPING). */
+/* Phases by which machine time is billed: ALLOCATED until the node serves, READY while it serves,
+ * DRAINING while it leaves, WIPING until the machine is wiped. */
 enum virtual_cluster_phase { PHASE_ALLOCATED, PHASE_READY, PHASE_DRAINING, PHASE_WIPING };
 extern const char *const virtual_cluster_phase_names[];
 /* Machine time of one month (UTC) with the same pool, instance type, phase and price. It also has
@@ -37,10 +37,11 @@ struct virtual_cluster_charge {
 	const char *price_per_hour, *currency;
 	/* GPUs of one machine */
 	int64_t gpus;
-	/* machine time of all these machines, in seconds, up to virtual_cluster_cost.time */
+	/* total machine time of the machines with this pool, type, phase and price, in seconds, up
+	 * to virtual_cluster_cost.time */
 	int64_t seconds;
-	/* number of machines whose time is still running: readers add their time since
-	 * virtual_cluster_cost.time */
+	/* number of these machines whose time is still running; readers add the time since
+	 * virtual_cluster_cost.time for each */
 	int64_t machines;
 };
 struct virtual_cluster_charges {
@@ -102,15 +103,15 @@ struct virtual_cluster_way {
 	const char *provider;
 };
 /* virtual_cluster_waiting is a waiting pod, according to the latest plan.
- * VIRTUAL_CLUSTER_WAITING_MAX: most waiting pods in status. */
-#define VIRTUAL_CLUSTER_POD_MAX 317 /* longest NAMESPACE/NAME in bytes */
+ * VIRTUAL_CLUSTER_WAITING_MAX: maximum number of waiting pods in status. */
+#define VIRTUAL_CLUSTER_POD_MAX 317 /* maximum length of NAMESPACE/NAME in bytes */
 #define VIRTUAL_CLUSTER_MESSAGE_MAX 1024
 #define VIRTUAL_CLUSTER_WAITING_MAX 64
 struct virtual_cluster_waiting {
 	/* NAMESPACE/NAME */
 	const char *pod;
 	/* position in the queue of all tenants, counted from 1; 0: a machine is being prepared for
-	 * the pod, or none could run it */
+	 * the pod, or no machine could run the pod */
 	int64_t place;
 	/* reason and message of the pod's last event */
 	const char *reason, *message;
@@ -140,7 +141,8 @@ struct virtual_cluster_spec {
 	int64_t weight, priority;
 	struct {
 		const char *segment;
-		/* addresses that machines probe: each answers only machines in the segment */
+		/* addresses that machines probe; each address answers only to machines in the
+		 * tenant's segment */
 		struct strings probe;
 		/* enum virtual_cluster_proof: lowest proof of isolation with which a machine may
 		 * serve */
@@ -161,16 +163,17 @@ struct virtual_cluster_status {
 	const char *asleep_object;
 	struct resources allocated;
 	struct virtual_cluster_usage *usage;
-	/* cost of the tenant's machines; NULL: it never had one */
+	/* cost of the tenant's machines; NULL: the tenant never had a machine */
 	struct virtual_cluster_cost *cost;
 	struct virtual_cluster_way *api_server;
-	/* the first waiting pods of the queue */
+	/* the first waiting pods of the queue, at most VIRTUAL_CLUSTER_WAITING_MAX */
 	struct virtual_cluster_waits waiting;
 	struct {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
-	/* types: KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay Asleep */
+	/* types of conditions: KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay
+	 * Asleep WithinBudget */
 	struct conditions conditions;
 };
 struct virtual_cluster {

@@ -13,8 +13,8 @@
  */
 
 struct wipe_record_spec {
-	/* the evidence; its members are encoded directly in spec: spec.machine, spec.tenancy,
-	 * ... */
+	/* the evidence; its members are encoded directly in spec, as spec.machine, spec.tenancy and
+	 * so on */
 	struct evidence evidence;
 	/* the signed evidence as a DSSE envelope. It is authoritative: the members of `evidence`
 	 * are a copy for reading. */
