@@ -4,8 +4,8 @@
 #include "api/kinds.h"
 
 /*
- * answer: helpers that write the members of an explanation, the JSON object of cli/explain.h
- * ("answer"). Unknown and empty values are left out.
+ * answer: helpers that write the members of an explanation (variable `answer`), which is the JSON
+ * object that cli/explain.h describes. Unknown and empty values are left out.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 void answer_put(json_t *o, const char *key, const char *text);
@@ -22,7 +22,7 @@ const char *answer_ready(const struct conditions *cs);
  * same text. Every %s in format is replaced by name. */
 void answer_help(json_t *o, const char *format, const char *name);
 /* Adds to `helps` what the operator can do about reason, from api/reasons.def. Adds nothing for an
- * unknown reason. name: of the machine. */
+ * unknown reason. name: name of the machine. */
 void answer_help_with(json_t *o, const char *reason, const char *name);
 void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name);
 /* If condition Valid is False, adds to `helps` how to correct the invalid spec of the object. */

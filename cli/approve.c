@@ -24,7 +24,8 @@ static bool has_drive(const json_t *drives, const json_t *one)
 	return false;
 }
 
-/* Prints the drives that are in a but not in b, each after sign. Returns their number. */
+/* Prints the drives that are in a but not in b, each with sign before it. Returns the number of
+ * these drives. */
 static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 {
 	static const char *const members[][2] = {
@@ -124,8 +125,8 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 }
 
 /* Sets spec.drives to the drives of the last inspection, and spec.unseenDrives to the drives that
- * only the BMC lists. Returns 0. Otherwise the operator did not confirm, or nothing is known; the
- * cause was printed, and the caller must write nothing. */
+ * only the BMC lists. Returns 0. Otherwise the operator did not confirm, or the machine was not
+ * inspected yet; the function has printed which, and the caller must write nothing. */
 static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;
@@ -201,8 +202,8 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
-/* Prints one line about a BMC after sign: address, how its certificate is verified, and login.
- * login: name of the Secret with the password; NULL: unknown. */
+/* Prints one line about a BMC, with sign before it: address, how drover verifies its certificate,
+ * and login. login: name of the Secret with the password; NULL: unknown. */
 static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login, char sign)
 {
 	const json_t *tls = json_object_get(bmc, "tls");
@@ -217,8 +218,9 @@ static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login,
 		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
 }
 
-/* Returns the name of the Secret with the BMC password: that of the machine, else that of its
- * Provider, as drover does. NULL with *e: neither is set, or the Provider cannot be read. */
+/* Returns the name of the Secret with the BMC password: the machine's own Secret, else that of
+ * its Provider, as the controller does. NULL with *e: neither is set, or the Provider cannot be
+ * read. */
 static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
 {
 	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),

@@ -237,8 +237,8 @@ static int check_drives(const struct evidence *ev, struct err *e)
 			return err_set(e, ERR_DENIED, 0,
 				       "spec.devices[%zu].level: %s, but data was found", i,
 				       wipe_level_names[d->level]);
-		/* Checked only if the wipe succeeded: in a failed wipe, a drive need not have been
-		 * verified. */
+		/* Check this only if the wipe succeeded: in a failed wipe, a drive need not have
+		 * been verified. */
 		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
 		    evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "spec.devices[%zu].level: %s", i,
@@ -266,8 +266,8 @@ static int check_drives(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Checks that name, labels and shown fields of the object are those that were signed. -1: *e names
- * the difference. */
+/* Checks that the name, the labels and the spec of the object equal the signed evidence. -1: *e
+ * names the difference. */
 static int check_object(const struct item *it, struct arena *a, struct err *e)
 {
 	const json_t *o = it->object;
@@ -328,7 +328,7 @@ static void check(struct audit *a, struct item *it)
 	struct evidence *ev = &it->ev;
 	uint8_t d[CRYPTO_SHA256];
 
-	/* Use the unsigned values of the object as long as the envelope is not open. */
+	/* Until the envelope is opened, report the unsigned values of the object. */
 	r->record = json_str_at(it->object, "metadata", "name");
 	r->machine = json_str_at(it->object, "spec", "machine", "name");
 	r->chain = AUDIT_NOT_GIVEN;
@@ -386,8 +386,8 @@ static bool follows(const struct evidence *next, const struct evidence *prev)
 		       : prev->tenancy < next->tenancy;
 }
 
-/* Checks that a record names its predecessor, and sets its chain. before: the record of the machine
- * that is sorted before it; NULL: none. */
+/* Checks that a record names its predecessor, and sets it->row.chain. before: the record that
+ * precedes this one in the order of the machine's records; NULL: none. */
 static void link_item(const struct audit *a, struct item *it, const struct item *before)
 {
 	const char *name = it->ev.previous.name, *digest = it->ev.previous.digest;

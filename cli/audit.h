@@ -11,8 +11,8 @@
  * audit: verifies wipe records with nothing but the public keys of drover, which countersigns each
  * record. Used by `drover wipe verify` and tests. Needs no clock, network or controller.
  *
- * A record is good if its signatures are valid, its shown fields are those that were signed, its
- * verdict follows from the drives, and it names the previous record of its machine.
+ * A record is good if its signatures are valid, the fields of its object equal those in the signed
+ * evidence, its verdict follows from the drives, and it names the previous record of its machine.
  */
 struct audit;
 

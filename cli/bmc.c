@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "providers/bmc_check.h"
 
-#define FILE_BYTES (1 << 18) /* largest file in bytes; enough for a CA bundle */
+#define FILE_BYTES (1 << 18) /* maximum size of a file in bytes; enough for a CA bundle */
 
 struct probe {
 	struct cli_client *c;
@@ -278,7 +278,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'u':
 		q->probe.user = arg;
 		return 0;
-	case PASSWORD: /* refused, because everyone who can list processes sees the command line */
+	/* refused, because every user who can list processes sees the command line */
+	case PASSWORD:
 		argp_error(st, "a password on the command line is visible to other users; use "
 			       "--password-file");
 		return 0;

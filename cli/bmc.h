@@ -9,8 +9,8 @@
  * Tests: tests/unit/cli/test_bmc.c, tests/contract/test_bmc_check.c
  */
 struct cli_bmc_probe {
-	/* URL of a BMC, or name of a Machine: then address, login and certificate are those of its
-	 * BMC */
+	/* URL of a BMC, or name of a Machine. For a Machine, the address, login and certificate of
+	 * its BMC are used. */
 	const char *what;
 	/* login and certificate of the BMC; set only if `what` is a URL */
 	const char *user, *password_file, *ca_file, *fingerprint;

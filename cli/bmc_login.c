@@ -25,8 +25,8 @@ int cli_bmc_read(struct cli_client *c, struct arena *a, const char *machine, str
 	return out->p ? 0 : -1;
 }
 
-/* Returns the decoded value of a key of a Secret, owned by the caller; NULL with *e. name: of the
- * Secret, for the error. */
+/* Returns the decoded value of a key of a Secret, owned by the caller; NULL with *e. name: name of
+ * the Secret, for the error. */
 static struct secret *value_of(const json_t *secret, const char *name, const char *key,
 			       struct err *e)
 {

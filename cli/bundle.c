@@ -24,15 +24,15 @@
 #include "cli/verbs.h"
 
 enum {
-	/* Size in bytes after which a new file begins. */
+	/* Size in bytes at which the next file of a list begins. */
 	PART = 1 << 20,
-	/* Largest size of one object, in bytes. */
+	/* Maximum size of one object, in bytes. */
 	PART_MAX = 16 << 20,
-	/* Most files of one kind. */
+	/* Maximum number of files of one kind. */
 	PARTS = 256,
-	/* Most containers whose logs are added. */
+	/* Maximum number of containers whose logs are added. */
 	PODS = 16,
-	/* Last lines of each container's log. */
+	/* Number of lines that are added from the end of each container's log. */
 	LOG_LINES = 2000,
 	TEXT_MAX = 64 << 20,
 };
@@ -44,9 +44,9 @@ struct bundle {
 	struct arena *a;
 	/* one line for each object or file that could not be read, and why */
 	struct buf missing;
-	/* state of the list that is being read: its folder in the archive, the file that is not yet
-	 * full, the number of full files and of objects left out, and which objects to add (NULL:
-	 * all) */
+	/* State of the list that is being read. folder: its folder in the archive; part: content of
+	 * the file that is not full yet; parts: number of full files; left_out: number of objects
+	 * left out; wanted: true for objects to add (NULL: all). */
 	const char *folder;
 	struct buf part;
 	unsigned parts;

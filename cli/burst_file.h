@@ -6,8 +6,9 @@
 
 /*
  * burst_file: reads the input of `drover burst plan` from files: BurstPolicy objects and one
- * BurstState. A BurstState (drover.dev/v1alpha1) exists only in files; it has the time, the waiting
- * work, the offers of clouds, failures and earlier launches. Unknown members are errors.
+ * BurstState. A BurstState (drover.dev/v1alpha1) exists only in files, not in the API. It contains
+ * the time, the waiting work, the offers of clouds, failures and earlier launches. Unknown members
+ * are errors.
  * Tests: tests/unit/cli/test_burst.c
  */
 

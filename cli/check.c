@@ -93,10 +93,10 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Compares a part of a definition in this drover (ours) with that in the cluster (theirs). at: path
- * of the part. Every member of ours must be in theirs, except empty ones. `properties` must have
- * the same keys in both; other members that the server adds do not count. Returns the path of the
- * first difference; NULL: none. */
+/* Compares a part of a CustomResourceDefinition in this version of drover (ours) with that in the
+ * cluster (theirs). at: path of the part. Every member of ours must be in theirs, except empty
+ * members. `properties` must have the same keys in both; other members that the server adds are
+ * ignored. Returns the path of the first difference; NULL: none. */
 static const char *differs(const json_t *ours, const json_t *theirs, const char *at,
 			   struct arena *a)
 {

@@ -15,16 +15,18 @@
 #include "cli/stuck.h"
 
 #define INSTANCE_TYPE "node.kubernetes.io/instance-type"
-enum { SECRETS_MAX = 200 }; /* most Secrets that are checked, because more would take minutes */
+enum {
+	SECRETS_MAX = 200
+}; /* maximum number of Secrets that are checked, because more would take minutes */
 
 struct look {
 	struct check *k;
 	struct arena *a;
-	/* kind of the objects that are being listed */
+	/* kind of the objects that the API server is listing now */
 	enum object_kind_id kind;
 	int64_t now;
-	/* true: all objects of the kind were listed, so that an object which is not in the list
-	 * does not exist */
+	/* element true: all objects of this kind were listed, so that an object which is not in the
+	 * list does not exist */
 	bool listed[OBJECT_KINDS];
 	size_t seen;
 	/* name of a Provider -> {instance type: true} */
@@ -63,9 +65,9 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 			"refers to Provider %s, which does not exist", name);
 }
 
-/* Collects the references to Secrets and checks those to Providers in o, a part of the spec of
- * object `of`. References are recognised by the names that such members have in every kind.
- * Recursive; the JSON parser limits the depth. */
+/* Collects the references to Secrets, and checks the references to Providers, in o, a part of the
+ * spec of object `of`. A reference is recognised by the name of its member, which is the same in
+ * every kind. Recursive; the JSON parser limits the depth. */
 static void walk(struct look *l, const char *of, json_t *o)
 {
 	const char *key;
@@ -250,7 +252,8 @@ static void look_at(struct look *l, enum object_kind_id kind)
 		if (kind == OBJECT_MACHINE)
 			tell_machines(l);
 	} else if (e.kind != ERR_NOT_FOUND) {
-		/* a missing CustomResourceDefinition is reported by check_definitions() */
+		/* a missing CustomResourceDefinition needs no finding here, because
+		 * check_definitions() reports it */
 		findings_add(l->k->f, FINDING_UNKNOWN, object_kinds[kind].plural,
 			     "reading them needs the ClusterRole drover-view (deploy/rbac.yaml)",
 			     "%s", e.text);
@@ -277,8 +280,8 @@ static void check_tenants(struct look *l)
 
 /* --- Secrets ---------------------------------------------------------------------------------- */
 
-/* Checks that a Secret exists; reads only its metadata. of: the object that refers to it. missing,
- * mend: what the finding reports and how to fix it, if the Secret does not exist. */
+/* Checks that a Secret exists; reads only its metadata. of: the object that refers to the Secret.
+ * If the Secret does not exist, adds a finding: missing is its text, mend how to fix it. */
 static void check_secret(struct check *k, const char *ns, const char *name, const char *of,
 			 const char *missing, const char *mend)
 {

@@ -68,8 +68,8 @@ int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Asks the operator on the terminal to type yes; the caller has printed the question on standard
- * error. Returns 0 for yes. Otherwise returns 1 after printing that nothing was changed; without a
- * terminal, that --yes is required. */
+ * error. Returns 0 for yes. Otherwise returns 1 after printing that nothing was changed, and, if
+ * there is no terminal, that --yes is required. */
 int cli_confirm(const struct cli_client *c);
 
 /* Returns the object of this kind and name, owned by the caller; NULL with *e. */
@@ -115,10 +115,10 @@ struct secret *cli_decoded(const char *base64, struct err *e);
  * with this name. The caller owns the result; NULL with *e. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);
 
-/* Merges patch into an object, and prints text (what was done, for the operator) and the equivalent
- * kubectl command. Takes ownership of patch. Returns the exit status. If patch has a
- * metadata.resourceVersion, the API server refuses the patch if the object has changed; the printed
- * command omits it. */
+/* Merges patch into an object. Prints text (what was done, for the operator) and the equivalent
+ * kubectl command. Takes ownership of patch. Returns the exit status. With a
+ * metadata.resourceVersion in patch, the API server refuses the patch if the object has changed
+ * since; the printed command omits the resourceVersion. */
 int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,
 	      const char *text);
 /* Creates an object, and prints text (what was done, for the operator) and the equivalent kubectl

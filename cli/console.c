@@ -84,8 +84,8 @@ static const char *const *environment(struct arena *a)
 	return env;
 }
 
-/* Ends the session that uses the console now. An error of ipmitool is ignored, because there may be
- * no session. */
+/* Ends another user's session on the console, if there is one. An error of ipmitool is ignored,
+ * because usually there is no session. */
 static int end_session(const struct command *t, struct arena *a, struct err *e)
 {
 	pid_t pid;

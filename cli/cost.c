@@ -145,8 +145,8 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
-/* A bill that is being decoded; what: name of the bill for messages. on_unread() reports each part
- * that cannot be decoded on standard error; the exit status is then 1. */
+/* A bill that is being decoded. what: name of the bill, for messages. on_unread() reports each part
+ * of the bill that cannot be decoded on standard error, and sets the exit status to 1. */
 struct reading {
 	struct cost *w;
 	const char *what;
@@ -183,9 +183,9 @@ static void on_tenant(json_t *o, void *arg)
 }
 
 /* Adds the stored bills of deleted VirtualClusters. The controller stores a bill before it removes
- * the finalizer of the VirtualCluster. Call this after the existing VirtualClusters were read, so
- * that no bill is missed. The stored bill of an existing VirtualCluster is ignored, so that none
- * counts twice. */
+ * the VirtualCluster's finalizer, so the caller must have read the existing VirtualClusters before:
+ * then each bill is found in one of the two places. The stored bill of a VirtualCluster that exists
+ * is ignored, so that no bill counts twice. */
 static int add_kept(struct cost *w)
 {
 	for (int i = 0; i < KEPT_BILLS; i++) {

@@ -10,7 +10,7 @@
  * Tests: tests/unit/cli/test_cost.c
  */
 
-/* One charge (sum of machine time) of one tenant, computed up to cost_rows.now; uid: of its
+/* One charge (sum of machine time) of one tenant, up to cost_rows.now. uid: UID of the tenant's
  * VirtualCluster. */
 struct cost_row {
 	const char *tenant, *uid;
@@ -39,7 +39,8 @@ int cost_focus(const struct cost_rows *r, struct buf *out, size_t *left_out, str
 /* Returns all rows as JSON, owned by the caller; NULL with *e if a sum overflows. */
 json_t *cost_json(const struct cost_rows *r, struct err *e);
 /* Returns the price of the instance type t as OpenCost custom pricing, owned by the caller. The
- * GPUs of a machine carry its whole price. NULL with *e: t has no GPUs or no price. */
+ * whole price of a machine is divided among its GPUs; CPUs and memory cost nothing. NULL with *e: t
+ * has no GPUs or no price. */
 json_t *cost_opencost(const char *provider, const struct provider_object_instance_type *t,
 		      struct err *e);
 

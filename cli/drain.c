@@ -20,7 +20,8 @@
 #include "cli/verbs.h"
 #include "kube/cache.h"
 
-/* most machines that are shown on a terminal at one time; the others are only counted */
+/* maximum number of machines that are shown on a terminal at one time; the others are only
+ * counted */
 #define ROWS_MAX 20
 
 /* --- creating a Drain ------------------------------------------------------------------------- */

@@ -58,8 +58,8 @@ static void operation(json_t *o, const struct machine *m)
 
 	bool quarantined = s == MACHINE_QUARANTINED && m->status.quarantine;
 
-	/* Show no operation if the state has no time limit and no error: status.operation then
-	 * describes one that has ended. */
+	/* Add nothing about an operation that has ended: status.operation describes such an
+	 * operation if the state has no time limit and there is no error. */
 	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
 		return;
 	answer_put(o, "step", op->step);
@@ -78,8 +78,8 @@ static void operation(json_t *o, const struct machine *m)
 	answer_time(o, "nextTry", op->next_attempt);
 	if (!quarantined || !str_eq(op->last_error.reason, m->status.quarantine->reason))
 		answer_error(o, "lastError", op->last_error.reason, op->last_error.message,
-			     /* If both reasons are the same, the quarantine shows the error
-			      * already. */
+			     /* left out if the quarantine has the same reason, because it then
+			      * shows this error already */
 			     op->last_error.time);
 	if (op->deadline && info->limit_s) {
 		answer_time(o, "deadline", op->deadline);
@@ -152,7 +152,7 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 						 : "",
 					 asked && lv->drain ? lv->drain : ""),
 			    "");
-	/* not for a checkpoint, which has its own timeout */
+	/* not for a checkpoint, because a checkpoint has its own timeout */
 	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint "))
 		answer_help(o,
 			    arena_printf(

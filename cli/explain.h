@@ -24,18 +24,19 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 /* Returns the explanation of a pod, owned by the caller, from the VirtualCluster of its tenant.
  * Call explain_pod_claim() afterwards if the pod has a claim. */
 json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char *pod);
-/* True if n is the claim of the pod in answer. For a bound pod that is the claim of its Node.
- * Otherwise it is the claim on which the newest plan has placed the pod; if the plan does not list
- * the pod, a claim made for the pod that has not ended or failed. uid: of the pod, NULL: unknown.
- * node NULL: the pod is not bound. Call after explain_pod_now(). */
+/* True if n is the claim of the pod in answer. For a bound pod, this is the claim of its Node. For
+ * any other pod, it is the claim on which the newest plan has placed the pod; if the plan does not
+ * list the pod, it is a claim made for the pod that has not ended or failed. uid: UID of the pod;
+ * NULL: unknown. node: Node to which the pod is bound; NULL: not bound. Call after
+ * explain_pod_now(). */
 bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
 		     const char *node);
 /* Adds claim n to the answer for a pod. m: Machine of the claim; NULL: none, or not readable. now:
  * wall ms. */
 void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct machine *m,
 		       int64_t now);
-/* Adds to the answer for a machine, claim or tenant that the tenant vc is asleep, and what helps.
- * Adds nothing if the tenant is awake. m: the machine; may be NULL. */
+/* Adds to the answer for a machine, claim or tenant that the tenant vc is asleep, and what the
+ * operator can do. Adds nothing if the tenant is awake. m: the machine; may be NULL. */
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 /* Adds to the answer for machine m what its state means. In state leaving, also adds until when
  * drover waits for the tenant, unless the answer already has waitingFor. */
@@ -87,9 +88,9 @@ void explain_pod_seen(json_t *answer, const json_t *pod);
  * explain_pod_seen() first. */
 void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const char *ns,
 		     const char *pod);
-/* Adds an event on the pod to its answer, if drover sent the event and it is the newest so far. If
- * the answer has a current reason (from explain_pod_now()) that differs from the event's, the event
- * becomes member `history`; if it has no current reason, member `told`. */
+/* Adds an event on the pod to its answer, if drover sent the event and no event with a later time
+ * was added. If the answer has a current reason (from explain_pod_now()) that differs from the
+ * event's, the event becomes member `history`; if it has no current reason, member `told`. */
 void explain_pod_event(json_t *answer, const json_t *event);
 /* Adds to the answer for a pod where to find drover's events on it. Call if the events could not be
  * read. */

@@ -22,10 +22,10 @@ struct ask {
 	/* tenant: client for the API server of the pod's tenant; NULL: none */
 	struct kube_client *host, *tenant;
 	struct loop *loop;
-	/* owns the parts of the target and the decoded objects */
+	/* memory of the parts of the target and of the decoded objects */
 	struct arena *a;
-	/* name: of the object, or of the tenant if the target is a pod. ns, pod: NULL unless the
-	 * target is a pod. */
+	/* name: name of the object, or of the tenant if the target is a pod. ns, pod: namespace and
+	 * name of the pod; NULL unless the target is a pod. */
 	const char *name, *ns, *pod;
 	/* index in kinds[] of the kind that is being tried */
 	size_t asked;
@@ -34,7 +34,7 @@ struct ask {
 	/* claim: the claim that the target names, or the claim of the pod. served: the claim that
 	 * the machine serves. */
 	struct node_claim *claim, *served;
-	/* the machine that the target names, or that of the claim; NULL: none */
+	/* the machine that the target names, or the machine of `claim`; NULL: none */
 	struct machine *machine;
 	/* the Drain named in status.leave of machine; NULL: none, or not readable */
 	struct drain *drain;
@@ -415,8 +415,8 @@ static void ask_claims(struct ask *q)
 	(void)kube_list(q->host, &s);
 }
 
-/* Records in the answer why the Pod could not be read. Continues with what the host cluster
- * knows. */
+/* Records in the answer why the Pod could not be read. Continues with what the objects in the host
+ * cluster show. */
 static void pod_unknown(struct ask *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));

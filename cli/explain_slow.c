@@ -52,7 +52,7 @@ void explain_slow(json_t *answer, const struct machine *m, int64_t now)
 	    now - since < slow[s].after_s * 1000)
 		return;
 	if (op && (op->last_error.reason || (op->deadline && now > op->deadline)))
-		/* not added: the error is more precise, or the machine is already reported as
+		/* add nothing: the error is more precise, or the machine is already reported as
 		 * late */
 		return;
 	json_object_set_new(answer, "slow", json_true());

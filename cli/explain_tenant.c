@@ -57,8 +57,8 @@ static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
 		condition_get(&vc->status.conditions, TENANT_NODES_CONDITION);
 
 	if (!reachable ||
-	    /* Not shown for a reachable tenant, because drover then writes the time only now and
-	     * then. */
+	    /* Not shown for a reachable tenant: drover then updates the time only every few
+	     * minutes, so it would look old. */
 	    reachable->status != CONDITION_TRUE)
 		answer_time(o, "lastContact", vc->status.last_contact_time);
 	answer_time(o, "deletingSince", vc->meta.deletion_timestamp);
@@ -161,8 +161,8 @@ static const struct virtual_cluster_waiting *row_of(const struct virtual_cluster
 	return NULL;
 }
 
-/* Returns what a pod waits for that status.waiting of its tenant does not list. NULL: the pod does
- * not wait, or it was not read. */
+/* Returns what a pod waits for if the pod is missing in status.waiting of its tenant. NULL: the pod
+ * does not wait, or it was not read. */
 static const char *not_listed(const json_t *answer, const struct virtual_cluster *vc,
 			      struct arena *a)
 {

@@ -17,9 +17,9 @@ static const struct {
 enum { RESULTS = sizeof(results) / sizeof(results[0]) };
 
 struct findings {
-	/* for each result an array of {of, result, says, mend, more} */
+	/* for each result an array of findings {of, result, says, mend, more} */
 	json_t *found[RESULTS];
-	/* for each result the same objects as in `found`, by the text of says and mend */
+	/* for each result the same objects as in `found`, with the text of says and mend as key */
 	json_t *known[RESULTS];
 };
 
@@ -59,7 +59,7 @@ void findings_add(struct findings *f, enum finding result, const char *of, const
 	OWN(arena) a = arena_new();
 	const char *key;
 	json_t *o, *known;
-	char says[1024]; /* as long as the longest text of the API */
+	char says[1024]; /* maximum length of a text in the API */
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -29,7 +29,7 @@
 struct get {
 	struct cli_client *c;
 	const struct cli_look *look;
-	/* objects, each with apiVersion and kind, in the order of the arguments */
+	/* objects to print, each with apiVersion and kind, in the order of the arguments */
 	json_t *found;
 	/* kind of the objects that are being listed */
 	enum object_kind_id kind;

@@ -29,7 +29,7 @@ struct get_watch {
 };
 
 /* Texts of the columns of one object. A date is stored as the time itself, not as an age, so that
- * growing ages are no change. */
+ * an age does not count as changed when it grows. */
 struct look_of {
 	const char *cells[COLUMNS];
 };

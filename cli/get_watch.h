@@ -4,8 +4,8 @@
 #include "cli/verbs.h"
 
 /*
- * get_watch: `drover get -w`. Prints the table, then a row whenever a column of an object changes.
- * A change in no shown column prints no row; growing ages do not count as changes.
+ * get_watch: `drover get -w`. Prints the table, then a new row for an object whenever one of the
+ * printed columns of the object changes. Growing ages do not count as changes.
  * Tests: tests/unit/cli/test_get_watch.c
  */
 struct get_watch;
@@ -17,8 +17,8 @@ struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *loo
 void get_watch_free(struct get_watch *w);
 DEFINE_OWN(get_watch)
 
-/* Returns the error if the watch could not start; it has stopped the loop and does not try again.
- * NULL: the watch runs; it reports an interruption and reconnects by itself. */
+/* Returns the error if the watch could not start; get_watch has then stopped the loop and does not
+ * try again. NULL: the watch runs; it reports an interruption and reconnects by itself. */
 const struct err *get_watch_failed(const struct get_watch *w);
 
 #endif

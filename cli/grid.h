@@ -34,8 +34,8 @@ struct grid_look {
 	/* true: print no headings */
 	bool headless;
 };
-/* Prints headings and rows. Columns on the right that do not fit are left out and named in a last
- * line; the first column is always printed. */
+/* Prints headings and rows. Columns on the right for which the terminal is too narrow are left out
+ * and named in a last line; the first column is always printed. */
 void grid_print(const struct grid *g, const struct grid_look *look, FILE *out);
 
 #endif

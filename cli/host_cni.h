@@ -18,7 +18,7 @@
 
 /* Appends a finding for each problem to `findings`, in the form that `drover network check` prints.
  * Returns the number of problems. cilium_config: ConfigMap of Cilium; felix: FelixConfiguration of
- * Calico; NULL: does not exist. */
+ * Calico; for both, NULL means that the object does not exist. */
 unsigned host_cni_judge(const json_t *cilium_config, const json_t *felix, json_t *findings);
 
 #endif

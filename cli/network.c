@@ -1,7 +1,7 @@
 /*
- * network: `drover network check`. Asks the network fabric of each Provider whether it has what
- * drover needs, and prints what is wrong and how to fix it. It uses drover's credentials, connects
- * from the computer on which the command runs, and changes nothing.
+ * network: `drover network check`. Asks the network fabric of each Provider whether the fabric has
+ * what drover needs, and prints what is wrong and how to fix it. The command uses drover's
+ * credentials, connects from the computer on which it runs, and changes nothing.
  * Tests: tests/real/netris.py, tests/contract/test_netris_check.c
  */
 #include <argp.h>
@@ -129,9 +129,9 @@ static void our_probes(struct network *w, const struct provider_object_network *
 					 : NULL;
 }
 
-/* Returns the API server paths (spec.network.apiServer) of the tenants that name the current
- * Provider, in the arena, and sets *n to their number. Skips a VirtualCluster that cannot be
- * decoded, because the API server refuses such objects. */
+/* Returns the network paths to API servers (spec.network.apiServer) of the tenants that name the
+ * current Provider, in the arena, and sets *n to their number. Skips a VirtualCluster that cannot
+ * be decoded, because the API server refuses such objects. */
 static struct netris_check_way *ways_of(struct network *w, size_t *n)
 {
 	struct netris_check_way *ways =
@@ -252,8 +252,8 @@ static json_t *host_object(struct network *w, const char *path, json_t *findings
 	return o;
 }
 
-/* Checks the CNI of the host cluster if a tenant's API server path uses a VIP, because the control
- * planes that announce the VIP run in the host cluster. */
+/* Checks the CNI of the host cluster if the network path to a tenant's API server uses a VIP,
+ * because the control planes that announce the VIP run in the host cluster. */
 static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
 			json_t *findings)
 {

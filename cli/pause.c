@@ -53,8 +53,8 @@ int cli_do_pause(struct cli_client *c, const char *what)
 				      target_word(kind), name));
 }
 
-/* Sets the annotation drover.dev/resume to the current time. It closes the circuit breaker of a
- * pool or Provider, or accepts that missing Nodes of a tenant are gone. Returns the exit status. */
+/* Sets the annotation drover.dev/resume to the current time. On a pool or Provider, this closes the
+ * circuit breaker; on a tenant, it accepts that missing Nodes are gone. Returns the exit status. */
 static int open_line(struct cli_client *c, enum object_kind_id kind, const char *name)
 {
 	OWN(arena) a = arena_new();

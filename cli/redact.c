@@ -122,7 +122,7 @@ static size_t key_at(const char *s)
 
 static void redact_clean(const char *s, struct buf *out)
 {
-	bool inside = false; /* true: s is inside a word */
+	bool inside = false; /* true: s is inside a word, where no key or token can begin */
 
 	while (*s) {
 		size_t n = inside ? 0 : key_at(s);
@@ -140,7 +140,8 @@ static void redact_clean(const char *s, struct buf *out)
 			buf_put(out, s, n);
 			s += n;
 			if ((n = leads(s))) {
-				/* a second such word, as in "Authorization: Bearer ..." */
+				/* a second such word, as in "Authorization: Bearer ...": copy it
+				 * too, and redact only the text after it */
 				buf_put(out, s, n);
 				s += n;
 			}

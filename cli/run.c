@@ -613,7 +613,9 @@ int cli_run(int argc, char **argv)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	prctl(PR_SET_DUMPABLE,
-	      0); /* no core dump of this process, which holds credentials, or of its children */
+	      /* no core dump of this process or its children, because a dump would contain
+	       * credentials */
+	      0);
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");

@@ -19,8 +19,8 @@
  * Tests: tests/unit/cli/test_run_config.c, tests/unit/cli/test_run.c
  */
 
-/* Callback that stores one value: key is that of the option, `to` the argument of
- * run_config_read(). arg is valid as long as the tree that run_config_read() returned. */
+/* Callback that stores one value. key: key of the option (argp_option.key); arg: the value, valid
+ * as long as the tree that run_config_read() returned; to: the argument of run_config_read(). */
 typedef void run_config_set(int key, char *arg, void *to);
 
 /* Reads the file and calls set() for each value. options must end with a zeroed row. Returns a tree

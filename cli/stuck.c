@@ -21,8 +21,8 @@
 #include "cli/verbs.h"
 
 #define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
-/* time after which a pending claim is listed: a claim gets a machine within 30 s, or is
- * withdrawn */
+/* time after which a pending claim is listed; usually a claim gets a machine within 30 s, or is
+ * deleted */
 #define CLAIM_MS INT64_C(60000)
 
 static const struct {
@@ -63,8 +63,8 @@ static bool is_wanted(const char *reason)
 	       str_eq(reason, "Paused");
 }
 
-/* Returns what a machine needs, according to its explanation a. *why: part of a with reason and
- * message; NULL: the state itself is the reason. */
+/* Returns what a machine needs, according to its explanation a. *why: the member of a that has
+ * reason and message; NULL: the machine's state itself is the reason. */
 static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 {
 	const char *waits = json_str_at(a, "waitingFor");
@@ -184,7 +184,7 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	*need = NEED_PERSON;
 	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
 		return unreadable(kind, o, &e);
-	/* no row for a claim with a machine, because the machine has one */
+	/* no row for a claim with a machine, because the machine has a row of its own */
 	if (kind == OBJECT_NODE_CLAIM &&
 	    (((struct node_claim *)object)->status.machine_ref ||
 	     ((struct node_claim *)object)->spec.machine_ref) &&
@@ -201,7 +201,7 @@ struct stuck {
 	struct cli_client *c;
 	json_t *rows[NEEDS];
 	size_t seen;
-	/* kind of the objects that are being listed */
+	/* kind of the objects that the API server is listing now */
 	enum object_kind_id kind;
 	int64_t now;
 };
@@ -244,9 +244,9 @@ static void sort(json_t **rows)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* most rows of one need that are printed on a terminal */
+/* maximum number of rows of one need that are printed on a terminal */
 #define ROWS_MAX 10
-/* most "what helps" lines of one row */
+/* maximum number of "what helps" lines of one row */
 #define HELPS_MAX 2
 
 static void print_line(FILE *out, struct arena *a, const char *text)

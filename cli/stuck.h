@@ -4,9 +4,9 @@
 #include "api/kinds.h"
 
 /*
- * stuck: decides whether a drover object needs help, and from whom. It uses the explanations of
- * cli/explain.h. `drover why` without a name lists these objects; `drover check` reports the parts
- * of an installation that they affect.
+ * stuck: decides whether a drover object needs help, and from whom, from its explanation
+ * (cli/explain.h). `drover why` without a name lists the objects that need help; `drover check`
+ * reports which parts of an installation these objects affect.
  * Tests: tests/unit/cli/test_why.c
  */
 enum need { NEED_PERSON, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };

@@ -83,7 +83,7 @@ void tarball_add(struct tarball *t, const char *name, const void *data, size_t l
 	put_number(head + 116, 8, 0);
 	put_number(head + 124, 12, (int64_t)len);
 	put_number(head + 136, 12, t->time);
-	/* while the checksum is computed, its own field counts as spaces */
+	/* fill the checksum field with spaces, because ustar defines the checksum that way */
 	memset(head + 148, ' ', 8);
 	head[156] = '0'; /* type of the entry: regular file */
 	memcpy(head + 257,

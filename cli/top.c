@@ -54,8 +54,8 @@ static void on_machine(json_t *o, void *arg)
 	json_array_append_new(r->machines, answer);
 }
 
-/* Adds a claim if it is in progress: not deleted, not ended or failed, and its Node not Ready
- * yet. */
+/* Adds a claim that is in progress: it is not deleted, ended, failed or serving, and its Node is
+ * not Ready yet. */
 static void on_claim(json_t *o, void *arg)
 {
 	struct read *r = arg;
@@ -134,8 +134,8 @@ int cli_do_top(struct cli_client *c)
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
 
-/* Number of the signal that ends the program; 0: none yet. The loop acts on it, so that the
- * terminal is restored. */
+/* Number of the signal that ends the program; 0: none yet. keys() checks it, so that the terminal
+ * is restored before the program ends. */
 static volatile sig_atomic_t ended;
 
 static void on_signal(int signum)

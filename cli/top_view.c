@@ -314,7 +314,8 @@ static void line(struct draw *d, const char *colour, const char *text)
 	buf_puts(d->out, "\n");
 }
 
-/* Returns the number of lines that are still free on the screen; SIZE_MAX: no limit. */
+/* Returns the number of lines that are still free on the screen; SIZE_MAX: the screen has no
+ * limit. */
 static size_t left(const struct draw *d)
 {
 	return !d->s->height		     ? SIZE_MAX

@@ -23,8 +23,8 @@ void top_view_free(struct top_view *v);
 /* Replaces the machines and claims that the view shows; takes ownership of both. now: wall ms. The
  * selected machine stays selected, by its name. */
 void top_view_put(struct top_view *v, json_t *machines, json_t *claims, int64_t now);
-/* Sets the error of the last read. The view then shows text, and that its content is old. NULL: the
- * last read succeeded. */
+/* Sets the error of the last read. The view then shows text, and that its content is old. text
+ * NULL: the last read succeeded. */
 void top_view_trouble(struct top_view *v, const char *text);
 
 /* Returns {machines, claims}, sorted and filtered as the view shows them; the caller owns it. */

@@ -40,8 +40,8 @@ int cli_do_top(struct cli_client *c);
  * whether or not something needs help. */
 int cli_do_stuck(struct cli_client *c);
 
-/* Checks that the cluster has everything that drover needs. Returns 1 if a finding is wrong. ns:
- * drover's own namespace. */
+/* Checks that the cluster has everything that drover needs. Returns 1 if there is a finding
+ * FINDING_WRONG. ns: drover's own namespace. */
 int cli_do_check(struct cli_client *c, const char *ns);
 
 int cli_do_release(struct cli_client *c, const char *node_or_machine);
@@ -50,9 +50,9 @@ int cli_do_quarantine(struct cli_client *c, const char *machine, const char *rea
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
 /* cli_do_pause() pauses a pool, a Provider or a tenant. cli_do_resume() ends the pause. If the
- * object is not paused, it sets the annotation drover.dev/resume instead: that closes the circuit
- * breaker of a pool or Provider, or accepts that missing Nodes of a tenant are gone. what:
- * TYPE/NAME. */
+ * object is not paused, cli_do_resume() sets the annotation drover.dev/resume instead: on a pool or
+ * Provider, this closes the circuit breaker; on a tenant, it accepts that missing Nodes are gone.
+ * what: TYPE/NAME. */
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
 
@@ -63,7 +63,8 @@ struct cli_approve {
 	const char *machine;
 	/* parts to approve; with bmc, no other part is approved */
 	bool wipe, drives, bmc;
-	/* true: do not ask for confirmation that drives which leave the list are accounted for */
+	/* true: do not ask the operator to confirm that the drives which leave the list are
+	 * accounted for */
 	bool yes;
 	/* name of the NodeClaim that the machine already serves; NULL: not set */
 	const char *adopt;

@@ -164,7 +164,7 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 		loop_stop(v->loop);
 		return;
 	}
-	if (v->keys_only && v->json) /* in the form that the option --keys reads */
+	if (v->keys_only && v->json) /* print the keys in the form that the option --keys reads */
 		json_dumpf(json_object_get(o, "data"), stdout, JSON_INDENT(2));
 	if (v->keys_only && v->json)
 		putchar('\n');
