@@ -15,9 +15,8 @@
 #include "cli/stuck.h"
 
 #define INSTANCE_TYPE "node.kubernetes.io/instance-type"
-enum {
-	SECRETS_MAX = 200
-}; /* maximum number of Secrets that are checked, because more would take minutes */
+/* Maximum number of Secrets that are checked, because more would take minutes. */
+enum { SECRETS_MAX = 200 };
 
 struct look {
 	struct check *k;

@@ -10,9 +10,10 @@
 #include "planner/plan.h"
 #include "planner/world_look.h"
 
-#define WINDOW 128 /* most waiting pods of one tenant that the planner gets at one time */
+/* maximum number of waiting pods of one tenant that the planner gets at one time */
+#define WINDOW 128
 #define SETTLE_MS 10000
-#define PLANS 10000 /* most plans in a replay, unless the scenario sets times.settle */
+#define PLANS 10000 /* maximum number of plans in a replay, unless the scenario sets times.settle */
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
@@ -68,8 +69,8 @@ static json_t *claims_of(const struct plan *p)
 	return list;
 }
 
-/* Rounds up to whole machines. Ignores an excess of less than 1e-6, which may be a rounding error
- * of the linear program. */
+/* Rounds up to whole machines. An excess of less than 1e-6 over a whole number is ignored, because
+ * it may be a rounding error of the linear program. */
 static int64_t whole(double machines)
 {
 	const int64_t n = (int64_t)machines;
@@ -230,7 +231,8 @@ static json_t *replay_of(const struct replay_spec *s)
 	return o;
 }
 
-/* Returns the time in ms at which the last job would end if no job had to wait; at least 1000. */
+/* Returns the time in ms at which the last job to finish would end if no job had to wait; at least
+ * 1000. */
 static int64_t end_of(const struct scenario *s)
 {
 	int64_t end = 1000;

@@ -8,7 +8,7 @@
  * report: plans a scenario once, and replays it if the scenario has jobs that arrive. Returns the
  * result as JSON, from which the table and the chart are drawn:
  *
- *   scenario   its name
+ *   scenario   name of the scenario
  *   machines   [{provider, type, machines, offered, held}] before the plan;
  *              offered: free, held: claimed
  *   plan       {waiting, onNodes, onClaims, onNew, nothing, pods: [...],
@@ -17,10 +17,11 @@
  *              boundPercent, gap, wait: {p50, p90, p99, max}, tenants: [...],
  *              timeline: [...], plans, boots, wipes}; absent without jobs
  *
- * plan.fewest is a lower bound of new machines, by the linear program of planner/bound.h. plan.gap
- * is the number of new machines beyond that bound, as a fraction of it. replay.boundPercent is an
- * upper bound of GPU use. replay.gap is the unused part of that bound, as a fraction of it. Waits
- * are in seconds; a job that never started counts as waiting until the end.
+ * plan.fewest is a lower bound of the number of new machines, by the linear program of
+ * planner/bound.h. plan.gap is the number of new machines beyond plan.fewest, divided by
+ * plan.fewest. replay.boundPercent is an upper bound of GPU use. replay.gap is the part of
+ * replay.boundPercent that is not used, divided by replay.boundPercent. Waits are in seconds; a job
+ * that never started counts as waiting until the end.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #define REPORT_SAMPLES 240

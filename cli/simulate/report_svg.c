@@ -42,8 +42,8 @@ static void text_escaped(struct buf *out, const char *s)
 	}
 }
 
-/* Returns the distance of the grid lines: 1, 2 or 5 times a power of ten, so that TICKS of them
- * reach max. */
+/* Returns the distance of the grid lines: 1, 2 or 5 times a power of ten, and large enough that
+ * TICKS lines reach the value max. */
 static double step_of(double max)
 {
 	static const double times[] = {1, 2, 5};

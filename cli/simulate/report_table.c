@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cli/simulate/report.h"
 
-#define ROWS 40 /* most rows of a list that are printed; the others are only counted */
+#define ROWS 40 /* maximum number of rows of a list that are printed; the others are only counted */
 
 static double real_at(const json_t *o, const char *a, const char *b)
 {

@@ -27,7 +27,7 @@
 #define SCENARIO_BYTES ((size_t)512 << 20)
 #define SCENARIO_MACHINES 100000
 #define SCENARIO_JOBS 1000000
-#define SCENARIO_PODS 4000000 /* most pods in all jobs together */
+#define SCENARIO_PODS 4000000 /* maximum number of pods of all jobs together */
 
 /* One parsed document of a file. */
 struct scenario_doc {

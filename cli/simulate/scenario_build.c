@@ -98,7 +98,7 @@ struct doc {
 	const struct scenario_doc *d;
 	/* enum object_kind_id or enum extra */
 	int kind;
-	/* which API the PodGroup or Workload belongs to, if kind is GROUP */
+	/* API group of the PodGroup or Workload, if kind is GROUP */
 	enum gang_kind gang;
 	void *object;
 };
@@ -116,8 +116,8 @@ struct build {
 };
 
 /* Returns the number of the line that has the last part of a path such as spec.template.spec.x.
- * Each part is searched after the part before it; if one is not found, the line of the part before
- * it counts. */
+ * Searches for each part behind the place where the part before it was found. If a part is not
+ * found, returns the line of the part before it. */
 static size_t line_of(const struct scenario_doc *d, const char *path)
 {
 	size_t at = 0, line = d->line;
@@ -145,8 +145,8 @@ static size_t line_of(const struct scenario_doc *d, const char *path)
 	return line;
 }
 
-/* Prepends file, line and object to the error in b->e, which on entry is "PATH: what" from
- * fields_decode(). Always returns -1. */
+/* Prepends file, line and object to the error in b->e, which must be "PATH: what" as
+ * fields_decode() sets it. Always returns -1. */
 static int refused(struct build *b, const struct doc *x, const char *kind)
 {
 	const struct err said = *b->e;
@@ -513,8 +513,8 @@ static int put(struct build *b, struct doc *x)
 	}
 }
 
-/* Adds the machines that the Scenario gives by number. They are free, clean and wiped at the
- * highest level. */
+/* Adds the machines of which the Scenario contains only the number. They are free, clean and wiped
+ * at the highest level. */
 static int put_head_machines(struct build *b)
 {
 	for (size_t i = 0; b->head && i < b->head->spec.machines.n; i++) {

@@ -17,8 +17,9 @@
 #include <stdlib.h>
 
 #define CELL 64
-#define CELLS 64 /* most cells of a line, including empty cells at its end */
-/* lowest number that counts as Unix time in seconds; smaller ones count from the beginning */
+#define CELLS 64 /* maximum number of cells of a line, including empty cells at its end */
+/* lowest number that counts as Unix time in seconds; a smaller number counts as seconds from the
+ * beginning of the scenario */
 #define EPOCH_S INT64_C(1000000000)
 #define EPOCH_MS INT64_C(1000000000000)	     /* lowest number that counts as Unix time in ms */
 #define TIME_MAX (INT64_C(10) * 366 * 86400) /* largest time span, ten years in seconds */
@@ -75,8 +76,8 @@ static int add_char(struct reader *r, char *cell, size_t *n, char c)
 	return 0;
 }
 
-/* Copies a quoted cell to `cell`. In it, two quotes stand for one. *at: offset behind the opening
- * quote on entry, behind the closing one on return. */
+/* Copies a quoted cell to `cell`. Two quotes in the text stand for one quote in the cell. *at: on
+ * entry, the offset behind the opening quote; on return, the offset behind the closing quote. */
 static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at, char *cell,
 		      size_t *n)
 {
@@ -197,7 +198,7 @@ static int time_of(struct reader *r, const char *text, int64_t *ms)
  * list. */
 static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *out)
 {
-	/* in the order of the resource names below, which must be sorted */
+	/* columns in the order of the resource names in resource[], which must be sorted */
 	static const enum column of[] = {CPU, MEMORY, GPUS};
 	static const char *const resource[] = {"cpu", "memory", "nvidia.com/gpu"};
 	char key[3 * CELL + 3];

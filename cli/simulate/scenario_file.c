@@ -1,7 +1,7 @@
 /*
- * scenario_file: splits a file into documents and determines their line numbers. A line that begins
- * with "---" ends a document wherever it occurs (YAML 1.2, 9.1.2). Therefore the text is split at
- * these lines, and each part is parsed by itself.
+ * scenario_file: splits a file into documents and determines the line number of each document. A
+ * line that begins with "---" ends a document wherever the line occurs (YAML 1.2, 9.1.2). Therefore
+ * the text is split at these lines, and each part is parsed by itself.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>

@@ -26,15 +26,17 @@
 struct shot {
 	const struct snapshot_spec *s;
 	FILE *out;
-	/* kind of the objects that are being listed */
+	/* kind of the objects that the API server is listing now */
 	enum object_kind_id kind;
-	/* tenant whose objects are being listed; NULL: the host cluster */
+	/* tenant whose objects are being read now; NULL: the objects of the host cluster are being
+	 * read */
 	const char *tenant;
 	/* set of the names of the WipeRecords to which Machines refer */
 	struct map *records;
 	/* VirtualClusters as the API returned them */
 	json_t *tenants;
-	/* for each kind of PodGroup: true if a pod of the current tenant names one */
+	/* for each kind of PodGroup: true if a pod of the current tenant names a PodGroup of this
+	 * kind */
 	bool gangs[GANG_KINDS];
 	bool missing;
 };

@@ -5,15 +5,15 @@
 #include "cli/client.h"
 
 /*
- * snapshot: writes a live fleet as a scenario file (cli/simulate/scenario.h). It only reads from
- * the clusters.
+ * snapshot: writes a live fleet as a scenario file (cli/simulate/scenario.h). The module only reads
+ * from the clusters.
  *
- * From the host cluster it writes Providers, NodePools, VirtualClusters, Machines, NodeClaims, and
- * the last WipeRecord of each Machine without its envelope. From tenants, if requested, it writes
- * those fields of Pods and Nodes that the controller reads (controller/tenant/projection.h), so no
- * images, arguments or environment variables. It reads Secrets only for the tenants' kubeconfigs.
- * The file has no Secrets, no annotations of drover's objects, no fabric commands, no BMCs and no
- * machine identities.
+ * From the host cluster, the file gets Providers, NodePools, VirtualClusters, Machines, NodeClaims,
+ * and the last WipeRecord of each Machine without the record's envelope. From tenants, if
+ * requested, it gets those fields of Pods and Nodes that the controller reads
+ * (controller/tenant/projection.h), so no images, arguments or environment variables. Secrets are
+ * read only for the tenants' kubeconfigs. The file has no Secrets, no annotations of drover's
+ * objects, no fabric commands, no BMCs and no machine identities.
  *
  * The file also lacks volumes and their limits, Drains, and state that only the running controller
  * has, such as machines that it avoids.

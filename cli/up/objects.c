@@ -206,8 +206,8 @@ static void on_merged(const struct http_reply *r, const struct err *e, void *arg
 	next(a);
 }
 
-/* True for kinds that a start creates if they are missing, but does not change if they exist,
- * because users may change them. */
+/* True for kinds of which a start creates missing objects, but leaves existing objects unchanged,
+ * because users may have changed them. */
 static bool is_made_once(const json_t *o)
 {
 	const char *kind = json_str_at(o, "kind");

@@ -26,10 +26,10 @@
 /* seconds that a machine takes to write the image: long enough for a user to see it */
 #define IMAGE_S 3
 #define BMC_CONNECTIONS 64
-#define PER_MINUTE 600 /* most machines that drover powers on per minute */
-/* CROWD_PER_MINUTE limits racks with more than CROWD machines: it is the number of machines per
- * minute that one CPU core can bring from power-on to wiped. Machines in progress therefore finish
- * before the next ones start. */
+#define PER_MINUTE 600 /* maximum number of machines that drover powers on per minute */
+/* A rack with more than CROWD machines is limited to CROWD_PER_MINUTE power-ons per minute: the
+ * number of machines that one CPU core can bring from power-on to wiped in a minute. Machines in
+ * progress therefore finish before the next ones start. */
 #define CROWD 100
 #define CROWD_PER_MINUTE 120
 
@@ -130,8 +130,9 @@ static int make_rack(struct up_rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
-/* Opens a TLS listener with a certificate for `host` only. One certificate with the names of all
- * BMCs would make each handshake large. what: for errors. NULL with *e. */
+/* Opens a TLS listener with a certificate for `host` only, because one certificate with the names
+ * of all BMCs would make each handshake large. what: name of the listener, for errors. NULL with
+ * *e. */
 static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *host,
 				   enum up_port port, struct err *e)
 {
@@ -169,8 +170,8 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
 	return r->people ? 0 : -1;
 }
 
-/* Writes URL and CA certificate of the rack's listener into the rack's folder, where `drover sim
- * fault` reads them. */
+/* Writes URL and CA certificate of the rack's listener for users into the rack's folder, where
+ * `drover sim fault` reads them. */
 static int write_way(const struct up_rack *r, struct err *e)
 {
 	const char *ca = up_server_ca_pem(r->up->host.server);

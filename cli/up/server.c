@@ -24,7 +24,8 @@
 #define FILE_MAX_BYTES (64u << 10)
 #define CA_DAYS 3650
 #define CERT_DAYS 365
-#define HISTORY 100000 /* number of past changes from which a watch may continue */
+/* number of past changes after which a watch can still continue without a new list */
+#define HISTORY 100000
 #define CONNECTIONS 16384
 #define VERSION "v1.36.0" /* Kubernetes version that the server reports to clients */
 
@@ -153,9 +154,9 @@ static void make_token(struct up_server *s)
 	secret_wipe(hex, sizeof(hex));
 }
 
-/* Reads the CA from folder, or creates it at the first start. The key is written before the
- * certificate: after a crash in between, a key without certificate is replaced, whereas a
- * certificate without key is an error. */
+/* Reads the CA from folder, or creates the CA at the first start. The key is written before the
+ * certificate. After a crash in between there is a key without certificate, which the next start
+ * replaces; a certificate without key would be an error. */
 static int keep_ca(struct up_server *s, const char *folder, struct err *e)
 {
 	OWN(secret) cert = read_in(folder, "ca.crt", e);

@@ -21,7 +21,7 @@
 struct up_server;
 
 struct up_server_spec {
-	/* folder of the server, created if missing; NULL: everything is in memory */
+	/* folder of the server, created if missing; NULL: all data is only in memory */
 	const char *folder;
 	/* address, such as "127.0.0.1:6443"; port 0: any free port */
 	const char *listen;
@@ -29,8 +29,8 @@ struct up_server_spec {
 	const char *name;
 	/* true: kubelets run, so that the server deletes pods gracefully (apiserver_spec) */
 	bool graceful_pods;
-	/* true: the controllers of sim/workloads.h run; false: they do not, and a client that
-	 * creates a Deployment gets a warning */
+	/* true: the controllers of sim/workloads.h run; false: no controllers run, and a client
+	 * that creates a Deployment gets a warning */
 	bool workloads;
 	/* token with which joined nodes authenticate; NULL: none */
 	const struct secret *kubelet_token;

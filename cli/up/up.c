@@ -43,17 +43,17 @@
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
-/* added to the poll interval for each machine, because all machines share one loop with their BMCs
- * and agents */
+/* time that is added to the poll interval for each machine, because all machines share one loop
+ * with their BMCs and agents */
 #define POLL_EACH_MS 2
-/* Factor by which the timeouts of the Lease are multiplied. There is no other replica that waits to
- * become leader. On a slow computer, a call to the host cluster waits until the loop has done the
- * work of up to 1000 machines. */
+/* Factor by which the timeouts of the Lease are multiplied. Long timeouts do no harm, because no
+ * other replica waits to become leader. They are needed on a slow computer, where a call to the
+ * host cluster waits until the loop has done the work of up to 1000 machines. */
 #define LEASE_SLOWER 8
 /* shortest poll interval of a machine at rest; short because no network is involved */
 #define IDLE_POLL_MS 5000
-/* poll interval of a machine at rest, per machine in the rack: together these machines are polled
- * 40 times a second */
+/* The poll interval of a machine at rest is at least this time multiplied by the number of machines
+ * in the rack, so that all machines at rest together are polled at most 40 times a second. */
 #define IDLE_POLL_EACH_MS 25
 #define NAMESPACE "drover-system"
 #define DISK_LOOK_MS 1000
@@ -165,9 +165,9 @@ static int open_folder(struct up *u, struct err *e)
 	return rc;
 }
 
-/* Sets u->port to the port of the first start: addresses of machines, image URLs in pools and
- * kubeconfigs contain it. At the first start, sets the default unless --port was given. -1: *e,
- * --port differs. */
+/* Sets u->port to the port of the first start, because addresses of machines, image URLs in pools
+ * and kubeconfigs contain this port. At the first start, sets the default unless --port was given.
+ * -1: *e, --port differs from the port of the first start. */
 static int find_port(struct up *u, struct err *e)
 {
 	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);

@@ -34,9 +34,9 @@ enum up_port {
 	UP_PORT_MEDIA,
 	UP_PORT_OPS,
 	UP_PORT_IMAGES,
-	/* of the rack: used by operators and by the program that moves switch ports */
+	/* port of the rack's listener for operators and for the program that moves switch ports */
 	UP_PORT_RACK,
-	/* port that each simulated BMC has on an address of its own */
+	/* port of the simulated BMCs, each of which has an address of its own */
 	UP_PORT_BMC,
 	UP_PORTS,
 };
@@ -58,11 +58,11 @@ struct up {
 	const char *data;
 	/* file with the faults to inject; NULL: none */
 	const char *faults_file;
-	/* owns the texts of `faults` */
+	/* memory of the texts in `faults` */
 	struct arena *arena;
 	struct sim_faults faults;
-	/* port: first of the ports; 0 until the folder is open, unless it was set on the command
-	 * line */
+	/* port: the first of the ports; 0 until the folder is open, unless the command line sets
+	 * the port */
 	int64_t machines, speed, port;
 	bool debug;
 
@@ -84,7 +84,7 @@ struct up {
 	struct httpd_mhd *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;
-	/* timer of the check for free disk space; runs once `ready` is true */
+	/* timer of the check that all stores can still write; runs once `ready` is true */
 	struct loop_timer disk_look;
 	int64_t began;
 	bool ready, stopping;
@@ -104,8 +104,9 @@ int up_certificate(const struct up *u, const char *const *names, char **cert_pem
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /* Starts to create all objects of the host cluster, one after the other. An existing object is
- * merged with the new one; existing NodePools, Namespaces and Machines stay unchanged. Calls done()
- * once; with e NULL if all objects exist. Returns NULL with *e if it could not start. */
+ * merged with the new one; existing NodePools, Namespaces and Machines stay unchanged. Calls
+ * done() once; e is NULL if all objects exist now. Returns NULL with *e if the creation could
+ * not start. */
 struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e);
 void up_apply_free(struct up_apply *a);
