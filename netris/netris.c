@@ -10,7 +10,8 @@
 #include "base/quoted.h"
 
 /*
- * States of a request: it waits for a session, is sent, and is done. A 401 puts it back once.
+ * States of a request: it waits for a session, is sent, and ends with the reply. A 401 (session
+ * expired) puts the request back among the waiting ones, but only once.
  *
  *   waiting ---- a session ----> sent ---- 401 ----> waiting, once more
  *      \------ login failed ------\---- reply -----> done
@@ -31,7 +32,8 @@ struct netris {
 	/* Number of the current session, from 1. */
 	uint64_t session;
 	struct http_req *login;
-	/* Error with which requests fail until no_login_until, because the login failed. */
+	/* Error of the last failed login. Until no_login_until (loop_now()), every request fails
+	 * with this error and is not sent. */
 	struct err no_login;
 	int64_t no_login_until;
 	struct backoff pause;
@@ -49,7 +51,7 @@ struct netris_request {
 	/* one: the reply is one object, not a list. changes: the method is not GET. again: the
 	 * request has met a 401 and is sent once more. */
 	bool one, changes, again;
-	/* True: err is passed to done() in the next turn of the loop. */
+	/* True: done() is called with err in the next loop turn. */
 	bool ended;
 	/* Number of the session in which the request was sent; 0: not sent. */
 	uint64_t session;
@@ -124,8 +126,8 @@ static const char *said(const json_t *j)
 	return str_or(s, "no message");
 }
 
-/* Checks a reply for either form of failure: the HTTP status, or isSuccess false. Returns -1 with
- * *e for a failure, 0 for success. */
+/* Checks a reply for a failure, which has one of two forms: an HTTP error status, or isSuccess
+ * false in the body. Returns 0 for success, -1 with *e for a failure. */
 static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 {
 	const json_t *success = json_object_get(j, "isSuccess");
@@ -138,8 +140,9 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 			"it redirects to %.100s: name the address that answers in network.netris.endpoint",
 			str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
-		/* Status 500 is also the answer to invalid input, and the two cannot be
-		 * distinguished: treat it as transient, and report the text. */
+		/* The controller also answers 500 to invalid input, which cannot be distinguished
+		 * from a failure of the controller itself. So keep the kind that belongs to the
+		 * status, and add the controller's text. */
 		const struct err was = *e;
 
 		if (json_is_object(j))
@@ -272,8 +275,8 @@ static void send(struct netris_request *q)
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-/* Records why there is no session; all requests that wait for one then fail, and new ones for
- * for_ms. */
+/* Ends all requests that wait for a session with *e. New requests fail with the same error for
+ * for_ms, so that the login is not repeated at once. */
 static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 {
 	n->no_login = *e;
@@ -324,7 +327,8 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 			(void)!err_set(&bad, ERR_PROTOCOL, 0,
 				       "a login without the cookie connect.sid");
 		}
-		/* The reply may quote the request, which contains the password. */
+		/* Replace the reply's text, because it may quote the request, which contains the
+		 * password. */
 		if (is_refused_login(&bad))
 			(void)!err_set(&bad, ERR_DENIED, NETRIS_LOGIN_REFUSED,
 				       "the login of user %.64s is refused (status %d)", n->user,
@@ -366,8 +370,8 @@ static void start_login(struct netris *n)
 	free(text);
 }
 
-/* Sends the waiting requests. Without a session, opens one first; while logins are barred, fails
- * the requests with the recorded error. */
+/* Sends the waiting requests. Without a session, logs in first. If a login failed a short time ago
+ * (no_login_until), ends the requests with the error of that login instead. */
 static void on_pump(void *arg)
 {
 	struct netris *n = arg;

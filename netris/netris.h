@@ -43,7 +43,7 @@ struct netris_spec {
 	struct loop_group *group;
 	/* Borrowed; must outlive the client. */
 	struct http *http;
-	/* "https://netris.example"; copied, like all members below. */
+	/* URL such as "https://netris.example". The client copies url and all members below. */
 	const char *url;
 	const char *user;
 	const struct secret *password;
@@ -82,8 +82,8 @@ struct netris_request *netris_read(struct netris *n, enum netris_kind kind,
  * has no elements, only the id that the reply contains. */
 struct netris_request *netris_change(struct netris *n, const char *method, enum netris_kind kind,
 				     int64_t id, json_t *body, const struct netris_call *c);
-/* True if this error of a netris_change() proves that nothing was changed. False: the change may
- * have happened. */
+/* True if *e, the error of a netris_change(), proves that nothing was changed. False: the change
+ * may have happened. */
 bool netris_refused(const struct err *e);
 /* Drops the request without done(); q may be NULL. A request that was already sent may still take
  * effect. */

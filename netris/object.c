@@ -5,10 +5,10 @@
 #include <strings.h>
 #include "base/str.h"
 
-/* Reads objects by tables: one table per kind says where its members are. The readers below accept
- * every known form of a member. */
-#define MAX_ELEMENTS 65536 /* Limit of a list at the top level. */
-#define MAX_PARTS 16384	   /* Limit of a list within an element. */
+/* Decodes the controller's JSON. A table for each kind of object lists the members and where they
+ * are in the JSON. The functions below accept every known form of a value. */
+#define MAX_ELEMENTS 65536 /* Maximum number of elements in a list at the top level. */
+#define MAX_PARTS 16384	   /* Maximum number of elements in a list within an element. */
 #define MAX_TEXT 253
 
 const struct netris_kind_info netris_kinds[NETRIS_KINDS] = {
@@ -100,7 +100,8 @@ static const char *text(const json_t *j, struct arena *a)
 	for (char *c = out; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
-	str_clean(out); /* Truncation may have split a character. */
+	/* Drop an incomplete UTF-8 character at the end, which the truncation may have left. */
+	str_clean(out);
 	return out;
 }
 
@@ -121,7 +122,8 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
-/* Returns a date as Unix milliseconds, and a number unchanged. */
+/* Returns a date as Unix milliseconds. A number is returned unchanged, because its unit is unknown;
+ * 0: neither, or not positive. */
 static int64_t moment(const json_t *j)
 {
 	const char *s = json_string_value(j);
@@ -161,7 +163,8 @@ struct row {
 #define NAMED(type_)                                                                               \
 	ROW(type_, id, "id", ID, .needed = true), ROW(type_, name, "name", TEXT, .needed = true)
 
-/* First members of every list in a struct, so that all lists can be filled by the same code. */
+/* Common beginning of every list in the structs of object.h (v, n, said), so that parts() can fill
+ * each of these lists. */
 struct parts {
 	void *v;
 	size_t n;
@@ -317,8 +320,9 @@ static const struct shape {
 static int element(const struct row *rows, const json_t *j, struct arena *a, void *out,
 		   struct err *e);
 
-/* Reads a list within an element. A value that is no list is skipped. A list that cannot be read
- * completely is an error: half of a server cluster would be written back as the whole. */
+/* Reads a list within an element. A value that is no list counts as not reported. A list that
+ * cannot be read completely is an error, because the caller writes lists back: an incomplete list
+ * would remove members from the cluster. */
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {
