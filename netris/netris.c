@@ -275,8 +275,8 @@ static void send(struct netris_request *q)
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-/* Ends all requests that wait for a session with *e. New requests fail with the same error for
- * for_ms, so that the login is not repeated at once. */
+/* Records the error of a failed login: requests that wait for a session end with it in the next
+ * loop turn, and new requests end with it for for_ms, so that the login is not repeated at once. */
 static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 {
 	n->no_login = *e;

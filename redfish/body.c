@@ -13,8 +13,8 @@
  *
  * Tests: tests/unit/redfish/test_body.c
  */
-/* Most JSON values in one reply. The limit is low because a thousand BMCs may answer at the same
- * time. */
+/* Maximum number of JSON values in one reply. The limit is low because a thousand BMCs may answer
+ * at the same time. */
 #define MAX_VALUES 50000
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
@@ -91,7 +91,7 @@ static json_t *parse(const struct http_reply *http, struct err *e)
 	return j;
 }
 
-/* Returns a description of a body that cannot be JSON; NULL: the body may be JSON. */
+/* Describes the body for the error text if the body cannot be JSON; NULL: it may be JSON. */
 static const char *nature(const struct http_reply *http)
 {
 	size_t blank = strspn(http->body, " \t\r\n");

@@ -17,8 +17,8 @@
  */
 static void boot_write(struct redfish *r);
 
-/* Returns the Boot member of the resource that is written: of the pending object if it has
- * overrides, else of the System. */
+/* Returns the Boot member of the resource that the operation writes: of the pending object if that
+ * object has overrides, else of the System. */
 static const json_t *boot_of(const struct rf_op *op)
 {
 	return json_at(op->pending ? op->pending : op->system, "Boot");
@@ -43,8 +43,8 @@ static int lists(const json_t *boot, const char *property, const char *value)
 	return 0;
 }
 
-/* Looks value up as lists() does, in the resource that is written; in the System if that resource
- * has no list. */
+/* Searches value with lists() in the resource that the operation writes; if that resource has no
+ * list of allowed values, in the System. */
 static int listed(const struct rf_op *op, const char *property, const char *value)
 {
 	int there = lists(boot_of(op), property, value);
@@ -72,7 +72,8 @@ static void put(json_t *o, const char *member, const char *value)
 	json_object_set_new(o, member, json_string(value));
 }
 
-/* Returns the payload of the current variant; NULL: no variant is left. */
+/* Returns the PATCH body that sets the override to target, in the variant number op->rung; NULL:
+ * there is no such variant. */
 static json_t *override_body(const struct redfish *r, const char *target)
 {
 	const struct rf_op *op = r->op;
@@ -99,10 +100,10 @@ static bool has_address(const struct rf_op *op)
 }
 
 /*
- * Returns the payload of the current variant that clears the override; NULL: no variant is left.
- * Clears the address of an HTTP boot too, because the address would suggest a boot that is long
- * past. Some BMCs accept null instead of an empty text; if the address cannot be written at all,
- * only the override is cleared.
+ * Returns the PATCH body that clears the override, in the variant number op->rung; NULL: there is
+ * no such variant. The body also clears the address of an HTTP boot, because a reader of the System
+ * would take an old address for the next boot. Some BMCs accept null instead of an empty text; if
+ * the address cannot be written at all, only the override is cleared.
  */
 static json_t *clear_body(const struct redfish *r)
 {
@@ -115,7 +116,8 @@ static json_t *clear_body(const struct redfish *r)
 		return NULL;
 	o = json_object();
 	if (!none) {
-		/* The BMC lists targets, but not "None": use the disk. */
+		/* "None" is not among the targets that the BMC lists: write the disk as target
+		 * instead. */
 		put(o, "BootSourceOverrideTarget", "Hdd");
 		put(o, "BootSourceOverrideEnabled",
 		    listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ? "Once"
@@ -149,8 +151,9 @@ static const char *target_name(const struct redfish *r)
 	return "None";
 }
 
-/* Runs after the task of the write reported a failure: ends the operation with success if the
- * resource shows the wanted override all the same. */
+/* Gets the resource, read again because the BMC's task for the write reported a failure. Ends the
+ * operation with success if the resource shows the wanted override all the same, otherwise with
+ * that failure. */
 static void boot_verdict(struct redfish *r, const struct rf_reply *p)
 {
 	const json_t *boot = json_at(p->json, "Boot");
@@ -177,7 +180,8 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	}
 	json_decref(op->pending);
 	op->pending = str_eq(op->target, r->settings) ? json_incref(p->json) : NULL;
-	/* The pending object is about to get an override: read it again from now on. */
+	/* The write will give the pending object an override: drop the note that it has none, so
+	 * that it is read from now on. */
 	rf_set(&r->no_overrides, NULL);
 	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
 	op->rung = 0;
@@ -185,8 +189,8 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 }
 
 /* Repeats the write at the other location: at the pending object instead of the System, or vice
- * versa. AMI redirects to the pending object (Q11); other BMCs have a pending object that shows
- * overrides and accepts none (Q21). */
+ * versa. AMI's BMCs refuse a write to the System and name the pending object; other BMCs have a
+ * pending object that shows overrides but accepts none. */
 static void other_place(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -264,8 +268,8 @@ static void boot_checked(struct redfish *r)
 	boot_write(r);
 }
 
-/* True if the System lists the target and the pending object does not: the target is then written
- * to the System (BlueField). */
+/* True if the System lists the target and the pending object does not (seen on BlueField DPUs). The
+ * target is then written to the System. */
 static bool is_systems_alone(const struct rf_op *op, const char *target)
 {
 	return op->boot != REDFISH_BOOT_NONE && op->pending &&
@@ -326,7 +330,7 @@ static void boot_where(struct redfish *r)
 
 void rf_boot(struct redfish *r)
 {
-	/* rf_ready() has read the System already: set the vendor's override, then choose the
-	 * location. */
+	/* rf_ready() has already read the System, so set the vendor's override at once.
+	 * boot_where() then chooses the location of the standard override. */
 	rf_oem_boot(r, boot_where);
 }

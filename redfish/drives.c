@@ -13,18 +13,18 @@
  *   System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
  *   System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
  *
- * The Manager is read first, for its present firmware version, because the list is read once for
- * each tenancy.
+ * The Manager is read first, because its firmware version decides whether Storage is requested at
+ * all (unless_firmware), and a version that was read for the previous tenancy may be outdated.
  *
  * Some BMCs need forty requests for the list, at seconds each: an operation sends a few of them and
  * ends with `more`, and the next one continues. A resource that the BMC does not serve
  * (rf_is_lacking()) is skipped and reported once for the whole list; a resource without a reply is
  * requested again by the next operation. A drive in a volume that is not served is left out,
- * because only the volume could account for it.
+ * because the machine sees only the volume, whose identity is then unknown.
  *
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
-#define STEPS 8 /* Most requests that one operation sends. */
+#define STEPS 8 /* Maximum number of requests in one operation. */
 #define MAX_LOOKS 600
 #define MAX_TODO 512
 #define MAX_DRIVES 256
@@ -46,7 +46,7 @@ struct rf_drives {
 	} todo[MAX_TODO];
 	size_t n, looks;
 	struct redfish_drive drives[MAX_DRIVES];
-	/* 1 + index into volumes; 0: none. */
+	/* Index into volumes, plus 1; 0: the drive is in no volume. */
 	size_t volume_of[MAX_DRIVES];
 	size_t ndrives;
 	struct volume volumes[MAX_DRIVES];
@@ -198,7 +198,8 @@ static struct volume *volume_of(struct rf_drives *s, const char *path)
 	return NULL;
 }
 
-/* Records name and size of the volume. Skips a volume of a single drive, because it is no array. */
+/* Records name and size of the volume. Skips a volume that is no array: a raw device, or RAIDType
+ * None. */
 static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
 {
 	struct rf_drives *s = r->drives;
@@ -231,8 +232,9 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* Records that the BMC does not serve the resource. A member that has disappeared since it was
- * listed (404, 410) does not count: it is no longer part of the list. */
+/* Records that the BMC does not serve the resource at path. A resource that has disappeared since a
+ * collection listed it (404, 410) does not count, because it is no longer part of the list. The
+ * Manager does not count either, because only its firmware version is needed. */
 static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 		       const struct rf_reply *p)
 {
@@ -249,8 +251,8 @@ static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 	s->simple = node == COLLECTION;
 }
 
-/* Handles Storage as not served, without requesting it (unless_firmware); SimpleStorage is still
- * read. */
+/* Skips Storage as if the BMC did not serve it, because the firmware version is the one in the
+ * argument unless_firmware of redfish_read_drives(). SimpleStorage is still read. */
 static void pass_over(struct rf_drives *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -270,8 +272,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 	char *path;
 
 	if (!s) {
-		/* The service root was read again since the last call, which discarded the list:
-		 * start over. */
+		/* The partial list was discarded, because the service root was read again since the
+		 * last call. Fail, so that the next call starts a new list. */
 		rf_fail_as(r, ERR_UNAVAILABLE, "the list of drives has to be read again");
 		return;
 	}

@@ -78,8 +78,8 @@ static void reply_err(struct redfish *r, const struct rf_request *q, const struc
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)
 		p->err.kind = ERR_UNSUPPORTED;
-	/* ERR_CONFLICT is reserved for the owner's refusal, see redfish.h: here the cause is an
-	 * ETag or a temporary state. */
+	/* ERR_CONFLICT is reserved for refusals by may_act() and fits(), see redfish.h. A BMC
+	 * reports a conflict only for a wrong ETag or a temporary state, so choose another kind. */
 	if (p->err.kind == ERR_CONFLICT)
 		p->err.kind = http->status == 409 ? ERR_UNAVAILABLE : ERR_PROTOCOL;
 	rf_heed(messages, &p->err);
@@ -283,7 +283,7 @@ bool rf_is_optional(const struct redfish *r)
 }
 
 /* True if the exchange brought no usable reply (no reply, or 5xx), which counts for the circuit
- * breaker. */
+ * breaker. Requests for the list of drives never count (rf_is_optional()). */
 static bool is_silent(const struct redfish *r, const struct http_reply *http)
 {
 	return !rf_is_optional(r) && (!http || http->status >= 500);
@@ -294,7 +294,8 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	struct redfish *r = arg;
 	struct rf_request *q = r->logging_in ? &r->login : &r->req;
 	struct rf_reply p = {.sent_at = r->sent_at};
-	struct err astray; /* Why a redirect is not followed; kind ERR_NONE: no such redirect. */
+	/* Reason why a redirect is not followed; kind ERR_NONE: there is no reason. */
+	struct err astray;
 	char *etag = NULL;
 
 	r->http = NULL;
@@ -329,7 +330,8 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 		if (token && *token && strlen(token) <= MAX_TOKEN && q->own_login)
 			p.token = secret_from_str(token);
 	}
-	/* The step may end the operation; afterwards only what is on this stack is valid. */
+	/* Use only local variables afterwards: next() may end the operation, whose owner may then
+	 * free r. */
 	if (!rf_task_follow(r, &p))
 		q->next(r, &p);
 	json_decref(p.json);

@@ -9,7 +9,7 @@
  * of its own.
  * Tests: tests/unit/redfish/test_facts.c
  */
-#define SMOOTH 8 /* A new reply counts one in SMOOTH in the smoothed latency. */
+#define SMOOTH 8 /* A new reply changes the smoothed latency by 1/SMOOTH of the difference. */
 
 void rf_latency(struct redfish *r, int64_t ms)
 {

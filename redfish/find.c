@@ -75,7 +75,7 @@ static bool is_meant(struct redfish *r, const struct rf_reply *p)
 	rf_identity_of(p->json, &id);
 	rf_parse(p->json, p->sent_at, &s, &id);
 	if (rf_changes(r->op) && r->fits && r->fits(&s, r->op->arg, &e) < 0) {
-		/* The BMC belongs to another machine, so the known paths are useless too. */
+		/* Forget all paths too, because the BMC belongs to another machine. */
 		if (e.kind == ERR_CONFLICT)
 			rf_forget(r);
 		rf_fail(r, &e);
@@ -214,7 +214,8 @@ static void on_only(struct redfish *r, const struct rf_reply *p)
 static void on_candidate(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE) {
-		/* No reply at all: reading the next candidate would only double the wait. */
+		/* Fail at once, because the BMC does not answer: reading the next candidate would
+		 * only double the delay. */
 		if (p->status == 0) {
 			rf_fail(r, &p->err);
 			return;

@@ -1,6 +1,6 @@
 /*
- * health: reads what the System reports about its parts, from the document that each observation
- * reads anyway.
+ * health: reads what the System reports about its parts, from the System resource that each
+ * observation reads anyway.
  *
  * Status.HealthRollup covers all parts, Status.Health only the System itself. The failing part is
  * named in Status.Conditions, in the summaries (MemorySummary), or in a vendor's list
@@ -21,7 +21,7 @@
 struct named {
 	char *text;
 	size_t size, n, len;
-	/* The severity to report: Critical, or Warning if nothing is worse. */
+	/* Severity of the parts to report: Critical, or Warning if no part is critical. */
 	const char *worst;
 };
 
@@ -43,7 +43,7 @@ static void name(struct named *n, const char *what, const char *is)
 }
 
 /* Collects the failing parts in object o and in the objects within it. Skips elements of arrays:
- * disks and DIMMs are documents of their own. */
+ * disks and DIMMs are resources of their own. */
 static void walk(struct named *n, const json_t *o, int depth)
 {
 	const char *key;

@@ -43,7 +43,7 @@ struct rf_reply {
 	/* ETag for If-Match; NULL: none. */
 	const char *etag;
 	const char *location;
-	/* WWW-Authenticate header. */
+	/* WWW-Authenticate header; NULL: none. */
 	const char *challenge;
 	struct secret *token;
 	/* loop_now() at which the request was last sent. */
@@ -125,7 +125,7 @@ struct rf_op {
 	struct redfish *r;
 	enum rf_kind kind;
 	struct loop_timer limit, wait;
-	/* Called after rf_wait(). */
+	/* Function that rf_wait() calls when the time has passed. */
 	void (*waited)(struct redfish *r);
 	/* loop_now() at which the operation times out. */
 	int64_t ends_at;
@@ -149,7 +149,8 @@ struct rf_op {
 	bool logged_in_again;
 	/* True: the System was read in this operation and session, and is the intended machine. */
 	bool proved;
-	/* freeing: old sessions are being deleted to make room for a new one; freed: they were. */
+	/* freeing: old sessions are being deleted to make room for a new one. freed: old sessions
+	 * were deleted for that purpose. */
 	bool freeing, freed;
 	/* Number of the variant in use, from 0, for requests with fallback variants. */
 	unsigned rung;
@@ -171,8 +172,8 @@ struct rf_op {
 	bool tag_reread;
 	/* Function that repeats the write with another form of the ETag. */
 	void (*again)(struct redfish *r);
-	/* Continues the operation after a preparation: the vendor's own settings were read or set
-	 * (oem.c), or the slot was prepared (media_trust.c). */
+	/* Function that continues the operation after a preparation: the vendor's own settings were
+	 * read or set (oem.c), or the slot was prepared (media_trust.c). */
 	void (*then)(struct redfish *r);
 	struct rf_task task;
 	/* The ResetType that was sent. */
@@ -221,7 +222,7 @@ struct redfish {
 	/* sent_at: loop_now() of the last request; used_at: loop_now() of the last successful use
 	 * of the session. */
 	int64_t sent_at, used_at;
-	/* Time of a reply in microseconds, smoothed; -1: no reply yet. */
+	/* Smoothed time from request to reply, in microseconds; -1: no reply yet. */
 	int64_t latency_us;
 	/* Number of requests sent. */
 	uint64_t calls;
@@ -229,7 +230,7 @@ struct redfish {
 	/* True: the last exchange of the operation brought no usable reply (for the circuit
 	 * breaker). */
 	bool silent;
-	/* Number of consecutive operations without a usable reply. */
+	/* Number of consecutive operations that ended without a usable reply. */
 	unsigned failures;
 	struct backoff pause;
 	/* loop_now() before which nothing is sent; INT64_MIN: no pause. */
@@ -294,8 +295,8 @@ struct redfish {
 	unsigned form;
 	/* loop_now() until which only one form is tried, because the BMC refused all of them. */
 	int64_t forms_until;
-	/* managers: the System's Managers; media: the System's own VirtualMedia. Slots are searched
-	 * in these. */
+	/* Where slots are searched. managers: the System's Managers. media: the System's own
+	 * VirtualMedia collection. */
 	char *managers[4], *media;
 	unsigned quirks;
 	uint64_t quirk_rows;
@@ -309,7 +310,7 @@ struct redfish {
 	size_t ncandidates, next_candidate;
 	/* Bits: indexes of the candidates that are a host with a Reset action. */
 	unsigned switchable;
-	/* The error to return if none of the following attempts succeeds. */
+	/* Error with which the operation ends if none of its further attempts succeeds. */
 	struct err kept_err;
 };
 
@@ -319,7 +320,8 @@ enum rf_reset {
 	RF_RESET_FORCE_OFF = 4,
 	RF_RESET_GRACEFUL_OFF = 8,
 	RF_RESET_POWER_CYCLE = 16,
-	/* Marks a list with only other types, so that it is not mistaken for an empty list. */
+	/* Any other ResetType. The bit keeps a list with only other types different from "no list"
+	 * (0). */
 	RF_RESET_OTHER = 32,
 };
 
@@ -379,10 +381,9 @@ void rf_password_err(const struct redfish *r, struct err *e);
 json_t *rf_body(const struct http_reply *http, struct err *e);
 
 /* --- tag.c ------------------------------------------------------------------------------------ */
-void rf_tag_read(
-	struct redfish *r, enum rf_tag_of of,
-	const char *
-		tag /* Stores the ETag of the resource that will be written, and the form to begin with. tag NULL: no ETag. */);
+/* Stores the ETag of the resource that will be written, and the form of ETag to begin with. tag
+ * NULL: the resource has no ETag. */
+void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag);
 /* Returns the value of If-Match for the next write, malloc'd; NULL: send no If-Match. */
 char *rf_tag(const struct redfish *r);
 /* Remembers the form of ETag that just worked for this BMC. */
@@ -430,9 +431,9 @@ const char *rf_reset_type(const struct redfish *r, bool on);
 void rf_learn_resets(struct redfish *r, const json_t *info);
 /* health.c: sets health_told and fault of *s. */
 void rf_health_read(const json_t *system, struct redfish_system *s);
-/* Requests the pending object; next() gets the reply and must pass it to rf_pending_read(). Returns
- * false, without a request, if the System has no pending object or it is known to have no boot
- * overrides. */
+/* Requests the pending object, whose reply next() must pass to rf_pending_read(). Returns false,
+ * without a request, if the System has no pending object, or if that object is known to have no
+ * boot overrides. */
 bool rf_look_at_pending(struct redfish *r, rf_step *next);
 /* Sets pending, target and tag of the operation if the pending object has boot overrides. Returns
  * false if the pending object could not be read. */
@@ -440,14 +441,14 @@ bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
 
 /* --- boot.c ----------------------------------------------------------------------------------- */
 void rf_boot(struct redfish *r);
-/* True if the machine can boot this way as far as the BMC lists it. Checks the lists in the System
- * and in the pending object, which the operation has already read. */
+/* True if the machine can boot from `how`, according to the lists of boot targets in the System and
+ * in the pending object, which the operation has already read. */
 bool rf_boots_from(struct redfish *r, enum redfish_boot how);
 
 /* --- oem.c: vendors' overrides for virtual CDs; without one, then(r) is called at once -------- */
 /* True if the standard target Cd means the physical drive on this BMC. */
 bool rf_oem_has_cd(const struct redfish *r);
-/* Sets r->cd_first from the vendor's setting, then calls then(r). */
+/* Sets r->cd_first (whether the vendor's setting makes the virtual CD boot), then calls then(r). */
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r));
 /* Sets the vendor's override. Calls then(r) if the standard override is needed as well, or
  * instead. */

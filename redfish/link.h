@@ -5,8 +5,8 @@
 #include "base/err.h"
 
 /*
- * link: addresses that a BMC returns (@odata.id, Location, nextLink, action targets), which are
- * foreign bytes.
+ * link: checks addresses that a BMC returns (@odata.id, Location, nextLink, action targets),
+ * because they may be arbitrary bytes.
  *
  * link_path() returns (malloc'd) what follows the origin, without the fragment; NULL with
  * ERR_PROTOCOL for another scheme, host or port than `origin`, a user part, a relative or

@@ -22,14 +22,17 @@
  * A slot lists its transfer protocols in one of three places, or nowhere. InsertMedia's ActionInfo,
  * the third of them, is read once for each slot.
  */
-#define MAX_LOOKS 40 /* Most requests of one search. */
+#define MAX_LOOKS 40 /* Maximum number of requests of one search. */
 #define MAX_TODO 64
-/* ENABLE_MS: interval in ms between searches after slots were enabled. ENABLE_LOOKS: number of
- * searches. */
+/* ENABLE_MS: time in ms between two searches after the slots were enabled. ENABLE_LOOKS: maximum
+ * number of these searches. */
 #define ENABLE_MS 5000
 #define ENABLE_LOOKS 3
-#define NO_SLOT_MS 600000 /* Time in ms before an unsuccessful search is repeated. */
-#define FORMS_MS 600000	  /* Time in ms before all forms of a refused body are tried again. */
+/* Time in ms after an unsuccessful search before the slot is searched again. */
+#define NO_SLOT_MS 600000
+/* Time in ms after the BMC refused all forms of a body, during which only the first form is
+ * sent. */
+#define FORMS_MS 600000
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
@@ -41,7 +44,7 @@ struct rf_scan {
 	size_t n;
 	char *seen[MAX_LOOKS];
 	size_t nseen;
-	/* Type of the latest entry in seen. */
+	/* Type of the last entry in seen. */
 	enum node asked;
 	char *second_best;
 	/* The first resource that the BMC does not serve; kind ERR_NONE: none. */
@@ -115,7 +118,8 @@ static bool is_named(const json_t *slot, const char *const *starts, size_t n)
  * name; RF_UNKNOWN: it may accept CDs. */
 static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
 {
-	/* These slots accept uploads or files of a user's browser (XCC), not addresses. */
+	/* Names of slots that accept uploads or files of a user's browser, but no addresses (Lenovo
+	 * XCC). */
 	static const char *const uploads[] = {"RDOC", "Remote"};
 	static const char *const cds[] = {"CD", "DVD"}, *const others[] = {"FD", "Floppy", "HD",
 									   "USB"};
@@ -137,7 +141,8 @@ static void no_slot(struct redfish *r)
 {
 	struct err e;
 
-	if (r->op->nbad > 0) { /* There are slots, and none accepted the medium. */
+	if (r->op->nbad > 0) {
+		/* Slots exist, but none accepted the medium: report the last refusal. */
 		rf_fail(r, &r->kept_err);
 		return;
 	}
@@ -260,7 +265,8 @@ static void scan_next(struct redfish *r)
 	} else if (r->op->kind == RF_INSERT && r->media_enable && !r->op->nbad) {
 		enable(r);
 	} else if (s->lacks.kind != ERR_NONE && r->op->nbad == 0) {
-		rf_fail(r, &s->lacks); /* The slot may be behind the resource that is not served. */
+		/* Report the unserved resource, because the slot may be listed in it. */
+		rf_fail(r, &s->lacks);
 	} else {
 		if (r->op->nbad == 0)
 			r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;
@@ -324,8 +330,8 @@ static void scan(struct redfish *r)
 	scan_next(r);
 }
 
-/* Saves the scan so that the next operation continues it, unless this operation tried or enabled a
- * slot: the scan does not record that. */
+/* Saves the scan so that the next operation continues it, unless this operation already tried or
+ * enabled a slot: the next operation could not see that in the scan. */
 void rf_scan_keep(struct redfish *r)
 {
 	struct rf_scan *s = r->op->scan;
@@ -354,7 +360,7 @@ static void search(struct redfish *r, rf_step *next)
 	scan(r);
 }
 
-/* Calls next(r, slot) with the slot read just now. */
+/* Reads the slot, after a search if necessary, and calls next() with the reply. */
 static void with_slot(struct redfish *r, rf_step *next)
 {
 	bool may_appear = r->op->kind == RF_INSERT && r->media_enable;
@@ -370,8 +376,9 @@ static void with_slot(struct redfish *r, rf_step *next)
 	search(r, next);
 }
 
-/* Reads the slot again if p is NULL (the search ended on a slot that it read some requests ago) and
- * calls again() with the reply. Returns false if p already is a fresh read. */
+/* Returns false if p is a reply with the slot, read just now. If p is NULL, the search chose a slot
+ * that it read some requests ago: reads the slot again, calls again() with the reply, and returns
+ * true. */
 static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 {
 	if (p)
@@ -383,8 +390,10 @@ static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /*
- * After an eject, Inserted stays true on some BMCs, Image stays on others, and ConnectedVia never
- * changes on yet others. A medium counts as inserted if two of the three agree.
+ * Decides whether a medium is inserted from Inserted, Image and ConnectedVia, because after an
+ * eject some BMCs leave Inserted true, others leave Image, and on yet others ConnectedVia never
+ * changes. Inserted: true counts only if Image or ConnectedVia confirms it. Without Inserted, Image
+ * counts unless ConnectedVia contradicts it.
  */
 static void parse(const json_t *slot, struct redfish_media *m)
 {
@@ -490,7 +499,8 @@ static void eject_send(struct redfish *r);
 static void insert_send(struct redfish *r);
 static void on_slot(struct redfish *r, const struct rf_reply *p);
 
-/* Continues with the next slot, because this one accepts no medium; r->kept_err has its error. */
+/* Continues with the next slot, because this slot accepts no medium; r->kept_err has the error of
+ * its refusal. */
 static void next_slot(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -531,8 +541,8 @@ static void write_slot(struct redfish *r, char *body /* Takes ownership of body.
 					.next = next});
 }
 
-/* Retries a refused write with the next form of If-Match (412, 428) or body (400, 415). False: no
- * retry applies. */
+/* Repeats a refused write: with the next form of If-Match (412, 428), or with the next form of the
+ * body (400, 415). False: no other form applies. */
 static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
 {
 	if (patches(r) && rf_tag_climb(r, p, again))
@@ -547,8 +557,8 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 static const char *const forms[] = {"full", "bare", "wordy", "named"};
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
-/* Returns the index of the next form of a body. Begins with the form that this BMC accepted last,
- * or that its quirks require. Returns FORMS if no form is left. */
+/* Returns the index in forms[] of the next form of the body: first the form that this BMC accepted
+ * last, or that its quirks require, then the others in order. Returns FORMS if no form is left. */
 static size_t insert_form(const struct redfish *r)
 {
 	size_t first = r->form			       ? r->form - 1
@@ -574,7 +584,7 @@ static char *insert_body(const struct redfish *r)
 		return NULL;
 	o = json_pack("{s:s}", "Image", op->url);
 	if (!o)
-		return NULL; /* The url is not UTF-8. */
+		return NULL; /* json_pack() failed, because the url is not UTF-8. */
 	if (!str_eq(form, "bare")) {
 		json_object_set_new(o, "Inserted", json_true());
 		json_object_set_new(o, "WriteProtected", json_true());
@@ -585,15 +595,16 @@ static char *insert_body(const struct redfish *r)
 				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
 	}
 	if (str_eq(form, "named")) {
-		/* Some BMCs require a name and a password even for anonymous access (Q26). */
+		/* Some BMCs require a name and a password even for anonymous access (quirk Q26 in
+		 * quirks.def). */
 		json_object_set_new(o, "UserName", json_string("none"));
 		json_object_set_new(o, "Password", json_string("none"));
 	}
 	return json_text(o);
 }
 
-/* Runs after the task of InsertMedia reported a failure: ends the operation with success if the
- * medium is inserted all the same. */
+/* Gets the slot, read again because the BMC's task for InsertMedia reported a failure. Ends the
+ * operation with success if the medium is inserted all the same. */
 static void after_insert(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -615,7 +626,8 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 		rf_end(r, NULL);
 		return;
 	}
-	/* The reply to the form that this BMC should accept is the most informative one. */
+	/* Save the reply to the first form only: this BMC should accept that form, so the refusal
+	 * of it is the most informative error. */
 	if (r->op->rung == 0)
 		r->kept_err = p->err;
 	if (p->by_task)
@@ -646,9 +658,9 @@ static void insert_start(struct redfish *r, const struct rf_reply *p)
 	rf_media_trust(r, p->json, insert_send);
 }
 
-/* Checks what is in the slot after the eject was refused or done. A medium still inserted after a
- * refused eject is the error of that refusal; otherwise the operation ends, or continues with the
- * insert. */
+/* Checks what is in the slot after the eject. If the eject was refused and a medium is still
+ * inserted, ends the operation with the error of the refusal. Otherwise ends the operation, or
+ * continues with the insert. */
 static void after_eject(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -674,7 +686,8 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 	else if (p->err.kind == ERR_NONE)
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (p->status == 409 || p->status == 500)
-		/* Some BMCs answer with these statuses even if no medium is inserted. */
+		/* Read the slot, because some BMCs answer with these statuses if no medium is
+		 * inserted. */
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (!climb(r, p, eject_send))
 		rf_fail(r, &p->err);
@@ -684,7 +697,8 @@ static void eject_send(struct redfish *r)
 {
 	static const char *const patch[] = {"{\"Image\":null,\"Inserted\":false}",
 					    "{\"Image\":null}"};
-	/* HPE needs an empty object, others no body. */
+	/* Bodies of the two variants of EjectMedia: HPE needs an empty object, other BMCs need no
+	 * body. */
 	static const char *const post[] = {"{}", NULL};
 
 	if (r->op->rung > 1)

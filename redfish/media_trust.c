@@ -17,7 +17,7 @@
  * better error.
  * Tests: tests/unit/redfish/test_media.c
  */
-#define LOOKS 8 /* Most certificates of one slot that are read. */
+#define LOOKS 8 /* Maximum number of a slot's certificates that are read. */
 
 static void trust_next(struct redfish *r);
 
@@ -87,7 +87,8 @@ static void on_certificate(struct redfish *r, const struct rf_reply *p)
 		trust_next(r);
 }
 
-/* Reads the members of the collection in op->pending, one after the other. */
+/* Reads the next certificate of the collection in op->pending. If no certificate is left, or LOOKS
+ * were read, installs the CA in the slot. */
 static void trust_next(struct redfish *r)
 {
 	const json_t *members = json_object_get(r->op->pending, "Members");

@@ -8,9 +8,9 @@
  * message: reads the messages in a BMC's error reply (DSP0266, error responses:
  * @Message.ExtendedInfo).
  *
- * Their texts are foreign bytes: err_set() removes control characters and truncates, and finish()
- * in redfish.c redacts password and token.  Texts are truncated at the end of the whole error
- * alone, because quoted_redact() finds a truncated secret only there.
+ * Their texts may be arbitrary bytes: err_set() removes control characters and truncates, and
+ * finish() in redfish.c redacts password and token. Texts are truncated at the end of the whole
+ * error alone, because quoted_redact() finds a truncated secret only there.
  *
  * Tests: tests/unit/redfish/test_message.c, tests/unit/redfish/test_session.c
  */
@@ -19,25 +19,28 @@
 static const struct {
 	const char *id;
 	enum err_kind kind;
-	/* 0: not known. */
+	/* Retry time in ms; 0: not known. */
 	uint32_t again_ms;
 } message_kinds[] = {
-	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20). */
-	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5). */
-	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000}, /* iDRAC10, On after off (Q13). */
-	{"VRM0021", ERR_UNAVAILABLE, 10000},			  /* iDRAC: media are busy (Q14). */
-	/* iDRAC: its data sources are temporarily unavailable. */
+	/* HPE iLO: the machine is in its self-test. */
+	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000},
+	/* HPE iLO, which sends it with status 400. */
+	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000},
+	/* Dell iDRAC10: power on shortly after power off. */
+	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000},
+	{"VRM0021", ERR_UNAVAILABLE, 10000}, /* Dell iDRAC: virtual media are busy. */
+	/* Dell iDRAC: its data sources are temporarily unavailable. */
 	{"SYS518", ERR_UNAVAILABLE, 20000},
-	{"RAC0218", ERR_CAPACITY, 30000}, /* iDRAC: no session slot left (Q4). */
+	{"RAC0218", ERR_CAPACITY, 30000}, /* Dell iDRAC: no session is free. */
 	{"SessionLimitExceeded", ERR_CAPACITY, 30000},
 	{"ActionNotSupported", ERR_UNSUPPORTED, 0},
 	{"PropertyNotWritable", ERR_UNSUPPORTED, 0},
 	{"OperationSupportedInFutureStateURI", ERR_UNSUPPORTED,
-	 0}, /* AMI: the pending object (Q11). */
+	 0}, /* AMI: the setting must be written to the pending object. */
 	{"OemLicenseNotPassed", ERR_UNSUPPORTED,
-	 0}, /* Supermicro, disguised as an access error (Q33). */
-	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* iLO: virtual media without a licence. */
-	{"LIC501", ERR_UNSUPPORTED, 0},		    /* iDRAC: a licence is missing or expired. */
+	 0}, /* Supermicro: a licence is missing, reported as an access error. */
+	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* HPE iLO: virtual media need a licence. */
+	{"LIC501", ERR_UNSUPPORTED, 0}, /* Dell iDRAC: a licence is missing or expired. */
 };
 
 static const char *last_part(const char *id)
@@ -85,7 +88,8 @@ void rf_heed(const json_t *messages, struct err *e)
 	}
 }
 
-/* Returns true for an id without information, which often precedes the specific message. */
+/* Returns true for a general id without information; such a message often precedes the specific
+ * one. */
 static bool is_general(const char *id)
 {
 	return str_eq(id, "GeneralError") || str_eq(id, "Success");
@@ -112,7 +116,7 @@ static void append_message(char out[static RF_WORDS], const json_t *m, const cha
 {
 	const char *text = json_str_at(m, "Message"), *between = *out ? "; " : "";
 
-	/* Skip a message whose text is already in out. */
+	/* Skip this message, because its text is already in out. */
 	if (!str_empty(text) && strstr(out, text))
 		return;
 	if (!str_empty(id)) {

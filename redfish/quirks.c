@@ -33,7 +33,8 @@ static bool matches(const struct quirk_row *q, const struct quirk_facts *f)
 	       (!q->member || (f->has && f->has(q->member, f->arg)));
 }
 
-/* Removes from *out all earlier rows whose flags row `by` clears or replaces completely. */
+/* Clears the flags of by->clear in *out. Removes from out->rows each earlier row all of whose flags
+ * are cleared by that. */
 static void correct(struct quirks *out, const struct quirk_row *by)
 {
 	for (size_t i = 0; quirk_rows + i < by; i++) {

@@ -19,11 +19,12 @@ enum quirk {
 	QUIRK_CD_IS_USBCD = 1 << 2,
 	/* Send the boot mode with every override. */
 	QUIRK_BOOT_MODE_ALWAYS = 1 << 3,
-	/* Send the boot mode with no override. */
+	/* Never send the boot mode. */
 	QUIRK_BOOT_MODE_NEVER = 1 << 4,
-	/* Target None is refused: clear the override with Pxe and Disabled. */
+	/* The BMC refuses target None: clear the override with target Pxe and Enabled set to
+	 * Disabled. */
 	QUIRK_BOOT_CLEAR_BY_PXE = 1 << 5,
-	/* InsertMedia needs the transfer protocol. */
+	/* InsertMedia needs the members TransferMethod and TransferProtocolType. */
 	QUIRK_MEDIA_WORDY = 1 << 6,
 	/* InsertMedia needs a user name and password, even for anonymous access. */
 	QUIRK_MEDIA_NAMED = 1 << 7,

@@ -285,8 +285,8 @@ void rf_fail(struct redfish *r, const struct err *e)
 {
 	struct err copy = *e;
 
-	/* A missing or malformed resource means that the BMC was changed or updated: read the facts
-	 * again next time. */
+	/* Forget the facts, so that the next operation reads them again: a missing or malformed
+	 * resource means that the BMC was changed or updated. */
 	if (copy.kind == ERR_NOT_FOUND || copy.kind == ERR_PROTOCOL)
 		rf_forget(r);
 	finish(r->op, NULL, &copy);

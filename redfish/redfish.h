@@ -95,7 +95,7 @@ const char *redfish_session_uri(const struct redfish *r);
 bool redfish_session_is_only(const struct redfish *r);
 /* Adds a predecessor's session, other than spec.old_session, to delete at the next login. */
 void redfish_inherit(struct redfish *r, const char *session);
-/* Address that the latest reply came from; NULL: no reply yet. */
+/* Returns the address that the latest reply came from; NULL: no reply yet. */
 const char *redfish_address(const struct redfish *r);
 /* Returns the pin (SHA-256 of the certificate) that this client learned with learn_pin; NULL:
  * none. */
@@ -175,9 +175,9 @@ void redfish_read_media(struct redfish *r,
 			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
 			void *arg);
 /* Enables the slots if that needs a separate action, ejects the present medium, then inserts url
- * (no change if url is already inserted). ERR_UNSUPPORTED: the BMC has no CD slot; ERR_INVALID: it
- * refuses every form. ca_pem: CA of the server of an https url; a slot that verifies certificates
- * gets this CA, or else verification is turned off. NULL: not known. */
+ * (no change if url is already inserted). ERR_UNSUPPORTED: the BMC has no CD slot; ERR_INVALID: the
+ * BMC refuses every form of the request. ca_pem: CA of the server of an https url; a slot that
+ * verifies certificates gets this CA, or else verification is turned off. NULL: not known. */
 void redfish_insert(struct redfish *r, const char *url, const char *ca_pem,
 		    void (*done)(const struct err *e, void *arg), void *arg);
 /* Ejects the medium; an empty slot is success. */
@@ -214,7 +214,7 @@ struct redfish_facts {
 	/* Path of the CD slot; NULL: none is known. */
 	const char *slot;
 	enum redfish_login login;
-	/* Time of a reply, smoothed over about ten; -1: no reply yet. */
+	/* Time from request to reply in ms, smoothed over about ten replies; -1: no reply yet. */
 	int64_t latency_ms;
 	/* Requests that this client has sent. */
 	uint64_t calls;
@@ -240,9 +240,9 @@ void redfish_read_abilities(struct redfish *r,
 			    void (*done)(const struct redfish_abilities *a, const struct err *e,
 					 void *arg),
 			    void *arg);
-/* Lists the Systems among which the configured address has to choose. For use after a read failed
- * with ERR_UNSUPPORTED. Writes at most max paths to v and returns their number; 0: the failure had
- * another cause. */
+/* Lists the Systems of a BMC that has several; the configured address must name one of them. Call
+ * after a read failed with ERR_UNSUPPORTED. Writes at most max paths to v and returns their number;
+ * 0: the read failed for another reason. */
 size_t redfish_systems(const struct redfish *r, const char **v, size_t max);
 
 /* A volume: several drives that the controller presents as one. */

@@ -133,8 +133,8 @@ static void on_deleted(struct redfish *r, const struct rf_reply *p)
 		basic_not_taken(r);
 		return;
 	}
-	/* The predecessor may still act until its session is deleted; an unknown result does not
-	 * prove deletion. */
+	/* Fail, because the predecessor may still act until its session is deleted, and an unknown
+	 * result does not prove the deletion. */
 	if (p->status == 0 || p->status >= 500 || (p->status >= 300 && p->status < 400)) {
 		rf_fail(r, &p->err);
 		return;
@@ -162,7 +162,8 @@ static void delete_old(struct redfish *r)
 		return;
 	}
 	path = link_path(r->origin, old, &e);
-	/* Session numbers are reused: never delete the session that was just opened. */
+	/* Do not delete a session with this client's own path: BMCs reuse session numbers, so it is
+	 * the session that was just opened. */
 	if (!path || (r->basic && !r->lent) || str_eq(path, r->session_uri)) {
 		free(path);
 		rf_set(r->stale_session ? &r->stale_session : &r->old_session, NULL);
@@ -239,13 +240,14 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		no_service(r);
 		return;
 	}
-	/* Lack of a free session is no verdict on the password, whatever the status. */
+	/* Do not count this as a refused login: a BMC without a free session has not judged the
+	 * password, whatever the status. */
 	if (p->err.kind == ERR_CAPACITY) {
 		no_session_left(r, &p->err);
 		return;
 	}
-	/* A reply that means "not now" (InvalidOperationForSystemState and similar) is no verdict
-	 * on the password either. */
+	/* Do not count this as a refused login either: the reply means "not now"
+	 * (InvalidOperationForSystemState and similar). */
 	if (p->status != 401 && p->err.kind == ERR_UNAVAILABLE) {
 		rf_fail(r, &p->err);
 		return;
@@ -456,7 +458,7 @@ void rf_log_out(struct redfish *r)
 						.own_login = true,
 						.login = RF_SESSION,
 						.next = on_logged_out});
-	else /* Basic has no session. */
+	else /* Nothing to delete, because Basic has no session. */
 		rf_end(r, NULL);
 }
 

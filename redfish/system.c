@@ -53,7 +53,8 @@ static bool trimmed(const char *s, char out[static RF_STR])
 
 void rf_identity_of(const json_t *system, struct rf_identity *out)
 {
-	/* A vendor's default is no identity, and two reads of it must not match. */
+	/* A UUID that is a vendor's default is shared by many machines: report none, so that it
+	 * never identifies a machine. */
 	if (uuid_read(text_at(system, "UUID"), out->uuid) != UUID_IS)
 		out->uuid[0] = '\0';
 	if (!trimmed(text_at(system, "SerialNumber"), out->serial))
@@ -180,7 +181,7 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 void rf_system_read(struct redfish *r)
 {
 	if (r->op->system)
-		read_boot(r); /* The search for the System has just read it. */
+		read_boot(r); /* The System is current: the search for it has just read it. */
 	else
 		rf_get(r, mem_strdup(r->system_path), on_system);
 }
@@ -190,7 +191,7 @@ void rf_system_read(struct redfish *r)
 /*
  * Variants of the power request. Off is ForceOff, because the operating system belongs to a tenant
  * and is not asked; GracefulShutdown is used only if the BMC lists nothing else (and the power
- * state is checked). On is requested twice; if the BMC accepts it without effect (Q12), ForceOn and
+ * state is checked). On is requested twice; if the BMC accepts it without effect, ForceOn and
  * PowerCycle follow in turn.
  */
 static const struct {
@@ -217,7 +218,8 @@ static const char *way_on(const struct redfish *r)
 	return NULL;
 }
 
-/* True if the request was refused and another variant has not been tried yet. */
+/* True if a different ResetType for "on" is left after the refused one; way_on() then returns it.
+ * At most two are tried in this way. */
 static bool another_way_on(struct redfish *r)
 {
 	const char *was = r->op->way;
@@ -287,7 +289,9 @@ static void reset(struct redfish *r)
 	struct err e;
 
 	if (!type || !r->reset_target) {
-		rf_forget(r); /* Forget the facts, because the BMC may offer a ResetType later. */
+		/* Forget the facts, so that the ResetTypes are read again: the BMC may offer the
+		 * missing one later. */
+		rf_forget(r);
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
 			       r->op->on ? "on" : "off");
 		rf_fail(r, &e);
@@ -302,7 +306,8 @@ static void reset(struct redfish *r)
 					.next = on_reset});
 }
 
-/* ActionInfo: {"Parameters": [{"Name": "ResetType", "AllowableValues": [...]}]}. */
+/* Reads the ResetTypes from ActionInfo: {"Parameters": [{"Name": "ResetType", "AllowableValues":
+ * [...]}]}. */
 void rf_learn_resets(struct redfish *r, const json_t *info)
 {
 	json_t *parameter;

@@ -62,7 +62,8 @@ void rf_tag_worked(struct redfish *r)
 {
 	const struct rf_op *op = r->op;
 
-	/* A write without an ETag proves nothing about its form. */
+	/* Remember the form only if a write with If-Match has succeeded: a write without an ETag
+	 * proves nothing about forms. */
 	if (op->tag || op->form == RF_TAG_ANY)
 		r->tag_form[op->tag_of] = op->form;
 }
@@ -98,8 +99,8 @@ bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 		op->form = RF_TAG_OTHER;
 	} else if (!op->tag_reread) {
 		op->tag_reread = true;
-		/* The remembered form no longer works: forget the ETag, so that it is tried in all
-		 * forms even if the new read returns the same one. */
+		/* Forget the ETag, because the form that worked earlier no longer works. So
+		 * on_reread() tries all forms, even if the new read returns the same ETag. */
 		if (op->form == r->tag_form[op->tag_of] && op->form != RF_TAG_GIVEN)
 			rf_set(&op->tag, NULL);
 		rf_get(r, mem_strdup(op->target), on_reread);

@@ -23,7 +23,9 @@
 #define END_MS 18000
 #define POLL_MIN_MS 1000
 #define POLL_MAX_MS 300000
-#define MISSES 3 /* Polls of a task that was never seen, before it counts as lost. */
+/* Number of polls without finding the task, after which a task that was never seen counts as
+ * lost. */
+#define MISSES 3
 
 static void poll_task(struct redfish *r);
 
@@ -118,7 +120,8 @@ static void on_polled(struct redfish *r, const struct rf_reply *p)
 	} else if (ok) {
 		ended(r, p->json);
 	} else if (p->status >= 400 && p->status < 500 && p->status != 429) {
-		/* The monitor has ended: its reply is the reply that the request would have had. */
+		/* The reply is that of the task's monitor at its end: pass it on as the reply to
+		 * the request. */
 		struct rf_reply end = *p;
 		rf_step *next = t->next;
 
@@ -152,7 +155,9 @@ bool rf_task_follow(struct redfish *r, const struct rf_reply *p)
 	if (!path && p->location)
 		path = link_path(r->origin, p->location, &ignored);
 	if (!path)
-		return false; /* A violation of DSP0266, but the request was accepted. */
+		/* The request was accepted: without a task, which DSP0266 requires, the 202 is the
+		 * final reply. */
+		return false;
 	*t = (struct rf_task){.next = r->req.next, .path = path, .until = now + TASK_MS};
 	if (t->until > op->ends_at - END_MS)
 		t->until = op->ends_at - END_MS;
