@@ -6,10 +6,10 @@
 #include "base/str.h"
 
 /*
- * Writes the boot override: what the machine boots next, once.
- *
- *   location: the pending object (the settings object of the System) if it has overrides, else the System
- *   payload:  up to two forms, because BMCs differ; up to six to clear the override together with the address of an HTTP boot
+ * Writes the boot override: what the machine boots next, once. The location of the override is the
+ * pending object (the settings object of the System) if that object has overrides, else the System.
+ * BMCs accept different payloads, so up to two variants are tried; up to six to clear the override
+ * together with the address of an HTTP boot.
  *
  * A BMC may boot virtual CDs by a vendor's own setting (oem.c); that setting is then tried first.
  *

@@ -19,12 +19,12 @@ struct bcm_acquire {
 	struct bcm_edit *edit;
 	size_t step;
 	/* New values of the device's members as JSON texts; NULL: the member is not changed.
-	 * cleared: blockDevicesClearedOnNextBoot. */
+	 * cleared: the member blockDevicesClearedOnNextBoot. */
 	const char *category, *image, *network, *cleared;
 };
 
-/* The lists that are read from BCM, to find the UUID of the category, image and network that the
- * target names. */
+/* The lists of categories, images and networks in BCM. They are read to find the UUIDs of those
+ * that the target names. */
 static const struct {
 	const char *service, *call, *what;
 	/* wanted: offset of the object's name in struct provider_target. found: offset in struct
@@ -87,8 +87,8 @@ static const char *text_of(struct exact v, struct arena *a)
 	return v.at ? arena_strndup(a, v.at, v.len) : NULL;
 }
 
-/* Returns text with member name set to json; NULL if text is NULL or on error. Returns text if json
- * is NULL. */
+/* Returns text with its member `name` set to json; text itself if json is NULL; NULL if text is
+ * NULL or on error. */
 static const char *with(const char *text, const char *name, const char *json, struct arena *a,
 			struct err *e)
 {
@@ -128,7 +128,7 @@ static int may_be_installed(const struct bcm_node *n, struct err *e)
 }
 
 /* Returns the new value of softwareImageProxy, which makes the node boot `image` (JSON text of a
- * UUID) in place of its category's image. It is the present object with this one member changed. */
+ * UUID) in place of its category's image. Only the image in the present object is changed. */
 static const char *proxy(struct exact device, const char *image, struct arena *a, struct err *e)
 {
 	struct exact old = exact_member(device, "softwareImageProxy");
@@ -148,10 +148,13 @@ static const char *plan_acquire(struct exact device, const struct bcm_node *n, s
 	if (bcm_node_fit(n, e) < 0 || bcm_holder_check(n, q->s.machine, q->s.fence, e) < 0 ||
 	    may_be_installed(n, e) < 0)
 		return NULL;
-	/* this operation acquired the node already: before a crash, or the reply was lost */
+	/* Change nothing, because this operation acquired the node already: before a crash, or with
+	 * a write whose reply was lost. */
 	if (str_eq(l.token, q->s.token))
 		return NULL;
-	if (!l.machine) { /* the first acquire records the values that release restores */
+	if (!l.machine) {
+		/* Record the values that the release restores. Only the first acquire does so,
+		 * because a later one would record drover's own values. */
 		l.category = text_of(exact_member(device, "category"), a);
 		l.management_network = text_of(exact_member(device, "managementNetwork"), a);
 		l.image = text_of(exact_member(device, "softwareImageProxy"), a);
@@ -199,7 +202,7 @@ static void on_edited(const struct bcm_node *n, const struct err *e, void *arg)
 	struct bcm_acquire *q = arg;
 	struct err lost;
 
-	q->edit = NULL; /* the edit frees itself */
+	q->edit = NULL; /* Forget the edit, which frees itself after done(). */
 	if (!e && q->s.target && !str_eq(n->lock.token, q->s.token)) {
 		(void)!err_set(&lost, ERR_CONFLICT, 0,
 			       "another writer removed drover's mark from node %s", n->hostname);

@@ -76,7 +76,7 @@ static bool holds(const char *text, const char *part)
 	return strcasestr(text, part) != NULL;
 }
 
-/* Returns the kind of error for an error text of BCM. BCM's manuals name the first three texts, the
+/* Returns the kind of error for an error text of BCM. BCM's manuals name the first three texts; the
  * others were seen in practice. Any other text is ERR_PROTOCOL. */
 static enum err_kind kind_of(const char *text)
 {
@@ -162,7 +162,8 @@ bool bcm_version_parts(const char *text, int64_t out[static 3])
 			v = v * 10 + (text[i] - '0');
 		out[n++] = v;
 		text += digits;
-		if (*text != '.') /* ignore the rest, e.g. the suffix of a build */
+		/* Accept the text and ignore its rest, e.g. the suffix of a build. */
+		if (*text != '.')
 			return true;
 		text++;
 	}
@@ -268,7 +269,8 @@ static void send_one(struct bcm_request *q)
 			      .arg = q};
 
 	if (!b->by_certificate && q->resource) {
-		/* paths below /rest/ need Basic authentication, not the cookie */
+		/* Use Basic authentication, because BCM does not accept the cookie for paths below
+		 * /rest/. */
 		c.basic_user = b->user;
 		c.basic_password = b->password;
 	} else if (b->cookie) {

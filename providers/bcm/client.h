@@ -23,11 +23,11 @@
  * recordings is checked at each use, and refused if it differs.
  *
  * The version is read before the first call: below 10.25.3 no call is sent (ERR_UNSUPPORTED); above
- * 11 a warning is logged. With a client certificate, the certificate is the login and no password
- * is ever sent. Otherwise user and password are exchanged for a cookie; when BCM no longer accepts
- * the cookie, the client logs in once more and repeats the call, which is safe because a denied
- * call had no effect. A refused password is remembered: every further call ends with ERR_DENIED
- * (code 401) without a request; create a new client for other credentials.
+ * 11 the calls are sent and a warning is logged. With a client certificate, the certificate is the
+ * login and no password is ever sent. Otherwise user and password are exchanged for a cookie; when
+ * BCM no longer accepts the cookie, the client logs in once more and repeats the call, which is
+ * safe because a denied call had no effect. A refused password is remembered: every further call
+ * ends with ERR_DENIED (code 401) without a request; create a new client for other credentials.
  *
  * A reply is a result only if it is 2xx, JSON, and not an object with an "errormessage". Kinds of
  * errors:
@@ -44,7 +44,8 @@
  * is called exactly once, never inside the starting function.
  * Tests: tests/unit/providers/bcm/test_client.c, tests/fuzz/fuzz_bcm.c
  */
-#define BCM_MAX_REPLY (32u << 20) /* enough for all devices of a site: 4,000 of 8 KiB */
+/* Enough for all devices of a site: 4,000 devices of 8 KiB each. */
+#define BCM_MAX_REPLY (32u << 20)
 
 struct bcm;
 struct bcm_request;

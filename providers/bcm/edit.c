@@ -32,7 +32,8 @@ void bcm_edit_cancel(struct bcm_edit *x)
 	free(x);
 }
 
-/* Calls done(n, e), then frees x. In this order, because the strings of n are in the arena of x. */
+/* Calls done(n, e), then frees x. The order matters, because the strings of n are in the arena of
+ * x. */
 static void end(struct bcm_edit *x, const struct bcm_node *n, const struct err *e)
 {
 	x->s.done(n, e, x->s.arg);
@@ -142,7 +143,9 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 		end(x, NULL, failed);
 		return;
 	}
-	if (failed) { /* the reply is lost, so BCM may have carried out the write */
+	if (failed) {
+		/* Read the device to learn the result, because BCM may have carried out a write
+		 * whose reply is lost. */
 		x->lost = *failed;
 	} else if (bcm_written(result, &e) < 0) {
 		bcm_redact(x->s.bcm, &e);

@@ -167,7 +167,8 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 	char *mark;
 	json_t *o;
 
-	if (exact_kind(extra) != EXACT_OBJECT) /* extra_values is absent or null */
+	/* Begin with an empty object, because extra_values is absent or null. */
+	if (exact_kind(extra) != EXACT_OBJECT)
 		extra = (struct exact){"{}", 2};
 	if (!l) {
 		text = exact_without(extra, MARK, a, e);
@@ -242,8 +243,8 @@ static const char *first_of(struct exact o, const char *const *names, struct are
 	return NULL;
 }
 
-/* Tries several plausible member names, because no public source documents the members of an
- * entry. */
+/* Tries several plausible names of the members of entry, because no public source documents
+ * them. */
 bool bcm_state_read(struct exact entry, struct arena *a, const char **uuid, struct bcm_state *out)
 {
 	static const char *const of[] = {"ref_device_uuid", "uuid", "hostname", NULL};

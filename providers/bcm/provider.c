@@ -141,7 +141,7 @@ static void on_done(const struct err *e, void *arg)
 {
 	struct job *j = arg;
 
-	machine_of(j)->acquire = NULL; /* the acquire frees itself */
+	machine_of(j)->acquire = NULL; /* Forget the acquire, which frees itself after done(). */
 	if (e) {
 		fail(j, e);
 		return;
@@ -557,7 +557,7 @@ static void on_found(const struct provider_inventory *i, const struct err *e, vo
 {
 	struct bcm_provider *bp = arg;
 
-	bp->discovery = NULL; /* the discovery frees itself */
+	bp->discovery = NULL; /* Forget the discovery, which frees itself after done(). */
 	bp->found(i, e, bp->found_arg);
 }
 

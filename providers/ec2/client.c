@@ -23,7 +23,7 @@ struct ec2_client {
 	struct ec2_login *login;
 	char *region, *host;
 	struct list waiting, sent;
-	/* Number of calls in sent */
+	/* Number of calls in the list `sent`. */
 	unsigned in_flight;
 	struct bucket bucket;
 	struct loop_timer pump;
@@ -49,8 +49,8 @@ static void wake(struct ec2_client *c)
 		loop_timer_start(&c->pump, 0);
 }
 
-/* Removes the call from its list. If it was sent, its slot is free again: wakes the next waiting
- * call. */
+/* Removes the call from its list. If the call was sent, another call may be in flight instead:
+ * wakes the next waiting call. */
 static void land(struct ec2_request *q)
 {
 	list_remove(&q->link);
@@ -141,7 +141,8 @@ static void on_reply(const struct http_reply *r, const struct err *of_transport,
 		}
 		judge(q, r, doc, &e);
 		if (r->status / 100 == 2 && q->call.changes)
-			/* the call was carried out, but its result cannot be read */
+			/* Treat it as a lost reply: the call was carried out, but its result cannot
+			 * be read. */
 			e.kind = ERR_TIMEOUT;
 	}
 	(void)!err_wrap(&e, "%s in %s", q->call.action, q->client->region);

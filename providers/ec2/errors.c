@@ -17,7 +17,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	/* no capacity in the zone: another zone, type or market may have capacity */
+	/* No capacity in the zone; another zone, type or market may have capacity. */
 	{"InsufficientInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientHostCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientReservedInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
@@ -36,7 +36,7 @@ static const struct row rows[] = {
 	{"VolumeLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"NetworkInterfaceLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"AddressLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
-	/* the zone does not offer the type at all */
+	/* The zone does not offer the type at all. */
 	{"Unsupported", ERR_UNSUPPORTED, ERR_ZONE, 60 * MINUTES, false},
 	{"UnsupportedOperation", ERR_UNSUPPORTED, ERR_REQUEST, 0, false},
 	/* too many calls */

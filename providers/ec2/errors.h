@@ -27,7 +27,7 @@ struct ec2_failure {
 	uint32_t retry_after_ms;
 	/* True: the failed call changes something in the cloud */
 	bool changes;
-	/* Cloud's clock minus the clock by which the call was signed, in ms; 0: unknown */
+	/* Cloud's clock minus the clock with which the call was signed, in ms; 0: unknown. */
 	int64_t skew_ms;
 };
 int ec2_error(const struct ec2_failure *f, struct err *e) __attribute__((warn_unused_result));

@@ -111,7 +111,8 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 	file = fopen(path, "re");
 	if (!file)
 		return err_errno(e, errno, "%.150s", path);
-	setvbuf(file, NULL, _IONBF, 0); /* stdio must not keep a copy of the secret */
+	/* Switch off the buffer of stdio, which would keep a copy of the secret. */
+	setvbuf(file, NULL, _IONBF, 0);
 	n = fread(text, 1, FILE_MAX, file);
 	(void)fclose(file);
 	text[n] = '\0';

@@ -187,7 +187,8 @@ void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_d
 	o->done = done;
 	o->cluster = arena_strdup(o->a, cluster);
 	if (str_empty(cluster)) {
-		/* refuse it: with no cluster, the filter would match instances without the tag */
+		/* Refuse a call without a cluster: with an empty name, the filter would match
+		 * instances without the tag. */
 		ec2_op_refuse(o, ERR_INVALID, "no cluster is named", NULL);
 		return;
 	}

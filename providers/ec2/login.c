@@ -28,7 +28,8 @@ struct ec2_login {
 	struct loop_defer tell;
 	struct list waiters;
 	struct ec2_keys keys;
-	/* Error of the last renewal, if it left no usable keys; kind ERR_NONE: no error */
+	/* Error of the last renewal, if no usable keys are left after it; kind ERR_NONE: no
+	 * error. */
 	struct err failed;
 	/* loop_now() before which a failed renewal is not repeated while the keys are usable */
 	int64_t not_before;
@@ -75,7 +76,7 @@ static void tell(void *arg)
 	list_remove(&w->link);
 	if (!list_empty(&l->waiters))
 		loop_defer(&l->tell);
-	/* last, because fn() may free the login */
+	/* Call fn() last, because it may free the login. */
 	w->fn(failed.kind == ERR_NONE ? NULL : &failed, w->arg);
 }
 
@@ -283,7 +284,9 @@ static void get(struct ec2_login *l)
 	case PROVIDER_LOGIN_FILE:
 		end_after(l, ec2_keys_from_file(&l->keys, l->file, l->profile, &e), &e);
 		return;
-	case PROVIDER_LOGIN_FOUND: /* unreachable: source_of() replaces PROVIDER_LOGIN_FOUND */
+	/* Unreachable, because source_of() replaces PROVIDER_LOGIN_FOUND by one of the other
+	 * sources. */
+	case PROVIDER_LOGIN_FOUND:
 	case PROVIDER_LOGIN_INSTANCE:
 		ask_for_session(l);
 		return;

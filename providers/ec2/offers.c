@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* EC2 ends the instances of a capacity block this many ms before the block ends */
+/* Time before the end of a capacity block at which EC2 ends its instances, in ms. */
 #define BLOCK_ENDS 1800000
 
 /* --- offers ----------------------------------------------------------------------------------- */

@@ -11,9 +11,10 @@
 #include "providers/provider.h"
 
 /*
- * ops: structures shared by the files of this provider. An op is one call of elastic.h. It has one
- * ask for each region: the requests that the op sends there one after the other. done() is called
- * when the last ask in progress has ended. Everything runs on the loop thread.
+ * ops: structures shared by the files of this provider. An op is one call of elastic.h. An op has
+ * one ask for each region. An ask consists of the requests that the op sends to that region, one
+ * after the other. done() is called when the last ask in progress has ended. Everything runs on the
+ * loop thread.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_PAGE "200"
@@ -49,11 +50,11 @@ struct op {
 	struct list link;
 	struct ec2_provider *ep;
 	struct arena *a;
-	/* Ends the op in the next loop turn, if it sends no request */
+	/* Ends an op that sends no request, in the next loop turn. */
 	struct loop_defer defer;
 	struct ask *asks;
 	size_t pending;
-	/* Ids of the listed instances */
+	/* Ids of the instances that the cloud has listed so far. */
 	struct map *listed;
 	/* cluster: argument of list_owned(). region, id: arguments of terminate(). */
 	const char *cluster, *region, *id;
@@ -79,8 +80,8 @@ struct op *ec2_op_new(struct provider *p, void *arg);
 void ec2_op_free(struct op *o);
 /* Records e as the error of the op, unless the op has an error already. */
 void ec2_op_keep_error(struct op *o, const struct err *e);
-/* Ends the op in the next loop turn with the error "TEXT: OF", without a request. of NULL:
- * "(none)". */
+/* Ends the op, which sends no request, in the next loop turn. The text of the error is "TEXT: OF"
+ * from the arguments text and of; of NULL: "(none)". */
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of);
 void ec2_op_add(const struct elastic_instance *i, void *op);
 
@@ -91,13 +92,13 @@ void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
 /* Ends ask k. If k was the op's last ask in progress, ends the op. */
 void ec2_ask_over(struct ask *k);
 
-/* Implements provider_elastic_ops.list_owned. In list.c. */
+/* Implements provider_elastic_ops.list_owned. Defined in list.c. */
 void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 		    void *arg);
-/* Implements provider_elastic_ops.offers. In offers.c. */
+/* Implements provider_elastic_ops.offers. Defined in offers.c. */
 void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
-/* Reads the account's reservations in the ask's region into the op's offers and into ep->reserved.
- * done(): e is not NULL if some reservations could not be read. In offers.c. */
+/* Reads the account's reservations in the region of k into the op's offers and into ep->reserved.
+ * done(): e is not NULL if some reservations could not be read. Defined in offers.c. */
 void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
 
 #endif

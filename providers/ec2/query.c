@@ -56,8 +56,8 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 
 /* --- the reply -------------------------------------------------------------------------------- */
 
-/* Returns the libxml2 document behind r: struct ec2_reply has no members, r is the document's
- * pointer. */
+/* Returns the libxml2 document behind r: struct ec2_reply is never defined, and a pointer to it is
+ * the pointer to the document. */
 static xmlDoc *doc_of(const struct ec2_reply *r)
 {
 	return (xmlDoc *)(uintptr_t)r;

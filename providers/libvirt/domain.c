@@ -351,7 +351,7 @@ void domain_eject(struct domain *d)
 
 		if (chain)
 			drop(chain);
-		domain_put(slot, "type", "file"); /* libvirt's type of an empty slot */
+		domain_put(slot, "type", "file"); /* "file" is libvirt's type of an empty slot. */
 	}
 }
 

@@ -100,7 +100,7 @@ struct domain_template {
 	size_t ndrives;
 	struct {
 		enum domain_bus bus;
-		/* NVMe only: path of the volume's file */
+		/* For an NVMe drive: path of the volume's file. Not used for SATA. */
 		const char *path;
 	} drives[DOMAIN_DRIVES];
 };

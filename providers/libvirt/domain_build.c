@@ -95,7 +95,7 @@ static void put_sata(xmlNode *devices, const struct domain_template *t, size_t i
 	domain_put(n, "volume", domain_drive_volume(a, t->name, i));
 	n = add_with(disk, "target", "dev", target);
 	domain_put(n, "bus", "sata");
-	domain_put(n, "rotation_rate", "1"); /* the value that solid-state drives report */
+	domain_put(n, "rotation_rate", "1"); /* Value that solid-state drives report. */
 	domain_add_text(disk, "serial", arena_printf(a, "%s%zu", digits(t, a), i));
 }
 
@@ -149,7 +149,9 @@ static void put_card(xmlNode *devices, const struct domain_template *t, struct a
 		add_with(card, "source", "bridge", t->bridge);
 	add_with(card, "model", "type", "virtio");
 	add_with(card, "rom", "enabled",
-		 "no"); /* no network boot, so the firmware starts faster without the ROM */
+		 /* Leave out the ROM for network boot, which drover does not use here, so that the
+		  * firmware starts faster. */
+		 "no");
 }
 
 static void put_console(xmlNode *devices)

@@ -79,7 +79,9 @@ static int failed(struct err *e, const char *what)
 static void on_libvirt_error(void *arg, virErrorPtr error)
 {
 	(void)arg;
-	(void)error; /* ignore it: each caller reports its error itself */
+	/* Do nothing (libvirt's own function would print the error), because each caller reports
+	 * its error itself. */
+	(void)error;
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
@@ -191,8 +193,8 @@ static void seat_done(struct seat *s)
 
 static int read_tree(struct seat *s, struct err *e)
 {
-	/* SECURE: the text must include the passwords, because the domain will be defined again
-	 * from it. */
+	/* Read the text with its passwords (SECURE), because the domain will be defined again from
+	 * this text. */
 	char *xml = virDomainGetXMLDesc(s->dom, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
 	int rc = 0;
 
@@ -509,7 +511,9 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		name = mem_strdup(domain_media_volume(s.a, s.facts.uuid));
 		if (rc == 0)
 			rc = store(h, &s, name, &b, e);
-		if (rc == 0) { /* the upload took time, so check the fence again */
+		if (rc == 0) {
+			/* Read the domain and check the fence again, because the upload took
+			 * time. */
 			seat_done(&s);
 			rc = seat_for(&s, h, c, e);
 		}
@@ -542,8 +546,8 @@ static int eject(struct host *h, const struct host_call *c, struct err *e)
 	    virDomainUpdateDeviceFlags(s.dom, slot, VIR_DOMAIN_AFFECT_LIVE) < 0)
 		rc = failed(e, "cannot eject the medium while the domain is on");
 	if (rc == 0) {
-		/* delete the volume, which is in no slot any more; if the pool cannot be opened,
-		 * leave it */
+		/* Delete the volume, because no slot contains it any more. Leave it if the pool
+		 * cannot be opened. */
 		pool = pool_of(h, s.conn, &ignored);
 		if (pool) {
 			rc = delete_volume(pool, domain_media_volume(s.a, s.facts.uuid), e);
@@ -637,9 +641,8 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	if (!pool)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < m->ndrives; i++) {
-		/* For a disk in the definition, libvirt changes the owner of its file to QEMU's
-		 * user. It does not do so for a file that only a QEMU argument names, so create
-		 * that file with this owner. */
+		/* Create the file of an NVMe drive with QEMU's user as owner. libvirt changes the
+		 * owner only of disks in the definition, but QEMU gets this file by an argument. */
 		bool own = known && m->drives[i].bus == DOMAIN_BUS_NVME;
 
 		t.drives[i].bus = m->drives[i].bus;

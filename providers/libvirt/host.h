@@ -21,8 +21,8 @@ struct host_spec {
 	const char *uri;
 	/* Storage pool of media and of new drives */
 	const char *pool;
-	/* A URL from which media are fetched, used to find the host's own address; NULL: the
-	 * address is unknown */
+	/* URL from which media are fetched, used only to find the host's own address towards that
+	 * server; NULL: the address stays unknown. */
 	const char *media_url;
 };
 /* Creates the only struct host of the process. Copies the strings; opens no connection yet. */

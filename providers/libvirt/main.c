@@ -54,8 +54,9 @@ int main(int argc, char **argv)
 			_exit(1);
 		}
 	}
-	/* drover has ended. Calls in progress may finish, because another drover acts only later
-	 * (after 15 s: controller/life/takeover.c). alarm() ends the process if a call hangs. */
+	/* drover has ended. Let calls in progress finish, because another drover begins to act only
+	 * later (after 15 s: controller/life/takeover.c). If a call hangs, alarm() ends the
+	 * process. */
 	alarm(END_S);
 	serve_free(s);
 	free(line);

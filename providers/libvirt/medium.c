@@ -145,7 +145,8 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s", why());
 	OPENSSL_free(elsewhere);
 	OPENSSL_free(path);
-	BIO_free(body); /* release our own reference, which OSSL_HTTP_exchange() returned */
+	/* Release only the reference to the body that OSSL_HTTP_exchange() returned. */
+	BIO_free(body);
 	OSSL_HTTP_close(q, rc == 0);
 	ERR_clear_error();
 	return rc;
@@ -189,8 +190,8 @@ bool medium_source(const char *url, char *out, size_t size)
 	if (!url || place_of(url, &p, &e) < 0)
 		return false;
 	if (getaddrinfo(p.host, p.port, &hints, &found) == 0) {
-		/* connect() on a datagram socket sends nothing; the kernel chooses the local
-		 * address. */
+		/* Let the kernel choose the local address: connect() on a datagram socket sends
+		 * nothing. */
 		fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		known = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
 			getsockname(fd, (struct sockaddr *)&own, &len) == 0 &&
