@@ -1,4 +1,4 @@
-/* allowed: compares the entries with the command word by word, without copying them. */
+/* allowed: compares each entry of the list with the command word by word, without copying them. */
 #include "providers/allowed.h"
 
 #include <string.h>

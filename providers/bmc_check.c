@@ -17,7 +17,8 @@
  */
 #define TRIES 4
 #define WAIT_MS 2000 /* Delay before a request is repeated, unless the BMC names a delay */
-/* Latency from which a note is added, because every operation then takes minutes longer */
+/* Latency in ms from which the report has a note, because each operation of drover then takes
+ * minutes longer. */
 #define SLOW_MS 1500
 /* Maximum number of requests for the list of drives, which a BMC may report in several parts. */
 #define ROUNDS 120
@@ -36,7 +37,7 @@ struct bmc_check {
 	/* First error of the present step */
 	struct err first;
 	json_t *told, *findings, *bmc;
-	/* What the BMC supports. able.tpm must not be read after on_abilities() returned. */
+	/* What the BMC supports. able.tpm is valid only inside on_abilities(). */
 	struct redfish_abilities able;
 	/* able_known, media_known: true after a successful read. verifies: media slot checks
 	 * certificates, copied from struct redfish_media. */
@@ -241,8 +242,8 @@ static void conclude(struct bmc_check *c)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* True if the caller must not use the answer, because the request will be repeated or the check was
- * stopped. */
+/* True if the caller must not use the answer: the request will be repeated after a transient error,
+ * or the check was stopped and now logs out. */
 static bool is_put_off(struct bmc_check *c, const struct err *e)
 {
 	if (c->stopped) {
@@ -259,8 +260,8 @@ static bool is_put_off(struct bmc_check *c, const struct err *e)
 	return true;
 }
 
-/* Returns the text of the first error of this step. A later error may only be that the client
- * refuses to ask again so soon. */
+/* Returns the text of the first error of this step. A later error may only mean that the Redfish
+ * client pauses after failures. */
 static const char *why(const struct bmc_check *c, const struct err *e)
 {
 	return c->tries > 0 ? c->first.text : e->text;

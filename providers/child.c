@@ -17,7 +17,7 @@ struct child {
 	struct loop_child *process;
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
-	/* asked: lines written to the current process; answered: lines read from it */
+	/* Number of lines written to the current process (asked) and read from it (answered). */
 	uint64_t asked, answered;
 	/* ID of the ping that has no answer yet; 0: none */
 	uint64_t ping_id;
@@ -88,7 +88,7 @@ static void call_fail(struct child_call *call, const struct err *e)
 
 /* --- the process ------------------------------------------------------------------------------ */
 
-/* Fails every request that was sent with e, and lets a new process start only after a back-off.
+/* Fails with e every request that was sent, and lets a new process start only after a back-off.
  * Call after the process ended or became unusable. */
 static void process_lost(struct child *c, const struct err *e)
 {
@@ -125,8 +125,8 @@ static void write_line(struct child *c, json_t *j)
 	c->asked++;
 }
 
-/* Kills a process that does not answer. what: text for the error of the pending calls; words: text
- * for the error of later calls. */
+/* Kills a process that does not answer. what: text for the error of the pending calls. words: text
+ * for the error of calls during the back-off. */
 static void silent(struct child *c, const char *what, const char *words)
 {
 	struct err e;
@@ -151,8 +151,9 @@ static void on_no_pong(void *arg)
 	silent(arg, "hangs (no answer to a ping)", "it hung");
 }
 
-/* Records the timed-out request id as unanswered. Sends a ping to find out whether the process
- * answers anything at all, or kills the process if too many requests are unanswered. */
+/* Records the timed-out request id as unanswered. Then sends a ping to find out whether the process
+ * answers anything at all. Kills the process instead if CHILD_STUCK requests are unanswered
+ * already. */
 static void owes(struct child *c, uint64_t id)
 {
 	if (c->nstuck == CHILD_STUCK) {
@@ -239,7 +240,7 @@ static void on_reply(struct child *c, const json_t *j, uint64_t id)
 		c->ping_id = 0;
 		loop_timer_stop(&c->ping_limit);
 	}
-	if (!call) /* the answer came after the call's time limit */
+	if (!call) /* Ignore the answer, because it came after the call's time limit. */
 		return;
 	backoff_reset(&c->backoff);
 	if (json_at(j, "error")) {

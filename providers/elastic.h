@@ -12,17 +12,17 @@
  *
  * An implementation fills struct provider_elastic_ops and names it in its struct provider_ops. Each
  * call is asynchronous on the loop thread and calls done() exactly once, never inside the starting
- * function, within PROVIDER_CALL_MS of its turn. No done() is called after provider_free(). An
- * implementation makes no decisions and repeats no calls: the controller chooses the offer, the
- * number of attempts and the price limit. Strings passed to done() are valid during that call;
- * strings passed to a call are read inside that call.
+ * function, within PROVIDER_CALL_MS after its turn in the provider's queue came. No done() is
+ * called after provider_free(). An implementation makes no decisions and repeats no calls: the
+ * controller chooses the offer, the number of attempts and the price limit. Strings passed to
+ * done() are valid during that call; strings passed to a call are read inside that call.
  *
  * Errors, with the scope in which the same request would fail:
  *
  * - ERR_CAPACITY (zone): the cloud has no such instance now.
  * - ERR_QUOTA (account): a limit of the account is reached.
  * - ERR_PRICE (zone): the price is above the limit.
- * - ERR_UNSUPPORTED (zone): the type does not exist there.
+ * - ERR_UNSUPPORTED (zone): the type does not exist in the zone.
  * - ERR_DENIED (account): the cloud refused the credentials or the permission.
  * - ERR_INVALID (request): the same request can never succeed.
  * - ERR_UNAVAILABLE with retry-after: throttled or not sent, so nothing happened.
@@ -131,11 +131,12 @@ struct elastic_launch {
 	void *may_act_arg;
 };
 
-/* Callback with n offers. If e is not NULL, o may still contain those offers that are known. */
+/* Callback with n offers. If e is not NULL, o contains only the offers that could be read, possibly
+ * none. */
 typedef void elastic_offers_done(const struct elastic_offer *o, size_t n, const struct err *e,
 				 void *arg);
-/* Callback with n instances. If e is not NULL, v may still contain instances that are known to run,
- * so that a partial success is not lost. */
+/* Callback with n instances. If e is not NULL, v may still contain instances that are known to run;
+ * the caller must use them, so that a partial success is not lost. */
 typedef void elastic_instances_done(const struct elastic_instance *v, size_t n, const struct err *e,
 				    void *arg);
 

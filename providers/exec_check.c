@@ -9,15 +9,15 @@
 #include "providers/provider.h"
 
 /*
- * exec_check: a table of steps with one request each. A step that waits for an effect (such as
- * power off) repeats its request each second.
+ * exec_check: sends the requests of a table of steps, one request for each step. A step that waits
+ * for an effect (such as power off) repeats its request each second.
  */
 #define LIMIT_MS 20000
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 #define AGAIN_MS 1000
 #define EFFECT_MS 60000
 #define NOBODY "drover-no-such-machine"
-/* RFC 5737: an address that is never routed */
+/* URL at an address that is never routed (RFC 5737), because the medium need not exist. */
 #define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso"
 #define FOREIGN "6a1f5b1e-0000-4000-8000-000000000000"
 
@@ -56,14 +56,14 @@ struct exec_check {
 	char uuid[UUID_TEXT];
 	/* loop_now() at which the step began */
 	int64_t since;
-	/* Clouds only: first offer of the checked type; NULL: none */
+	/* First offer of the checked instance type; NULL: none, or the program is no cloud. */
 	json_t *offer;
 	char instance[256], region[128], token[40];
 	unsigned wrong;
 	bool restart;
 };
 
-/* --- judges ----------------------------------------------------------------------------------- */
+/* --- functions that judge the reply to a step ------------------------------------------------- */
 
 static enum verdict say(char says[static ERR_TEXT], enum verdict v, const char *text)
 {
@@ -590,7 +590,7 @@ static void found(struct exec_check *c, enum verdict v, const char *says)
 }
 
 /* Returns the step after s. If s was a change that the program does not support, skips the next
- * step of the same name, which would observe the change. */
+ * step if it has the same subject (step.of), because that step would observe the change. */
 static const struct step *after(const struct step *s, enum verdict v)
 {
 	const struct step *next = s + 1;
@@ -599,8 +599,8 @@ static const struct step *after(const struct step *s, enum verdict v)
 										       : next;
 }
 
-/* Begins the present step by a timer, because the child's present call must return first. Before a
- * restart the old process gets AGAIN_MS to end. */
+/* Begins the step c->step by a timer, because the call of the child process that led here must
+ * return first. Before a restart the old process gets AGAIN_MS to end. */
 static void begin(struct exec_check *c)
 {
 	c->since = loop_now(loop_of(c->s.group));

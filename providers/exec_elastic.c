@@ -54,7 +54,8 @@ static void end(struct call *c, const struct err *failed)
 			  : e.kind == ERR_UNAVAILABLE || e.kind == ERR_TIMEOUT ? ERR_PROVIDER
 									       : ERR_REQUEST;
 	}
-	list_remove(&c->link); /* because done() may free the provider */
+	/* Unlink the call before its callback, because the callback may free the provider. */
+	list_remove(&c->link);
 	if (c->offered)
 		c->offered(c->offers, failed ? 0 : c->n, failed ? &e : NULL, c->arg);
 	else
@@ -85,8 +86,8 @@ static int64_t int_at(const json_t *j, const char *name, int64_t absent)
 	return json_is_integer(v) ? json_integer_value(v) : absent;
 }
 
-/* Returns the index in `names` of the word at `name`; if the member is missing, the index of
- * `absent`. -1: unknown word, or the member is missing and absent is NULL. */
+/* Returns the index in `names` of the word in the member `name` of j; if the member is missing, the
+ * index of `absent`. -1: unknown word, or the member is missing and absent is NULL. */
 static int word_at(const json_t *j, const char *name, const char *const *names, size_t n,
 		   const char *absent)
 {

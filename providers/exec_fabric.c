@@ -53,7 +53,7 @@ static void send_next(struct exec *x, const char *machine);
 static void call_end(struct call *c, const struct fabric_place *p, const struct err *e)
 {
 	list_remove(&c->link);
-	c->request = NULL; /* child.c frees the request itself */
+	c->request = NULL; /* Forget the request, because child.c frees it itself. */
 	if (c->place)
 		send_next(c->x, c->machine);
 	c->call.done(p, e, c->call.arg);

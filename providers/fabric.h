@@ -11,10 +11,10 @@
  * fabric: interface to the network backend that moves a machine's switch ports between segments
  * (isolated networks).
  *
- * place() requests that the machine is moved to a segment; it may be repeated. That its done()
- * reports success proves nothing. Only observe() reports in which segment the machine is, how that
- * was proved, and when. A later place() for the same machine starts after the earlier one has ended
- * or its 60 s are over. ERR_CONFLICT of place() always means that a leader with a higher fence has
+ * place() requests that the machine is moved to a segment; it may be repeated. A successful done()
+ * of place() proves nothing. Only observe() reports in which segment the machine is, how that was
+ * proved, and when. A later place() for the same machine starts after the earlier one has ended or
+ * has taken 60 s. ERR_CONFLICT of place() always means that a leader with a higher fence has
  * already moved the machine. All calls are asynchronous on the loop thread; done() is called
  * exactly once, never inside the call.
  *
@@ -97,8 +97,8 @@ struct fabric_call {
 	bool (*may_act)(void *arg);
 	void *arg;
 };
-/* How a tenant's machines reach the tenant's API server, if the fabric is involved: by a virtual IP
- * address in their network, or by a load balancer of the fabric. */
+/* The network path from a tenant's machines to the tenant's API server, if the fabric provides or
+ * checks it: a virtual IP address in the machines' network, or a load balancer of the fabric. */
 enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
 struct fabric_way {
 	enum fabric_via via;
@@ -140,8 +140,8 @@ struct fabric_ops {
 	bool (*about)(const struct fabric *f, char *text, size_t size);
 	/* Implements fabric_drop(); NULL: this type creates no objects for a segment */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
-	/* Implement fabric_way() and fabric_unway(); NULL: this type does not provide paths to API
-	 * servers */
+	/* Implement fabric_way() and fabric_unway(); NULL: this type provides no network paths to
+	 * tenants' API servers. */
 	void (*way)(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 	void (*unway)(struct fabric *f, const struct fabric_way *w,
 		      const struct fabric_way_call *c);
@@ -169,16 +169,16 @@ bool fabric_makes(const struct fabric *f);
  * fabric_makes(). */
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
-/* True if this type provides paths from machines to API servers: fabric_way() and
- * fabric_unway(). */
+/* True if this type provides network paths from a tenant's machines to the tenant's API server:
+ * fabric_way() and fabric_unway(). */
 bool fabric_has_ways(const struct fabric *f);
 /* Creates or corrects the load balancer of a tenant's API server and reports its state. For
- * FABRIC_VIA_VIP it only checks what a virtual IP address needs. May be repeated: an object that
- * was created is found again by its name, even if the answer to its creation was lost. w is copied.
- * Call only if fabric_has_ways(). */
+ * FABRIC_VIA_VIP, only checks that the network meets the needs of a virtual IP address. May be
+ * repeated: an object that was created is found again by its name, even if the answer to its
+ * creation was lost. w is copied. Call only if fabric_has_ways(). */
 void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
-/* Removes the load balancer that drover created for w, and no other. Uses only segment and uid of
- * w. done() without an error (s is NULL) means that no such load balancer is left. */
+/* Removes the load balancer that drover created for path w, and no other. Uses only segment and uid
+ * of w. done() without an error (s is NULL) means that no such load balancer is left. */
 void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include "providers/helper.h"
 
 #define OBSERVE_MS 20000
-/* Time before the end of the call at which the request to the process times out */
+/* Time in ms before the end of the call at which the request to the process times out. */
 #define SPARE_MS 1000
 #define TEXT_MAX 2048
 
@@ -185,12 +185,13 @@ static void run(struct job *j)
 	case JOB_LOG_OUT:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		/* Such jobs are never queued, because these members of provider_ops are NULL. */
+		/* Do nothing: such jobs are never queued, because these members of provider_ops are
+		 * NULL. */
 		break;
 	}
 }
 
-/* --- the slots -------------------------------------------------------------------------------- */
+/* --- functions of provider_ops ---------------------------------------------------------------- */
 
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent)
@@ -215,9 +216,9 @@ void helper_close(struct provider *p)
 	free(g);
 }
 
-/* Returns the part NAME of an address TYPE://PROVIDER/NAME; NULL if the address has a different
- * form or the name has characters other than `letters`. libvirt allows more characters, but drover
- * does not. */
+/* Returns the part NAME of an address TYPE://PROVIDER/NAME. NULL if the address has a different
+ * form, or the name has a character that is not in `letters`; libvirt itself allows more
+ * characters. */
 static const char *name_of(const struct helper *g, const char *address)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -47,8 +47,8 @@ struct provider_machine {
 	struct child_call *request;
 };
 
-/* Creates the state (p->state) of a provider whose ops are the functions below. Takes ownership of
- * child; words must be static. rate (calls started per second) and concurrent are used if s does
+/* Creates the private data (p->state) of a provider that uses the functions below. Takes ownership
+ * of child; words must be static. rate (calls started per second) and concurrent are used if s does
  * not set them. */
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent);

@@ -7,7 +7,7 @@
 #include "providers/provider.h"
 
 #define SCHEME "ipmi://"
-#define NAMED 3 /* Most critical sensors that are named */
+#define NAMED 3 /* Maximum number of critical sensors that a report names. */
 
 int ipmi_place(const char *address, char **host, char **port, struct err *e)
 {
@@ -63,7 +63,7 @@ static struct cell trimmed(const char *at, size_t len)
 	return (struct cell){at, len};
 }
 
-/* True if the cell is a sensor number such as "43h". */
+/* True if the column c of a sensor row is a sensor number such as "43h". */
 static bool is_number(struct cell c)
 {
 	return c.len == 3 && isxdigit((unsigned char)c.at[0]) && isxdigit((unsigned char)c.at[1]) &&

@@ -15,8 +15,8 @@
  * tests/unit/providers/test_ipmi_provider.c
  */
 #define IPMITOOL "/usr/bin/ipmitool"
-#define IPMI_USER_MAX 16     /* Bytes. IPMI 2.0, 22.28: Set User Name */
-#define IPMI_PASSWORD_MAX 20 /* Bytes. IPMI 2.0, 22.30: Set User Password */
+#define IPMI_USER_MAX 16     /* In bytes. IPMI 2.0, 22.28: Set User Name. */
+#define IPMI_PASSWORD_MAX 20 /* In bytes. IPMI 2.0, 22.30: Set User Password. */
 
 /* Splits an address "ipmi://HOST" or "ipmi://HOST:PORT" into *host and *port; an IPv6 address is in
  * brackets. *host never begins with "-". The caller frees both. Returns -1 with ERR_INVALID if the

@@ -43,16 +43,18 @@
 #define CONCURRENT 64
 #define PAUSE_MS 5000
 #define SENSORS_MS (10 * 60 * 1000)
-/* Retry interval for sensors if the BMC lists none, or not in time */
+/* Time in ms until the next read of the sensors if the BMC lists none, or does not answer in
+ * time. */
 #define SENSORS_RETRY_MS (60 * 60 * 1000)
-/* Most sensor processes of all machines together; needed because they are in no queue */
+/* Maximum number of sensor processes of all machines together. Needed because these processes wait
+ * in no queue. */
 #define SENSORS_TOGETHER 16
 /* Time after which an ipmitool process is killed. ipmitool's own limit is 2 s per request, with two
  * tries; a login takes several requests. */
 #define PROCESS_MS 20000
 #define LOOK "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\n"
 #define OUTPUT_MAX (64u << 10)
-/* Error code 401 of provider.h: this attachment does not try the login again */
+/* Code of ERR_DENIED after which this attachment does not try the login again (see provider.h). */
 #define DENIED_CODE 401
 
 struct ipmi_provider {
@@ -126,7 +128,7 @@ static void end(struct provider_machine *m, const struct provider_observation *o
 	struct job *j = m->job;
 
 	m->job = NULL;
-	job_end(j, o, e); /* done() may detach the machine */
+	job_end(j, o, e); /* Call job_end() last: done() may detach the machine. */
 }
 
 static void fail(struct provider_machine *m, struct err *e)
@@ -166,7 +168,7 @@ static bool line_of(const char *text, const char *name, char *out, size_t size)
 	return false;
 }
 
-/* Returns the last line of standard error. Earlier lines are about errors after which ipmitool
+/* Returns the last line of standard error. Earlier lines describe errors after which ipmitool
  * continued. */
 static const char *last_line(struct buf *words)
 {
@@ -186,7 +188,8 @@ static enum provider_override override_of(const char *text)
 	uint8_t data[2];
 
 	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
-		/* not reported, so it is not proved that there is no override */
+		/* Report an override, because without this line it is not proved that there is
+		 * none. */
 		return PROVIDER_OVERRIDE_OTHER;
 	hex[4] = '\0';
 	for (char *c = hex; *c; c++)
@@ -222,7 +225,7 @@ static int see(struct provider_machine *m, struct err *e)
 		.read_at = m->asked_at,
 		.power = str_eq(power, "on") ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF,
 		.boot_override = override_of(m->out.data),
-		.media_known = true, /* true, because there is no media slot */
+		.media_known = true, /* Known, because an IPMI machine has no media slot. */
 		.address = m->host,
 	};
 	if (line_of(m->out.data, "System GUID", text, sizeof(text)) &&
@@ -353,8 +356,8 @@ static void looked(struct provider_machine *m)
 	struct job *j = m->job;
 	struct err e;
 
-	/* Judge by the output alone: ipmitool's shell ran several commands, and its exit status
-	 * does not tell whether each of them succeeded. */
+	/* Judge the result by the output alone: ipmitool's shell ran several commands, and its exit
+	 * status does not tell whether each of them succeeded. */
 	if (!strstr(m->out.data, "Chassis Power is")) {
 		(void)why(m, &e);
 		fail(m, &e);
@@ -488,9 +491,9 @@ static void go(void *arg)
 		fail(m, &e);
 }
 
-/* Starts the sensor process. It is started even if an observation waits, because observations
- * without a gap would otherwise leave no time for it; but a waiting change goes first. "verbose 0":
- * one row per sensor, without paging. */
+/* Starts the sensor process. A waiting change goes first, but a waiting observation does not,
+ * because frequent observations would otherwise leave no time for the sensors. "verbose 0": one row
+ * per sensor, without paging. */
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
@@ -499,7 +502,7 @@ static void sense(void *arg)
 
 	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
 	    m->ip->sensing == SENSORS_TOGETHER) {
-		m->sensors_at = 0; /* let the next observation schedule it again */
+		m->sensors_at = 0; /* Let the next observation schedule the sensor read again. */
 	} else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &e)) {
 		loop_timer_stop(&m->pause);
 		m->sensing = true;
@@ -531,11 +534,11 @@ static void run(struct job *j)
 		fail(m, &e);
 		return;
 	}
-	if (!m->process) /* otherwise the sensor process runs, and starts the job when it ends */
+	if (!m->process) /* If a sensor process runs, it starts the job when it ends. */
 		after_pause(m);
 }
 
-/* --- the slots -------------------------------------------------------------------------------- */
+/* --- functions of provider_ops ---------------------------------------------------------------- */
 
 static int ipmi_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
@@ -597,8 +600,8 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 	struct pause *last;
 
 	if (m->process) {
-		/* killed, because ipmitool does not read its input, so end of file would not stop
-		 * it */
+		/* Kill the process, because ipmitool does not read its input and so would not end
+		 * at end of file. */
 		loop_child_kill(m->process, SIGKILL);
 		process_over(m);
 	}

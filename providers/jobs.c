@@ -34,7 +34,7 @@ static int64_t now(const struct job_line *line)
 	return loop_now(loop_of(line->group));
 }
 
-/* Starts or continues the time limit of job j, because its machine is being asked from now on. */
+/* Starts or continues the time limit of job j. Call when a job begins to ask the machine of j. */
 static void clock_starts(struct job *j)
 {
 	if (loop_timer_active(&j->limit))
@@ -93,7 +93,8 @@ static void on_slow(void *arg)
 	line->slow++;
 }
 
-/* Unlinks the job and updates all counts before done(), because done() may detach the machine. */
+/* Unlinks the job and updates all counts before it calls done(), because done() may detach the
+ * machine. Then frees the job. */
 void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
 {
 	list_remove(&j->link);

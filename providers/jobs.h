@@ -22,10 +22,10 @@
  *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
  *                                              but may act no more
  *
- * The limit of 60 s (PROVIDER_CALL_MS) runs only while a job runs at the machine, this job or an
- * earlier one. The wait for a slot and a token has no limit and is reported with
- * provider_call.begun(). The queue is first come, first served: a job that is given up and queued
- * again would only start later.
+ * The limit of 60 s (PROVIDER_CALL_MS) of a job runs only while the machine is asked, by this job
+ * or by an earlier one. The wait for a concurrency slot and a token has no limit and is reported
+ * with provider_call.begun(). The queue is first come, first served, so a caller gains nothing by
+ * ending a waiting job and queuing it again.
  *
  * Everything that run() starts must end in job_end(), even after the job was abandoned.
  * job_seat_done() drops the jobs of a machine without done(); the caller must first cancel the

@@ -13,13 +13,14 @@
 #include "providers/netris_way.h"
 
 /*
- * netris_check: reads all lists, judges them, and then waits for the switches.
+ * netris_check: reads all lists of the controller, judges them, and then waits for reports of the
+ * switches.
  *
  *   all lists at once --> judged --> switches, every 2 s --> done
  */
 #define LOOK_MS 2000
 #define NICS_MAX 64
-#define VNETS_MAX 16 /* Most V-nets of a tenant. */
+#define VNETS_MAX 16 /* Maximum number of V-nets of one tenant that are checked. */
 
 static const enum netris_kind looked_at[] = {
 	NETRIS_SITE,   NETRIS_TENANT, NETRIS_TEMPLATE, NETRIS_VPC,  NETRIS_CLUSTER, NETRIS_VNET,
@@ -317,8 +318,8 @@ static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t i
 	return NULL;
 }
 
-/* Sets s->prefixes to the networks of the V-nets of the segment's cluster, as far as the lists
- * contain them. */
+/* Sets s->prefixes to the networks of the V-nets of the segment's cluster, as far as the
+ * controller's lists contain these V-nets. */
 static void find_prefixes(const struct netris_check *c, struct probe_check_segment *s,
 			  struct arena *a)
 {
@@ -411,8 +412,8 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 		note(c, of, "load balancer %.120s does not exist yet; drover creates it", name);
 }
 
-/* Judges a VIP from the tenant's cluster and its V-nets, as far as the lists contain its
- * members. */
+/* Judges a virtual IP address from the tenant's cluster and the V-nets of that cluster, as far as
+ * the controller's lists contain them. */
 static void check_vip(struct netris_check *c, const char *of, const char *cluster,
 		      const struct netris_check_way *w)
 {
@@ -459,7 +460,7 @@ static void check_ways(struct netris_check *c)
 struct nics {
 	char names[NICS_MAX][32];
 	size_t n;
-	/* True: a link of the server has no switch port at its far end */
+	/* True: at least one link of the server does not end at a switch port. */
 	bool dark;
 };
 
@@ -678,8 +679,8 @@ static const char *mend_of(const struct err *e)
 	return "check that spec.network.netris.endpoint is reachable from this computer";
 }
 
-/* Handles the answer to the last read. Judges even if the controller does not report its
- * release. */
+/* Handles the answer to the last read, that of the controller's release. The check goes on even if
+ * the release is not reported. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct netris_check *c = arg;

@@ -23,17 +23,21 @@
  *   place:   snapshot --> (create the cluster --> snapshot) --> leave the others --> join --> done
  *   observe: snapshot --> done
  *
- * A later place() of the same machine starts after the earlier one has ended or its 60 s are over;
- * edits of the earlier one that were not sent by then are dropped. A fence lower than the highest
- * of that machine is refused. The controller itself knows no fences, so against other processes
- * only the rules in netris_lane.h protect.
+ * A later place() of the same machine starts after the earlier one has ended or has taken 60 s;
+ * edits (changes of a cluster's list of servers) of the earlier one that were not sent by then are
+ * dropped. A place() with a lower fence than an earlier place() of the machine is refused. The
+ * controller itself knows no fences, so only the precautions in netris_lane.h protect against other
+ * processes.
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-/* Time after the start of a call from which it sends no more edits */
+/* Time in ms after the start of a call from which the call sends no more edits (changes of a
+ * cluster's list of servers). */
 #define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS)
-#define CLUSTERS_MAX 8 /* Most clusters from which one machine is removed at once. */
-#define ROUNDS 3       /* Most snapshots of one place() before it gives up on a new cluster. */
+/* Maximum number of clusters from which one machine is removed at the same time. */
+#define CLUSTERS_MAX 8
+/* Maximum number of snapshots of one place(), after which it gives up waiting for a new cluster. */
+#define ROUNDS 3
 
 /* One fabric_drop() call, for a tenant's segment */
 struct drop {
@@ -126,7 +130,8 @@ static void job_end(struct job *j, const struct fabric_place *p, const struct er
 	struct err why;
 
 	if (e)
-		why = *e; /* e may point into the job, which is freed below */
+		/* Copy the error, because e may point into the job, which is freed below. */
+		why = *e;
 	/* Change any other conflict to ERR_UNAVAILABLE, because ERR_CONFLICT of place() must always
 	 * mean a higher fence. Other conflicts are temporary, or an operator has to solve them. */
 	if (e && why.kind == ERR_CONFLICT && !j->fenced)
@@ -194,8 +199,9 @@ static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_c
 
 	if (l && netris_lane_id(l) == c->id)
 		return l;
-	/* Use a new lane, because the cluster was deleted and created again with a new id. Edits
-	 * that wait for the old cluster end by their time limit. */
+	/* Use a new lane (queue of edits of one cluster), because the cluster was deleted and
+	 * created again with a new id. Edits that wait for the old cluster end by their time
+	 * limit. */
 	if (l)
 		netris_lane_free(map_take(f->lanes, c->name));
 	l = netris_lane_new(f->group, f->n, c->id, c->name, is_ours, f);
@@ -377,7 +383,8 @@ static void on_made(const struct err *e, void *arg)
 	}
 	maker_free(m);
 	while ((j = list_first(&told, struct job, waits))) {
-		/* checks the list anew each time, because done() may free the fabric */
+		/* Take the first job of the list each time, because done() may free the fabric with
+		 * all its jobs. */
 		list_remove(&j->waits);
 		job_end(j, NULL, &why);
 	}
@@ -459,8 +466,8 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 			 m ? "two servers" : "no server", j->name, f->site,
 			 m ? "" : "; the server must have the name of the Machine");
 	} else if (j->place && f->release_at < 0) {
-		/* Release still unknown, request in flight: wait for the next snapshot
-		   	 * without counting a round. */
+		/* Wait for the next snapshot without counting a round, because the request for the
+		 * controller's release has no answer yet. */
 		netris_look(f->looks, &j->look);
 	} else if (j->place && f->release == NETRIS_RELEASE_OLD) {
 		job_fail(j, ERR_UNSUPPORTED, "Netris: %s", f->release_text);
@@ -600,7 +607,9 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 	netris_state_ask_release(f);
 	if (str_starts(segment, NETRIS_STATE_TENANTS))
 		d->unmake = netris_unmake(f->n, &s);
-	else /* nothing to remove: an operator created the cluster of this segment */
+	/* End without a change: an operator created the cluster of this segment, so drover removes
+	 * nothing. */
+	else
 		loop_defer(&d->end);
 }
 

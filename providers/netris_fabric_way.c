@@ -88,8 +88,7 @@ static void way_begin(struct fabric *fabric, const struct fabric_way *want,
 	w->address = mem_strdup(want->address);
 	w->backends = netris_state_copy_names(want->backends);
 	s.make.name = w->name;
-	/* Set for both netris_way and netris_make, because way_may_act() gets this call as its
-	 * argument from either. */
+	/* Set arg for both netris_way and netris_make, because both pass it to way_may_act(). */
 	s.make.arg = s.arg = w;
 	s.way.uid = w->uid;
 	s.way.address = w->address;

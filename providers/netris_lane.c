@@ -6,9 +6,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define READS 3 /* Most reads in a row of a list that does not show the expected servers */
+/* Maximum number of reads in a row of a list that does not show the expected servers. */
+#define READS 3
 #define AGAIN_MS 1000
-#define MISSING_MAX 16 /* Most servers named in an incident. */
+#define MISSING_MAX 16 /* Maximum number of servers that an incident names. */
 
 struct ids {
 	int64_t *v;
@@ -26,7 +27,7 @@ struct netris_lane {
 	struct loop_defer begin;
 	struct loop_timer again;
 	struct netris_request *request;
-	/* True: the read in progress follows the PUT */
+	/* True: the read in progress follows the PUT, to see its effect. */
 	bool after;
 	unsigned reads;
 	/* Error of the last PUT; kind ERR_NONE: success */
@@ -171,8 +172,8 @@ static void on_again(void *arg)
 	read_list(arg);
 }
 
-/* Schedules another read, because the last one may be stale. False: READS reads were made
- * already. */
+/* Schedules another read of the list, because the last one may be stale. False: the maximum of
+ * READS is reached. */
 static bool once_more(struct netris_lane *l)
 {
 	if (++l->reads >= READS)
@@ -377,8 +378,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		e = &why;
 	}
 	if (e) {
-		/* Read again, because the effect of the PUT is unknown. At the end report the error
-		 * of the PUT, which says more than that of the read. */
+		/* Read again, because the effect of the PUT is unknown. If no read is left, report
+		 * the error of the PUT, which says more than the error of the read. */
 		if (l->after && once_more(l))
 			return;
 		end_all(l, false, l->after && l->put.kind != ERR_NONE ? &l->put : e);
@@ -430,8 +431,8 @@ static void on_begin(void *arg)
 		       "not sent: the request came too late or is no longer wanted");
 	e.scope = ERR_MACHINE;
 	while ((ed = list_first(&out, struct netris_edit, link))) {
-		/* checks the list anew each time, because done() may drop edits and free the
-		 * lane */
+		/* Take the first edit of the list each time, because done() may drop other edits
+		 * and free the lane. */
 		list_remove(&ed->link);
 		ed->done(&e, ed->arg);
 	}

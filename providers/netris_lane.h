@@ -59,8 +59,8 @@ struct netris_edit {
 	void *arg;
 };
 
-/* Creates the lane of the cluster with this id and name. ours(): true if the server is a machine
- * that only drover moves. */
+/* Creates the lane (queue of edits) of the cluster with this id and name. ours(): true if the
+ * server is a machine that only drover moves. */
 struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
 				    const char *name, bool (*ours)(int64_t server, void *arg),
 				    void *arg);

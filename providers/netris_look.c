@@ -15,7 +15,7 @@
  *
  * A request that arrives while a snapshot is being read waits for the next one.
  */
-#define DETAILS 8 /* Most concurrent requests for single elements. */
+#define DETAILS 8 /* Maximum number of concurrent requests for single elements. */
 
 struct netris_looks {
 	struct loop_group *group;
@@ -122,8 +122,8 @@ static void forget(struct netris_looks *ls)
 
 /* --- servers and their ports ------------------------------------------------------------------ */
 
-/* Returns the part after '@' of a port name such as "eth1@gpu-1", the name of its server; NULL:
- * none. */
+/* Returns the name of the server in a port name such as "eth1@gpu-1", the part after '@'; NULL: the
+ * name has no such part. */
 static const char *owner_of(const struct netris_ref *port)
 {
 	const char *at = strrchr(port->name, '@');
@@ -270,7 +270,8 @@ static void on_read(struct netris_objects *o, const struct err *e, void *arg)
 			why.kind = ERR_UNAVAILABLE;
 		stop_reads(ls);
 		if (ls->with_inventory) {
-			/* forget the inventory, because its lists may be from different moments */
+			/* Forget the inventory (servers, links, templates), because its lists may
+			 * be from different moments. */
 			map_clear(ls->look.machines);
 			ls->inventory_at = INT64_MIN;
 		}

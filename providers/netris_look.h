@@ -23,7 +23,7 @@
  */
 #define NETRIS_INVENTORY_MS 60000
 #define NETRIS_LOOK_GAP_MS 500
-#define NETRIS_PORTS_MAX 64 /* Most ports of one server. */
+#define NETRIS_PORTS_MAX 64 /* Maximum number of ports of one server that are read. */
 
 struct netris_looks;
 

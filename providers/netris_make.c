@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 /*
- * netris_make: creates what is missing, in this order.
+ * netris_make: creates a tenant's VPC and server cluster if they are missing, in this order.
  *
  *   all lists at once --> POST VPC (--> list) --> POST cluster --> done
  */

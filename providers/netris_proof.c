@@ -180,8 +180,8 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 	return true;
 }
 
-/* True if the switch of every port has reported since the first snapshot that showed the present
- * state. */
+/* True if the switch of every port has reported since the first snapshot that showed the machine in
+ * its present cluster. */
 static bool heard_since(const struct netris_look *l, const struct netris_machine *m,
 			struct netris_seen *seen, char *why, size_t size)
 {
@@ -222,8 +222,9 @@ enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_
 		*seen = (struct netris_seen){.cluster = in};
 	if (!links_known(m, why, size) || (c && !cluster_active(l, m, c, why, size)) ||
 	    !nowhere_else(l, m, c, common, why, size)) {
-		/* Start the comparison again: reports from before this state is complete do not
-		 * count. */
+		/* This state is incomplete and proves nothing. Start the comparison of lastSeen
+		 * again from the next complete state, because earlier reports of the switches do
+		 * not count. */
 		seen->based = seen->proved = false;
 		return FABRIC_PROOF_NONE;
 	}

@@ -19,9 +19,9 @@
  *   the cluster shows a V-net for each fabric in its template
  *   no other V-net contains such a port or the server, except those named as common, and each
  *   other V-net reports its members
- *   each switch of these ports has reported since: its lastSeen is later than in the first
- *   snapshot that showed the machine there.  A lastSeen is compared only with an earlier one of
- *   the same switch, so no clocks need to agree
+ *   each switch of these ports has reported since the first snapshot that showed the machine in
+ *   the cluster: the switch's lastSeen is later than in that snapshot. A lastSeen is compared only
+ *   with an earlier one of the same switch, so no clocks need to agree
  *
  * A Strong proof also needs probe packets, which the controller sends (controller/life/probe.h).
  *
@@ -38,7 +38,8 @@ struct netris_seen {
 	bool based;
 	/* True: every switch of the machine has reported after `since` */
 	bool proved;
-	/* lastSeen of the switch of each port, from the first snapshot */
+	/* lastSeen of the switch of each port, from the first snapshot that showed the machine in
+	 * this cluster. */
 	int64_t since[NETRIS_PORTS_MAX];
 	size_t n;
 };

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Age of the last answer from which the release is requested again */
+/* Age in ms of the last answer about the controller's release, from which the release is requested
+ * again. */
 #define RELEASE_MS (6 * 3600 * 1000)
 
 /* --- release ---------------------------------------------------------------------------------- */
@@ -20,7 +21,8 @@ static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 	enum netris_release was = f->release;
 
 	f->release_asked = NULL;
-	if (e && f->release_at >= 0) /* keep the release that was reported before */
+	/* Keep the release that was reported before, because this request failed. */
+	if (e && f->release_at >= 0)
 		return;
 	f->release_at = loop_now(loop_of(f->group));
 	f->release = netris_release_of(o ? o->version->build : NULL, f->release_text);

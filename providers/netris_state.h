@@ -7,8 +7,8 @@
 #include "providers/registry.h"
 
 /*
- * netris_state: state that the parts of the fabric `netris` share: the controller, its release, the
- * names of segments.
+ * netris_state: state that the parts of the fabric `netris` share: the client of the controller,
+ * its release, the clusters of segments, and the pending calls.
  *
  *   netris_fabric.c       moves machines, observes them and removes segments
  *   netris_fabric_way.c   paths to tenants' API servers

@@ -96,7 +96,8 @@ static bool is_ours(const struct netris_unmake *m, const struct netris_texts *ta
 	return false;
 }
 
-/* False if all servers of the cluster are known to be shared, so that it may be removed. */
+/* True if the cluster must stay: it contains a server that is not known to be shared, or does not
+ * report its servers. */
 static bool is_used(const struct netris_cluster *c)
 {
 	bool used = !c->servers.said;

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define CHANGES 4 /* Most changes (POST, PUT, DELETE) of one call */
-#define VNETS 8	  /* Most V-nets of a cluster that are judged. */
+#define CHANGES 4 /* Maximum number of changes (POST, PUT, DELETE) of one call. */
+#define VNETS 8	  /* Maximum number of V-nets of a cluster that are judged. */
 #define PORT 6443
 #define CHECK_MS "2000"
 
@@ -351,8 +351,8 @@ static void change(struct netris_way *w, const char *method, int64_t id, json_t 
 	w->request = netris_change(w->n, method, NETRIS_L4LB, id, body, &c);
 }
 
-/* True if the present load balancer has this backend in maintenance. was: the present load
- * balancer; NULL: none. */
+/* True if the load balancer `was` has this backend in maintenance. was: the load balancer as read;
+ * NULL: there is none. */
 static bool in_maintenance(const struct netris_l4lb *was, const char *ip, int64_t port)
 {
 	for (size_t i = 0; was && i < was->backends.n; i++)
@@ -431,7 +431,9 @@ static void look_at_balancers(struct netris_way *w)
 		end_failed(w, ERR_UNAVAILABLE, "deleted, but still listed: load balancer", w->name);
 	} else if (w->remove || first != last) {
 		change(w, "DELETE", last->id, NULL);
-	} else if (first && !w->posted) { /* correct the load balancer only once per call */
+	} else if (first && !w->posted) {
+		/* Correct the load balancer only once per call. If the list that is read afterwards
+		 * still differs, the load balancer is judged as it is. */
 		w->posted = true;
 		change(w, "PUT", first->id, body_of(w, first));
 	} else if (first) {
@@ -444,7 +446,7 @@ static void look_at_balancers(struct netris_way *w)
 	}
 }
 
-/* --- the whole way ---------------------------------------------------------------------------- */
+/* --- steps of a call -------------------------------------------------------------------------- */
 
 static void go_on(struct netris_way *w)
 {

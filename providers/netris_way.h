@@ -7,7 +7,7 @@
 /*
  * netris_way: provides the path ("way") to a tenant's API server at a Netris controller. The path
  * is an L4 load balancer that drover creates, or a VIP (virtual IP address), for which drover only
- * checks what it needs.
+ * checks that the network meets its needs.
  *
  *   lists --> (create VPC and cluster --> lists) --> one of:
  *     load balancer: (POST, PUT or DELETE --> list) --> judged
@@ -27,8 +27,8 @@
  * Tests: tests/contract/test_netris_way.c
  */
 struct netris_way_spec {
-	/* What to create if the VPC or the server cluster is missing. Its done is ignored, and its
-	 * arg is passed to its may_act(). */
+	/* What to create if the VPC or the server cluster is missing. Its member done is ignored;
+	 * its member arg is passed to may_act(). */
 	struct netris_make_spec make;
 	struct fabric_way way;
 	/* Called when the call has ended. s: state of the path; NULL with an error, and after a

@@ -7,7 +7,8 @@
 #include "base/address.h"
 #include "base/str.h"
 
-/* netris_way_judge: compares objects and words, without requests.
+/* netris_way_judge: compares objects that were already read with the wanted path; sends no
+ * requests.
  * Tests: tests/unit/providers/test_netris_way_judge.c */
 
 static void say(struct fabric_way_seen *out, char *why, bool up, const char *reason,

@@ -8,9 +8,9 @@
  * probe_check: checks whether the probe addresses of segments (docs/network.md, Packets) can prove
  * in which segment a machine is.
  *
- * An address proves a segment if it answers only in that segment. Machines of other segments probe
- * it as well, and a machine that gets an answer is quarantined. So an address inside the network of
- * another segment is wrong: any machine there could answer from it. Pure.
+ * A probe address proves a segment if it answers only in that segment. Machines of other segments
+ * probe the address as well, and such a machine is quarantined if it gets an answer. So an address
+ * inside the network of another segment is wrong: any machine there could answer from it. Pure.
  * Tests: tests/unit/providers/test_probe_check.c
  */
 struct probe_check_segment {

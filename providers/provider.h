@@ -110,7 +110,7 @@ struct provider_manager {
 
 /* Settings of type ec2: source of the credentials. */
 enum provider_cloud_login {
-	/* access_key_id and secret_access_key of struct provider_cloud */
+	/* The members access_key_id and secret_access_key of struct provider_cloud. */
 	PROVIDER_LOGIN_KEYS,
 	/* AWS_ACCESS_KEY_ID and related variables of this process */
 	PROVIDER_LOGIN_ENVIRONMENT,
@@ -249,7 +249,7 @@ enum provider_progress {
 	/* requested, but the machine has not yet booted into the installation */
 	PROVIDER_PROGRESS_UNBEGUN,
 	PROVIDER_PROGRESS_WAITING,
-	/* stopped by a decision of another user of the manager */
+	/* Stopped by a decision of another user of the manager (a BCM administrator). */
 	PROVIDER_PROGRESS_HELD,
 	PROVIDER_PROGRESS_DONE,
 	PROVIDER_PROGRESS_FAILED
@@ -306,7 +306,7 @@ struct provider_drive {
 
 /* One observation of a machine. */
 struct provider_observation {
-	/* loop_now() when the read was sent; the machine's state is at least as recent */
+	/* loop_now() when the read was sent; the reported state is from this time or later. */
 	int64_t read_at;
 	enum provider_power power;
 	/* System UUID and serial number as the BMC reports them; NULL: not reported */
@@ -318,9 +318,10 @@ struct provider_observation {
 	bool media_inserted;
 	/* URL of the inserted medium; NULL: none or unknown */
 	const char *media_url;
-	/* True if the media slot can fetch media by HTTPS */
+	/* True if the media slot can fetch media by HTTPS, as far as the BMC reports it. */
 	bool media_https;
-	/* True if the media slot checks the certificate of the HTTPS server */
+	/* True if the BMC reports that the media slot checks the certificate of the HTTPS
+	 * server. */
 	bool media_verified;
 	/* URL for HTTP boot, set for the next boot or used by the last one; NULL: none or
 	 * unknown */

@@ -22,7 +22,8 @@ struct redfish_provider {
 	struct job_line line;
 };
 
-/* The codes must be equal, because the provider returns errors of the Redfish client unchanged. */
+/* Check that these codes are equal, because the provider returns errors of the Redfish client
+ * unchanged. */
 _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
@@ -131,7 +132,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 	struct job *j = arg;
 	struct redfish *bmc = bmc_of(j);
 
-	/* If the media cannot be read, still report the power state that was read before. */
+	/* Report the power state that was read before, even if the media cannot be read. */
 	j->seen.media_known = m || e->kind == ERR_UNSUPPORTED;
 	if (m) {
 		j->seen.media_inserted = m->inserted;
@@ -244,12 +245,13 @@ static void run(struct job *j)
 	case JOB_UNDEFINE:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		/* Such jobs are never queued, because these members of provider_ops are NULL. */
+		/* Do nothing: such jobs are never queued, because these members of provider_ops are
+		 * NULL. */
 		break;
 	}
 }
 
-/* --- the slots -------------------------------------------------------------------------------- */
+/* --- functions of provider_ops ---------------------------------------------------------------- */
 
 static int redfish_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
