@@ -270,7 +270,7 @@ static void remember(struct netris_lane *l, const struct netris_cluster *c)
 }
 
 /* Marks the edits that belong to the next change as merged. Moves edits that are too late or no
- * longer allowed to `out`. */
+ * longer allowed to the list `out`, to be ended by the caller. */
 static void merge(struct netris_lane *l, struct list *out)
 {
 	list_for_each (ed, &l->edits, struct netris_edit, link) {
@@ -391,8 +391,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
-/* True if the waiting edits add all missing servers to this cluster again. A server stays in
- * `known` until the list shows it again. */
+/* True if no server is missing, or if the waiting edits add all missing servers to this cluster
+ * again: then a change may be made. A server stays in `known` until the list shows it again. */
 static bool mends(const struct netris_lane *l)
 {
 	for (size_t i = 0; i < l->missing.n; i++) {

@@ -27,8 +27,8 @@
  * Tests: tests/contract/test_netris_way.c
  */
 struct netris_way_spec {
-	/* What to create if the VPC or the server cluster is missing. Its member done is ignored;
-	 * its member arg is passed to may_act(). */
+	/* What to create if the VPC or the server cluster is missing. make.done is ignored;
+	 * make.arg is passed to make.may_act(). */
 	struct netris_make_spec make;
 	struct fabric_way way;
 	/* Called when the call has ended. s: state of the path; NULL with an error, and after a

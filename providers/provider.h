@@ -255,7 +255,7 @@ enum provider_progress {
 	PROVIDER_PROGRESS_FAILED
 };
 
-/* What acquire() installs on a machine of a manager (BCM). */
+/* Installation that acquire() prepares on a machine of a manager (BCM). */
 struct provider_target {
 	/* Name of the category (set of node settings) at the manager */
 	const char *category;

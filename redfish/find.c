@@ -62,9 +62,9 @@ unsigned rf_reset_types(const json_t *values)
 }
 
 /*
- * Calls fits() if the operation changes the machine. The decision to change it was made for a
- * machine that the owner saw before, so the owner must confirm the System that was just read.
- * False: refused; the operation has ended with the error of fits().
+ * Calls fits() if the operation changes the machine. The owner of the operation decided on the
+ * change for a machine that it had seen before, so the owner must confirm that the System just read
+ * is that machine. False: refused; the operation has ended with the error of fits().
  */
 static bool is_meant(struct redfish *r, const struct rf_reply *p)
 {

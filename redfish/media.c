@@ -19,8 +19,8 @@
  * accepts no medium, as internal ones do, the next slot is tried. A search that the time limit
  * interrupts continues in the next operation: at 3 s a reply it takes longer than one operation.
  *
- * A slot lists its transfer protocols in one of three places, or nowhere. InsertMedia's ActionInfo,
- * the third of them, is read once for each slot.
+ * A slot lists its transfer protocols in one of three places, or nowhere. The last of these places,
+ * the ActionInfo of InsertMedia, is read once for each slot.
  */
 #define MAX_LOOKS 40 /* Maximum number of requests of one search. */
 #define MAX_TODO 64

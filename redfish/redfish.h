@@ -223,7 +223,8 @@ struct redfish_facts {
  * belong to the client and are valid until its next operation. */
 struct redfish_facts redfish_facts(const struct redfish *r);
 
-/* What a BMC can do for drover, according to what its resources list; nothing is tried. */
+/* Functions of a BMC that drover can use, according to the lists in the BMC's resources; no
+ * function is tried. */
 struct redfish_abilities {
 	/* The BMC lists a ResetType for on, and for off. */
 	bool on, off;

@@ -414,7 +414,8 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		refuse(r, NULL);
 		return;
 	}
-	/* The root should be public; otherwise the challenge names the login method. */
+	/* The BMC does not show the service root without a login, although the root should be
+	 * public: use the login method that the challenge (WWW-Authenticate) names. */
 	if (p->status == 401 && !r->token && !r->root_known) {
 		if (!p->challenge || !str_starts(p->challenge, "Basic") || r->session_worked) {
 			rf_set(&r->sessions_path, mem_strdup(FIXED_SESSIONS));

@@ -68,8 +68,8 @@ void rf_tag_worked(struct redfish *r)
 		r->tag_form[op->tag_of] = op->form;
 }
 
-/* Repeats the write after the resource was read again. A new ETag is tried in its forms; the same
- * ETag would be refused again, so "*" is next. */
+/* Repeats the write after the resource was read again. A new ETag is tried in both forms; an
+ * unchanged ETag would be refused again, so "*" is next. */
 static void on_reread(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;

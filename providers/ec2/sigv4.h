@@ -10,8 +10,9 @@
 /*
  * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256). Pure functions.
  *
- * Source: AWS, "Create a signed AWS API request". This is own code, because AWS refuses several
- * ordinary requests signed by CURLOPT_AWS_SIGV4 in the libcurl versions of current distributions.
+ * Source: AWS, "Create a signed AWS API request". drover does not use CURLOPT_AWS_SIGV4 of libcurl,
+ * because AWS refuses several ordinary requests that the libcurl versions of current distributions
+ * sign in this way.
  *
  * Signs all headers of the request, plus X-Amz-Date and X-Amz-Security-Token, which the caller must
  * send with the values signed here. A path is URL-encoded once and not normalized.

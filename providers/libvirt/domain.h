@@ -29,8 +29,8 @@ enum domain_boot { DOMAIN_BOOT_DISK, DOMAIN_BOOT_MEDIA, DOMAIN_BOOT_OTHER };
 /* Texts of enum domain_boot: "disk", "media", "other" */
 extern const char *const domain_boot_names[];
 
-/* What drover reads from a domain's XML. Strings are in the arena that was passed to domain_read();
- * NULL: not in the XML. */
+/* Facts that drover reads from a domain's XML. Strings are in the arena that was passed to
+ * domain_read(); NULL: not in the XML. */
 struct domain_facts {
 	const char *name, *uuid;
 	/* Serial number of the system, as in SMBIOS */
