@@ -85,11 +85,12 @@ struct netris_vnet {
 	/* l2vpn, l3vpn, netris-ufm or netris-nvlink; "": not reported. */
 	const char *type;
 	struct netris_ref vpc;
+	/* Members of a V-net other than Ethernet. */
 	struct {
 		struct netris_vnet_server *v;
 		size_t n;
 		bool said;
-	} servers; /* Members of a V-net other than Ethernet. */
+	} servers;
 	struct {
 		struct netris_vnet_port *v;
 		size_t n;

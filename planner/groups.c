@@ -30,9 +30,10 @@ struct tenant_topology {
 	struct map *by_text;
 	/* Namespace, label key and value (index_key()) -> struct bucket. */
 	struct map *index;
+	/* Label keys that occur in the index. */
 	struct named {
 		const char *key;
-	} * indexed; /* Label keys that occur in the index. */
+	} * indexed;
 	size_t nindexed, indexed_cap;
 	/* Bit set of the topology keys that the tenant's constraints name. */
 	uint64_t *named;

@@ -193,11 +193,12 @@ struct plan_run {
 	uint64_t until;
 	struct queued *all, **q;
 	struct queue *queue;
+	/* Pods that may be placed after pods later in the queue were placed. */
 	struct waiting {
 		struct queued *q;
 		/* Index of the pod in plan->pods. */
 		size_t at;
-	} * waiting; /* Pods that may be placed after pods later in the queue were placed. */
+	} * waiting;
 	size_t nwaiting, kept;
 	/* True if a pod of `waiting` was placed in the present round. */
 	bool placed;

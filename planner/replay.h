@@ -69,12 +69,13 @@ struct replay_sample {
 };
 
 struct replay {
+	/* One entry per job, in the order of replay_spec.jobs. */
 	struct replay_ran {
 		/* Time at which the last pod of the job started; -1: not before until_ms. */
 		int64_t start_ms;
 		/* Time at which the last pod of the job ended; -1: not before until_ms. */
 		int64_t end_ms;
-	} * jobs; /* One entry per job, in the order of replay_spec.jobs. */
+	} * jobs;
 	struct replay_sample *samples;
 	size_t nsamples;
 	/* GPUs of all machines of the world. */

@@ -105,7 +105,7 @@ static void seat(struct planning *p, const struct world_claim *c, size_t bin, bo
 		t->seats = planning_map(p);
 	for (size_t i = 0; i < c->npods; i++) {
 		*s = (struct plan_seat){bin, ready};
-		/* Of several claims for one pod, the older one wins; claims come in order of
+		/* If several claims are for one pod, the oldest wins; claims come in order of
 		 * age. */
 		if (!map_has(t->seats, c->pods[i]))
 			map_put(t->seats, c->pods[i], s);

@@ -149,10 +149,11 @@ struct fit_pool {
 	/* Image version for the tenant, from supply_version(); NULL: the pool has none. */
 	const char *version;
 	struct suits suits;
+	/* Options by preference score, highest first; empty if no score differs. */
 	struct fit_choice {
 		int64_t score;
 		struct suits suits;
-	} * choices; /* Options by preference score, highest first; empty if no score differs. */
+	} * choices;
 	size_t nchoices;
 	/* Number of options in suits.options. */
 	size_t n;

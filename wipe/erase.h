@@ -56,7 +56,7 @@ struct erase_progress {
  * are constants. */
 struct erase {
 	const struct host *host;
-	/* Its strings must outlive the erase. */
+	/* The drive; its strings must outlive the erase. */
 	const struct proto_drive *drive;
 	const struct secret *nonce;
 	/* enum wipe_level that the policy requires. A lower level is the failure EraseBelowPolicy,

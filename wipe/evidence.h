@@ -114,12 +114,14 @@ struct evidence {
 	/* Number of the tenancy that this wipe ends. */
 	int64_t tenancy;
 	int64_t attempt;
+	/* Tenant that the machine served last; empty: no tenant before. */
 	struct {
 		const char *name, *uid;
-	} virtual_cluster; /* Tenant that the machine served last; empty: no tenant before. */
+	} virtual_cluster;
+	/* The machine's last record; empty: none. */
 	struct {
 		const char *name, *digest;
-	} previous; /* The machine's last record; empty: none. */
+	} previous;
 	const char *nonce_digest, *policy_digest;
 	/* Unix ms, whole seconds. */
 	int64_t start_time, end_time;

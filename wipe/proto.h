@@ -172,10 +172,11 @@ struct proto_order {
 	/* CA of the image server as PEM. Required for an https URL, because the agent has no CA
 	 * bundle. */
 	const char *ca_pem;
+	/* config: files of the config drive. */
 	struct {
 		struct proto_file *v;
 		size_t n;
-	} files; /* config: files of the config drive. */
+	} files;
 	/* stamp: name of the WipeRecord, and its digest as text. */
 	const char *record, *stamp;
 
@@ -290,20 +291,22 @@ struct proto_report {
 	const char *reason, *message;
 	/* inspect: the machine's inventory; NULL for other kinds. */
 	struct proto_inventory *inventory;
+	/* Result of each drive (wipe), or progress of each drive (wipe, verify). */
 	struct {
 		struct evidence_device *v;
 		size_t n;
-	} devices; /* Result of each drive (wipe), or progress of each drive (wipe, verify). */
+	} devices;
 	/* verify: evidence, signed by the agent. */
 	const char *envelope;
 	/* write image, config: WWN of the drive written. */
 	const char *drive;
 	/* probe: nonce of the order. */
 	const char *nonce;
+	/* probe: one answer per address, in the order's sequence. */
 	struct {
 		struct proto_probe *v;
 		size_t n;
-	} answers; /* probe: one answer per address, in the order's sequence. */
+	} answers;
 };
 extern const struct field proto_report_fields[];
 

@@ -47,10 +47,11 @@ struct statement {
 	/* Why the part is not covered; NULL: it is covered. */
 	const char *message;
 	int64_t total_bytes, covered_bytes, bad_bytes;
+	/* NUMA nodes; the sums of their bytes are the totals above. */
 	struct {
 		struct statement_node *v;
 		size_t n;
-	} nodes; /* NUMA nodes; the sums of their bytes are the totals above. */
+	} nodes;
 };
 extern const struct field statement_fields[];
 

@@ -212,7 +212,7 @@ struct fake_bmc {
 	const char *first_device;
 	/* CA certificate that was installed for the slot; NULL: none */
 	char *slot_ca;
-	/* True: the slot was told not to check certificates */
+	/* True: VerifyCertificate of the slot was set to false */
 	bool unverified;
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;

@@ -88,6 +88,7 @@ struct server {
 	bool beats;
 	/* loop_now() of the next heartbeat. */
 	int64_t beat_at;
+	/* state of the join script (scripted.h) */
 	struct {
 		struct http_peer *peer;
 		struct http_req *call;
@@ -96,7 +97,7 @@ struct server {
 		bool ran;
 		/* The last error of the script; "": none. */
 		char console[96];
-	} script; /* state of the join script (scripted.h) */
+	} script;
 	/* Value of boots when the call in flight was sent; replies of earlier boots are ignored. */
 	unsigned asked_in;
 

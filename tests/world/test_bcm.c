@@ -423,7 +423,7 @@ static void an_image_without_a_category_is_no_image_for_bcm(void **state)
 	stop(&w, &m);
 }
 
-/* Somebody who may write Providers must not be able to choose where the head node's credentials are
+/* A user who may write Providers must not be able to choose where the head node's credentials are
  * sent. */
 static void the_secret_says_where_its_login_may_go(void **state)
 {

@@ -85,7 +85,7 @@ static bool few_machines(void *arg)
 	return store_count(((struct sim_world *)arg)->host.store, "machines.drover.dev/") == 2;
 }
 
-/* Whoever controls the head node can invent nodes. Therefore an admin limits the number of
+/* An attacker on the head node can invent nodes. Therefore an admin limits the number of
  * Machines. */
 static void no_more_machines_are_made_than_the_provider_says(void **state)
 {

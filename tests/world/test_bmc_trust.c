@@ -228,7 +228,7 @@ static void another_secrets_password_goes_nowhere(void **state)
 	stop(&s);
 }
 
-/* Somebody who may write the CA's Secret must not be able to choose who gets the password. */
+/* A user who may write the CA's Secret must not be able to choose who gets the password. */
 static void a_ca_that_was_exchanged_is_not_the_one_that_was_trusted(void **state)
 {
 	json_t *ca = json_pack("{s:{s:s}, s:n, s:n}", "caSecretRef", "name", "my-ca", "fingerprint",

@@ -197,7 +197,7 @@ static void a_silent_agent_is_given_three_boots(void **state)
 	world_stop(&w);
 }
 
-/* Somebody read the boot block from the medium and calls with a key of their own. */
+/* An intruder read the boot block from the medium and calls with another key. */
 static void a_second_caller_quarantines_the_machine(void **state)
 {
 	struct sim_world w;

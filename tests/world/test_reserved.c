@@ -60,7 +60,7 @@ static void a_kubeconfig_that_leads_to_a_bmc_or_to_drover_is_refused(void **stat
 	world_stop(&w);
 }
 
-/* Such an address is allowed if an administrator sets it in spec.server. */
+/* A reserved address is allowed if an administrator sets it in spec.server. */
 static void an_administrator_may_mean_such_an_address(void **state)
 {
 	struct sim_world w;

@@ -42,7 +42,7 @@ static char *forged(const struct server *b, const char *key, int64_t boot)
 	return out;
 }
 
-/* Boot blocks made with the old key are invalid after a rotation, even if somebody has the key
+/* Boot blocks made with the old key are invalid after a rotation, even if a thief has the key
  * itself. */
 static void who_has_the_old_key_opens_nothing(void **state)
 {

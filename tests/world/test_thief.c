@@ -1,4 +1,4 @@
-/* What somebody can do who stole a boot medium or its URL. */
+/* Tests the limits of a thief who has a boot medium or its URL. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

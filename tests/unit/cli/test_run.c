@@ -402,7 +402,7 @@ static void options_may_stand_in_a_file(void **state)
 	program_await(&r->drover, "\"ready\"");
 	program_ask_until(&ready, 200);
 	text = holder(r);
-	assert_string_equal(text, "me"); /* Of two identical options, the later one counts. */
+	assert_string_equal(text, "me"); /* The later of two identical options counts. */
 	free(text);
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }

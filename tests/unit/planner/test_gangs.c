@@ -235,7 +235,7 @@ static void put_done(struct world *w, struct arena *a, size_t i, int64_t min)
 	assert_false(world_put_pod(w, &p));
 }
 
-/* Of a gang of two, one pod has succeeded. The other was lost and is created again. */
+/* One pod of a gang of two has succeeded. The other was lost and is created again. */
 static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -345,7 +345,7 @@ static void check_address(const char *folder, const char *path, bool is_system)
 	end(&b);
 }
 
-/* Of the Systems, Managers and Chassis of real BMCs, only a System can be a Machine. */
+/* Real BMCs list Systems, Managers and Chassis; only a System can be a Machine. */
 static void check_addresses(const char *folder)
 {
 	static const char *const kinds[] = {"Systems", "Managers", "Chassis"};

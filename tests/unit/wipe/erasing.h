@@ -56,8 +56,8 @@ extern struct erasing {
 		/* SPROG and SSTAT (progress and state of a Sanitize) at each poll; the last entry
 		 * repeats */
 		const uint16_t (*trail)[2];
-		/* Such lists for the first Sanitize, the second and so on; NULL: `trail` for each
-		 * Sanitize */
+		/* Lists like `trail` for the first Sanitize, the second and so on; NULL: `trail`
+		 * for each Sanitize */
 		const uint16_t (*const *trails)[2];
 		unsigned sanitizes, first_action, last_action, polls;
 		/* True: the first entry of the trail repeats */

@@ -71,7 +71,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	if (c->opcode == 0x15) {
 		assert_int_equal(c->cdw10, 0);
 		assert_int_equal(page[0] | page[1] << 8, 1); /* The list names one controller ... */
-		/* ... by the ID of the controller itself. */
+		/* The namespace is attached by the ID of the controller itself. */
 		assert_int_equal(page[2] | page[3] << 8, 0x107);
 		nvme.attaches++;
 		if (nvme.attach_status < 0) {

@@ -77,12 +77,12 @@ struct step {
 	const char *name;
 	struct loop_timer t;
 	struct loop_defer d;
-	/* Its timer starts this step's timer, with no delay. */
+	/* The step whose timer this step's timer starts, with no delay. */
 	struct step *starts;
-	/* Its timer stops this step's timer. */
+	/* The step whose timer this step's timer stops. */
 	struct step *stops;
 	struct step *defers;
-	/* Its deferral cancels this step's deferral. */
+	/* The step whose deferral this step's deferral cancels. */
 	struct step *cancels;
 	struct loop_group *drops;
 	bool ends;

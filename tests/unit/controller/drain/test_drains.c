@@ -205,7 +205,7 @@ static void machines_take_turns(void **state)
 	assert_string_equal(wanting(d, "m-3"), "");
 	is(d, 2, "{'state': 'stopping'}");
 	assert_string_equal(phases(d, "psu"), "Evicting Leaving Pending Pending ");
-	left(d, 2, "dirty"); /* Its tenant no longer uses m-2, so the next target starts. */
+	left(d, 2, "dirty"); /* The tenant no longer uses m-2, so the next target starts. */
 	assert_string_equal(phases(d, "psu"), "Evicting Wiping Evicting Pending ");
 	assert_string_equal(wanting(d, "m-3"), "psu");
 }

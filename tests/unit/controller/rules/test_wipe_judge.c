@@ -245,7 +245,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	bench_life_done(l);
 }
 
-/* Whoever has an agent's key can sign anything, so impossible combinations of values are
+/* A thief of an agent's key can sign anything, so impossible combinations of values are
  * refused. */
 static void technique_last_answer_and_time_bear_the_level_out(void **state)
 {

@@ -387,8 +387,8 @@ static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 	assert_null(tenant_node_now(d->tenants, &n));
 }
 
-/* Makes the tenant unreachable while its store loses the Nodes from..to-1 and gets so many changes
- * that no watch can resume. */
+/* Makes the tenant unreachable while its store loses the Nodes from..to-1 and gets more changes
+ * than its history holds, so that no watch can resume. */
 static void lose_nodes(struct bench *d, int from, int to)
 {
 	bench_away(d, &d->team, true);

@@ -174,7 +174,7 @@ static void a_namespace_terminates_when_it_is_empty_and_finalized(void **state)
 	assert_int_equal(get(r, "/api/v1/namespaces/n"), 200);
 	api_do(r, "POST", "/api/v1/namespaces/n/secrets", "{'metadata':{'name':'late'}}");
 	assert_status(r, 403);
-	/* Its content is deleted before the namespace, even if a user removes the finalizer. */
+	/* The namespace's content is deleted before it, even if a user removes the finalizer. */
 	api_do(r, "PUT", "/api/v1/namespaces/n/finalize",
 	       "{'metadata':{'name':'n'},'spec':{'finalizers':[]}}");
 	assert_status(r, 200);
