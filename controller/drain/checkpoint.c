@@ -1,6 +1,7 @@
 /*
- * checkpoint: finds the workloads to ask on one Node, asks them by annotation or POST, and reports
- * which have not answered. drain/evict.c evicts the pods afterwards.
+ * checkpoint: asks the workloads on one Node to save their state (a checkpoint), by an annotation
+ * on the pod or by a POST to the claim's URL, and reports which have not answered. drain/evict.c
+ * evicts the pods afterwards.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,15 @@
 #include "controller/core/secrets.h"
 #include "kube/call.h"
 
-#define POD_MS (5 * 60 * 1000) /* time limit for "true", and for a value that cannot be parsed */
+/* time limit of a pod whose checkpoint annotation is "true" or is not a positive duration */
+#define POD_MS (5 * 60 * 1000)
 #define POD_MAX_MS (24 * 3600 * 1000)
 #define AGAIN_MS 5000
 #define AGAIN_MAX_MS 30000
 #define CALL_MS 10000
 #define ANSWER_MAX (64 << 10)
-/* limit of the pod list in the POST: a tenant can bind any number of pods to the Node */
+/* maximum number of pods listed in the POST, because a tenant can bind any number of pods to the
+ * Node */
 #define PODS_LISTED 1000
 
 struct checkpoint {
@@ -32,13 +35,13 @@ struct checkpoint {
 	void *arg;
 	/* patch in flight; only one pod is patched at a time */
 	struct kube_call *patch;
-	/* loop_now() of the next patch */
+	/* loop_now() before which no patch is sent */
 	int64_t patch_after;
 	/* UIDs of pods for which a timeout was reported */
 	struct map *told;
 	struct http_peer *peer;
 	struct http_req *post;
-	/* loop_now() of the next POST */
+	/* loop_now() before which no POST is sent */
 	int64_t post_after;
 	bool url_done, url_told;
 	/* text of the last CheckpointFailed event */
@@ -87,13 +90,14 @@ static void tell(struct checkpoint *cp, const char *reason, const char *text)
 		 LOG_S("text", text));
 }
 
-/* Returns the ms since the checkpoint began. A forward jump of the wall clock shortens no wait. */
+/* Returns the ms since the checkpoint began (wall ms began), without forward jumps of the wall
+ * clock, so that a jump shortens no time limit. */
 static int64_t running_for(const struct checkpoint *cp, int64_t began)
 {
 	return loop_wall(cp->c->loop) - clock_jumps_since(cp->c, began) - began;
 }
 
-/* Reports an error, unless it is the same as the last one. */
+/* Reports the error `text` about `whose`, unless the last reported error was the same. */
 static void trouble(struct checkpoint *cp, const char *whose, const char *text)
 {
 	char now[sizeof(cp->trouble)];
@@ -129,7 +133,8 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	cp->patch = NULL;
-	/* After success or a conflict, wait 1 s: by then the cache shows the pod's new state. */
+	/* Delay the next patch by 1 s: by then the cache shows the pod's new state. After an error
+	 * other than a conflict or a missing pod, delay it longer. */
 	cp->patch_after = loop_now(cp->c->loop) + 1000;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
 		trouble(cp, CHECKPOINT_REQUESTED, e->text);
@@ -157,7 +162,7 @@ struct look {
 	struct checkpoint *cp;
 	const char *node, *when;
 	int64_t running;
-	/* first pod (by namespace and name) whose answer the drain waits for */
+	/* first pod (by namespace and name) from which the drain waits for a checkpoint */
 	const struct kube_entry *first;
 };
 
@@ -195,7 +200,7 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* --- the URL ---------------------------------------------------------------------------------- */
+/* --- POST to the claim's checkpoint URL ------------------------------------------------------- */
 
 static void on_posted(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -257,8 +262,8 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 	return json_text(o);
 }
 
-/* Sets *ca to the CA certificate that the claim names (NULL: it names none). Returns false if the
- * certificate is not available yet. */
+/* Sets *ca to the CA certificate in the Secret r that the claim names; NULL if r is NULL. Returns
+ * false if the Secret is still loading, cannot be read or lacks the key. */
 static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
 {
 	struct secrets *s = cp->c->secrets;
@@ -340,7 +345,9 @@ static void post(struct checkpoint *cp, const struct node_claim *n, const struct
 	free(body);
 }
 
-/* Sends the POST if it is due. Returns true if the drain waits for the answer of the URL. */
+/* Sends the POST to the claim's checkpoint URL if it is due. Returns true if the drain waits for
+ * the answer of the URL; false if the claim has no URL, the URL has reported the checkpoint as
+ * done, or its time is over. */
 static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv,
 			int64_t began)
 {

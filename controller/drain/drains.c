@@ -36,7 +36,7 @@ struct entry {
 	struct status_writer write;
 	/* generation of the Drain's spec of which the target machines were last notified */
 	int64_t generation;
-	/* names of machines to notify when the write in flight is done */
+	/* names of the machines to notify when the status write in flight is done */
 	struct arena *changed;
 	const char **names;
 	size_t nnames;
@@ -49,11 +49,11 @@ struct wish {
 	const struct machine *m;
 	const struct context *c;
 	const struct drain *found;
-	/* True: `found` only holds the machine. A Drain that still wants the machine to leave takes
-	 * precedence. */
+	/* True: the Drain in `found` merely holds the machine (then: Hold). A Drain that still
+	 * wants the machine to leave takes precedence. */
 	bool holding;
-	/* True: `found` is past its deadline and escalates. It takes precedence over Drains that do
-	 * not. */
+	/* True: the Drain in `found` is past its deadline and escalates. That Drain takes
+	 * precedence over Drains that do not escalate. */
 	bool late;
 	struct drains_together all;
 };
@@ -81,7 +81,8 @@ static bool comes_next(const struct drain *d, const struct machine *m, enum drai
 	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
 }
 
-/* Adds the deadline and `then` of a Drain whose target has started to the combined demands. */
+/* Merges the Drain d, whose target has started, into w->all: the earliest deadline with Escalate,
+ * and the strictest `then` except Hold. */
 static void add_wish(struct wish *w, const struct drain *d)
 {
 	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
@@ -108,8 +109,8 @@ static bool wants(const struct kube_entry *en, void *arg)
 		const struct drain_target *t = &d->status.targets.v[i];
 		enum drain_step p = drain_step_of(t);
 		bool its_turn = p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING;
-		/* Accept Evicting too: the Machine's status shows the hold before the Drain's
-		 * status does. */
+		/* Accept Evicting and Escalating too, because the Machine's status shows the hold
+		 * before the Drain's status shows Done. */
 		bool holding = (its_turn || p == DRAIN_STEP_DONE) && drain_holds(d, w->m);
 		bool active = its_turn && !stop && !holding;
 
@@ -173,7 +174,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
 }
 
-/* Returns a copy of the Drain's status, with lists in the arena that may be changed. */
+/* Returns a copy of the Drain's status. Its lists are copied to the arena and may be changed. */
 static struct drain_status copy(const struct drain *d, struct arena *a)
 {
 	struct drain_status s = d->status;
@@ -188,7 +189,8 @@ static struct drain_status copy(const struct drain *d, struct arena *a)
 	return s;
 }
 
-/* Remembers the machines whose phase changes with this write; they are notified after it. */
+/* Records in en->names the machines whose phase changes with this status write. on_written()
+ * notifies these machines. */
 static void note_changes(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
 	en->changed = arena_new();
@@ -359,7 +361,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	write_status(en, d, &s);
 }
 
-/* --- going on --------------------------------------------------------------------------------- */
+/* --- after the start: following the targets --------------------------------------------------- */
 
 static void go_on(struct entry *en, const struct drain *d, int64_t now)
 {

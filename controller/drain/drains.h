@@ -52,9 +52,9 @@ void drains_machine(struct drains *d, const char *machine);
  * Escalating, or the Drain holds the machine. NULL: none. *escalate: true if that Drain is past its
  * deadline and escalates.
  *
- * Among several Drains, those that still want the machine to leave come before those that merely
- * hold it; then one that escalates; then the oldest. If the machine is already free, only a Drain
- * counts that has yet to quarantine or retire it. */
+ * If several Drains want the machine, those that still want it to leave come before those that
+ * merely hold it. Among them, Drains that escalate come first, then the oldest. If the machine is
+ * already free, only a Drain counts that has yet to quarantine or retire the machine. */
 const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate);
 
 /* Combined demands of all Drains that want the machine to leave now (target Evicting or
@@ -62,7 +62,7 @@ const struct drain *drains_wants(const struct context *c, const char *machine, b
 struct drains_together {
 	/* wall ms of the earliest deadline with Escalate among these Drains; 0: none */
 	int64_t deadline;
-	/* Drain that has this earliest deadline; NULL: none */
+	/* Drain whose deadline that is; NULL: none */
 	const struct drain *hurried;
 	/* Drain whose `then` applies: Retire wins over Quarantine, Quarantine over Release; NULL:
 	 * none */
@@ -70,8 +70,9 @@ struct drains_together {
 };
 struct drains_together drains_together(const struct context *c, const char *machine);
 
-/* True if a Drain, an annotation, or the reason for which the machine leaves will quarantine or
- * retire this machine. The planner must not count on it. */
+/* True if this machine will be quarantined or retired once it has left its tenant: by a Drain, by
+ * the annotation that requests quarantine (REQUEST_QUARANTINE), or by its status.leave.then. The
+ * planner must not count on the machine. */
 bool drains_take_out(const struct context *c, const struct machine *m);
 
 #endif

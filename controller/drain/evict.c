@@ -17,7 +17,8 @@
 #define AGAIN_MS 5000
 #define AGAIN_CAP_MS 30000
 #define FORCED_GRACE_S 30
-/* Time after the end of the grace period by which a working kubelet has ended a pod. */
+/* Time from the end of a pod's grace period after which the pod counts as stuck: a working kubelet
+ * has ended it by then. */
 #define STUCK_MS 10000
 
 struct slot {
@@ -29,7 +30,7 @@ struct slot {
 
 /* State of one pod for which a request was sent. */
 struct asked {
-	/* loop_now() of the next request */
+	/* loop_now() before which no further request is sent for the pod */
 	int64_t not_before;
 	struct backoff backoff;
 	bool forced;
@@ -113,8 +114,9 @@ static struct asked *asked_of(struct evict *ev, const char *uid)
 
 /* --- interpreting answers --------------------------------------------------------------------- */
 
-/* Writes to out the name of the budget in a message like "... The disruption budget web needs 3
- * healthy pods ..." (pods/eviction of kube-apiserver). False: the message names no budget. */
+/* Writes to out the name of the PodDisruptionBudget in a message like "... The disruption budget
+ * web needs 3 healthy pods ..." (pods/eviction of kube-apiserver). False: the message names no
+ * budget. */
 static bool budget_of(const char *text, char *out, size_t size)
 {
 	static const char mark[] = "disruption budget ";
@@ -145,7 +147,9 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 		/* Success: the cache will soon show that the pod is terminating or gone. */
 		a->blocked[0] = '\0';
 		backoff_reset(&a->backoff);
-	} else if (e->kind != ERR_CONFLICT) { /* on conflict: the name belongs to a new pod now */
+	} else if (e->kind != ERR_CONFLICT) {
+		/* On conflict a new pod has this name: nothing to record, check again after
+		 * AGAIN_MS. */
 		delay = backoff_next(&a->backoff, loop_random(ev->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)
 			delay = e->retry_after_ms;
@@ -250,7 +254,8 @@ static bool before(const struct world_pod *a, const struct world_pod *b)
 	return order ? order < 0 : strcmp(a->name, b->name) < 0;
 }
 
-/* Writes to out what blocks the pod, and returns out; NULL: nothing known blocks it. */
+/* Writes to out what blocks the pod, and returns out; NULL: nothing known blocks it. going: true if
+ * the pod is terminating and is not to be deleted by force. */
 static const char *kept_by(const struct evict *ev, const struct tenant_pod *pod,
 			   const struct asked *a, bool going, char *out, size_t size)
 {
@@ -302,7 +307,8 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 	struct turn t = {.ev = ev, .policy = policy};
 	struct map_iter it;
 
-	/* The first turn with force drops the evictions in flight and ignores their back-off. */
+	/* At the first call with a policy (forced deletion), drop the evictions in flight and
+	 * ignore their back-off, so that the deletions are sent at once. */
 	if (policy && !ev->forcing) {
 		ev->forcing = true;
 		for (size_t i = 0; i < AT_ONCE; i++)

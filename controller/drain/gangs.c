@@ -21,7 +21,8 @@ struct look {
 struct seen {
 	/* first target on which the gang was found */
 	struct drain_gang *first;
-	/* human-readable name: the one that the gang's pods use, else the gang's UID */
+	/* name of the gang in messages: "GANG of TENANT" if pods of the gang were found, else the
+	 * gang's UID */
 	const char *name;
 };
 

@@ -18,8 +18,8 @@
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain_gangs.c
  */
 struct drain_gang {
-	/* index of the first target in the group that leaves together, this target included; equal
-	 * for all targets of the group */
+	/* index in s->targets of the first target of this target's group. A group is a set of
+	 * targets that leave together; a target that leaves alone is its own group. */
 	size_t first;
 	/* name of the gang that links this target to another one; NULL: the target leaves alone */
 	const char *name;

@@ -61,7 +61,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 	s->observed_generation = d->meta.generation;
 }
 
-/* --- going on --------------------------------------------------------------------------------- */
+/* --- phase of a target ------------------------------------------------------------------------ */
 
 /* Input of one evaluation of a Drain. */
 struct look {
@@ -93,14 +93,15 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 	bool by_itself = q && q->exit == EXIT_AUTO;
 
 	if (m->status.claim_ref)
-		/* Still bound to the claim: neither power off nor isolation was proved. */
+		/* Failed: the Machine is still bound to the claim, because neither power off nor
+		 * isolation was proved. */
 		return DRAIN_STEP_FAILED;
 	if (k->d->spec.then == DRAIN_QUARANTINE &&
 	    (q && str_eq(q->reason, "QuarantinedByOperator")))
 		return DRAIN_STEP_DONE;
 	if (k->d->spec.then == DRAIN_QUARANTINE && by_itself)
-		/* Keep the phase: the machine was quarantined with exit Auto, and steps/rest.c will
-		 * turn that into the quarantine which the Drain asks for. */
+		/* Keep the phase: the quarantine has exit Auto, and steps/rest.c will turn it into
+		 * the quarantine that the Drain asks for. */
 		return was;
 	if (!t->claim && k->d->spec.then == DRAIN_QUARANTINE)
 		return DRAIN_STEP_DONE;
@@ -139,7 +140,8 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 		return DRAIN_STEP_DONE;
 	if ((was == DRAIN_STEP_LEAVING || was == DRAIN_STEP_WIPING) && stays && m->status.leave &&
 	    m->status.leave->then == spec->then)
-		/* The machine is free only for a moment: the Drain's `then` is still to be done. */
+		/* Keep the phase: the machine is free only until its next step, which does what the
+		 * Drain's `then` asks for. */
 		return was;
 	if (drain_withdrawn(k->d))
 		return draining ? was : DRAIN_STEP_CANCELLED;
@@ -289,8 +291,8 @@ static void copy_left(const struct look *k, struct drain_target *t, const struct
 	}
 }
 
-/* Updates the target from its Machine. Until the target's turn comes, its claim is the one that the
- * machine serves now. */
+/* Updates the target from its Machine. Until the target's turn comes, the target's claim is the one
+ * that the machine serves now, unless the Drain names claims. */
 static void copy_machine(const struct look *k, struct drain_target *t)
 {
 	const struct machine *m = machine_of(k, t);
