@@ -15,10 +15,10 @@
 
 /* Numbers of nodes of one pool. */
 struct disruption {
-	/* nodes on which pods may run, including the leaving ones */
+	/* nodes in states serving to leaving, and quarantined nodes that drover itself took out */
 	int64_t nodes;
-	/* nodes that are leaving. A node that drover itself took out and that is now quarantined
-	 * still counts. */
+	/* nodes among `nodes` that are leaving, whose claim is being deleted, or for which drover
+	 * has decided so */
 	int64_t leaving;
 };
 
@@ -39,8 +39,8 @@ int64_t disruption_budget_allow(const struct node_pool *p, const char *reason, i
 				int64_t now);
 
 /* True if the schedule (five cron fields, or a macro such as @daily; UTC) has a time in (now -
- * duration, now]. Also true for an unreadable schedule, because then the budget applies and allows
- * less. */
+ * duration, now]. Also true for an unreadable schedule, because the budget must then apply: that
+ * allows fewer nodes to leave. */
 bool disruption_budget_window(const char *schedule, int64_t duration_ms, int64_t now);
 
 #endif

@@ -60,8 +60,9 @@ static const char *named(const char *text)
 
 /* Returns 0 if uuid and serial prove the identity in `want`, or -1 with ERR_CONFLICT. The same UUID
  * is a proof. The same UUID in the other byte order is a proof only if `beside` is true or the
- * serial numbers match. Without a usable UUID the serial number decides. who: source of the values,
- * for messages. beside: another proof of the caller's; or_else: its name, for messages. */
+ * serial numbers match. If `want` has no usable UUID, the serial number decides. who: source of
+ * uuid and serial, for messages. beside: true if the caller has a second proof. or_else: name of
+ * that second proof, for messages. */
 static int proves(const struct machine_identity *want, const char *uuid, const char *serial,
 		  bool beside, const char *who, const char *or_else, struct err *e)
 {

@@ -16,8 +16,8 @@
  * are two levels of match:
  *
  *   proof      same UUID in the same byte order. A UUID in the other byte order
- *              is accepted only with a second proof: it is a second value that
- *              matches, and a different, honest machine may have that value.
+ *              is accepted only with a second proof, because a different machine
+ *              may rightly have the reordered UUID.
  *   conflict   any byte order counts as the same. This is safe, because it only
  *              refuses more.
  *
@@ -31,8 +31,8 @@
  *   Node that joined      none is accepted: the Node must report the UUID exactly as the agent
  *                         read it
  *   Node of an adoption   spec.providerID, which this machine's config drive contains. A tenant
- *   or pending cleanup    can write it, as it can write the UUID, so an operator's approval, or
- *                         the proof that the machine is off and isolated, is required first
+ *   or pending cleanup    can forge both spec.providerID and the UUID, so an operator's approval,
+ *                         or the proof that the machine is off and isolated, is required first
  *
  * Pure functions; every text may be NULL or untrusted.
  */
@@ -48,8 +48,9 @@
 int identity_bmc(const struct machine_identity *want, const char *uuid, const char *serial,
 		 struct err *e);
 
-/* Checks whether the agent runs on the machine of spec.identity (want). mac: spec.bootMACAddress.
- * -1: ERR_CONFLICT, it does not, or cannot be proved. */
+/* Checks whether the agent runs on the machine of spec.identity (want). mac:
+ * spec.bootMACAddress. -1 with ERR_CONFLICT: the agent runs on a different machine, or its
+ * values cannot prove this one. */
 int identity_agent(const struct machine_identity *want, const char *mac,
 		   const struct proto_inventory *inv, struct err *e);
 
@@ -58,8 +59,9 @@ int identity_agent(const struct machine_identity *want, const char *mac,
  * (want) decides. */
 bool identity_joined(const struct machine_identity *want, const char *seen, const char *node);
 
-/* True if a Node that existed before is proved to run on this machine. uuid, provider_id: of the
- * machine; uuid is as the BMC reports it, or from spec.identity. */
+/* True if a Node is proved to run on this machine, for a Node to adopt or a Node whose cleanup is
+ * pending. uuid, provider_id: those of the machine; uuid is as the BMC reports it, or from
+ * spec.identity. */
 bool identity_node(const char *uuid, const char *provider_id, const char *node_uuid,
 		   const char *node_provider_id);
 
@@ -72,16 +74,16 @@ bool identity_may_run(const char *uuid, const char *provider_id, const char *nod
 /* Returns the spec.providerID of the machine's Node, drover://PROVIDER/MACHINE; in the arena. */
 const char *identity_provider_id(const struct machine *m, struct arena *a);
 
-/* Returns the path of the member by which a and b are the same machine, such as
- * "spec.identity.serialNumber"; NULL: they are different machines. */
+/* Returns the path of the field that shows that a and b are the same machine, such as
+ * "spec.identity.serialNumber"; NULL: nothing shows it. */
 const char *identity_twins(const struct machine_identity *a, const struct machine_identity *b);
 
 /* True if the serial number distinguishes machines: it is not empty, not a vendor default, and not
  * one repeated character. */
 bool identity_is_serial(const char *serial);
 
-/* True if a WipeRecord with this UUID and serial number is of the machine in `want`. The machine's
- * name in the record does not count. */
+/* True if a WipeRecord with this UUID and serial number belongs to the machine in `want`. The name
+ * of the machine in the record does not count. */
 bool identity_of_record(const struct machine_identity *want, const char *uuid, const char *serial);
 
 #endif

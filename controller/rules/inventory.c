@@ -39,8 +39,8 @@ struct object_controllers inventory_controllers(const struct proto_inventory *in
 	return l;
 }
 
-/* Checks that every storage controller and drive shows all that it contains. -1: *e names one that
- * does not. */
+/* Checks that no storage controller or drive has a fault that may hide data from the agent. -1: *e
+ * names the first that has one. */
 static int storage_shows(const struct proto_inventory *inv, struct err *e)
 {
 	for (size_t i = 0; i < inv->controllers.n; i++)
@@ -55,8 +55,9 @@ static int storage_shows(const struct proto_inventory *inv, struct err *e)
 	return 0;
 }
 
-/* Compares the storage controllers. A dead drive may take its controller with it, or leave the
- * controller without a driver. -1: *e names the difference. */
+/* Compares the storage controllers with spec.controllers. A dead drive may make its controller
+ * disappear or lose its driver, so the numbers must not fall for controllers with a driver, nor
+ * rise for those without. -1: *e names the difference. */
 static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
 			   struct err *e)
 {
@@ -101,8 +102,8 @@ static int machine_fits(const struct machine *m, const struct provider_object *p
 			       str_or(m->spec.instance_type, "(none)"));
 	if (identity_agent(m->spec.identity, m->spec.boot_mac_address, inv, e) < 0)
 		return -1;
-	/* The Node and the evidence are compared with the UUID of the agent's first message, so the
-	 * inspected UUID must be the same. */
+	/* The UUID of the agent's first message (status.agent.systemUUID) is later compared with
+	 * the Node and the evidence, so the inspected UUID must be equal to it. */
 	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
 		return err_set(e, ERR_CONFLICT, 0,
 			       "the agent called with system UUID %s, but inspected system UUID %s",
@@ -229,7 +230,8 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 			       "drive %s: spec.drives has %lld bytes, the agent found %lld",
 			       inventory_drive_text(m, resized->wwn, words),
 			       (long long)resized->bytes, (long long)found_bytes);
-	/* no drive is missing or unexpected, but the numbers differ: a drive is listed twice */
+	/* no drive is missing or unexpected, but the numbers of drives differ: one is listed
+	 * twice */
 	else
 		(void)!err_set(e, ERR_INVALID, 0,
 			       "spec.drives lists %zu drives, the agent found %zu", want->n,

@@ -12,21 +12,21 @@
  * tests/world/test_identity.c
  */
 
-/* Returns the numbers of storage controllers that the agent found, by PCI vendor and device ID; in
- * the arena. */
+/* Returns how many storage controllers the agent found with and without a driver, by PCI vendor and
+ * device ID; in the arena. */
 struct object_controllers inventory_controllers(const struct proto_inventory *inv, struct arena *a);
 /* Compares the DMI data, PCI devices, storage controllers and drives that the agent found with the
  * Machine m and its instance type at the Provider p. Returns REASON_NONE if all agree. Otherwise *e
  * names the difference, and the reason is:
  *
- * - StorageHidden: a controller or drive does not show all that it contains.
+ * - StorageHidden: a controller or drive has a fault and may hide data from the agent.
  * - DriveMissing: an expected drive is missing; the drives may have more differences.
  * - DriveUnknown: there are unexpected drives.
  * - InventoryMismatch: any other difference, or p is NULL or lacks the instance type
  *   (ERR_NOT_FOUND).
  *
- * An expected controller must be present and must not have lost its driver. Without
- * spec.controllers no controller is expected. */
+ * Controllers are compared only if spec.controllers is set: each listed one must be present with
+ * its driver, and one without a driver must be listed as such. */
 enum reason inventory_misfit(const struct machine *m, const struct provider_object *p,
 			     const struct proto_inventory *inv, struct err *e);
 

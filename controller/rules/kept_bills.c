@@ -25,7 +25,7 @@ int kept_bills_of(const char *uid)
 }
 
 /* Returns the time up to which the bill is complete (status.cost.time), in wall ms; 0 if the bill
- * is unreadable, so that it counts as the oldest. */
+ * is unreadable, so that an unreadable bill counts as the oldest. */
 static int64_t time_of(const char *bill)
 {
 	OWN_JSON o = json_loads(bill, 0, NULL);
@@ -93,8 +93,8 @@ json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, i
 	return patch;
 }
 
-/* Returns a copy of cost without the charges that cannot be decoded, owned by the caller. Calls
- * on_unread() for each of these. */
+/* Returns a copy of cost, owned by the caller, without the charges that cannot be decoded. Calls
+ * on_unread() for each charge left out. */
 static json_t *readable(const json_t *cost, struct arena *a,
 			void (*on_unread)(const struct err *e, void *arg), void *arg)
 {

@@ -17,7 +17,7 @@
  */
 #define KEPT_BILLS 16
 #define KEPT_BILLS_NAME 16
-/* most bytes in one ConfigMap's data; beyond them the oldest bills are deleted */
+/* maximum number of bytes in one ConfigMap's data; beyond it the oldest bills are deleted */
 #define KEPT_BILLS_MAX (900 * 1024)
 
 void kept_bills_name(int i, char out[static KEPT_BILLS_NAME]);
@@ -25,8 +25,8 @@ void kept_bills_name(int i, char out[static KEPT_BILLS_NAME]);
 int kept_bills_of(const char *uid);
 /* Returns a merge patch for the ConfigMap's `data`, owned by the caller. The patch contains the
  * bill of vc up to `now`, and null for each bill to delete. data: current content; NULL: empty.
- * *dropped: number of bills that are deleted for lack of space although they are younger than
- * LEDGER_MONTHS. */
+ * *dropped: number of bills deleted for lack of space although they are younger than LEDGER_MONTHS
+ * months. */
 json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, int64_t now,
 			 struct arena *a, size_t *dropped);
 

@@ -110,7 +110,7 @@ static struct virtual_cluster_charge *append(struct virtual_cluster_charges *lis
 	return &v[list->n++];
 }
 
-/* Adds `seconds` for each running machine of the sum c; the result stops at INT64_MAX. */
+/* Adds `seconds` times the number of running machines to the sum c; the sum stops at INT64_MAX. */
 static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 {
 	int64_t more;
@@ -120,7 +120,8 @@ static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 }
 
 /* Extends all running sums to the time `to`, but at most to the end of the month of c->time, and
- * sets c->time. Sums that continue into the next month end; new sums continue for them. */
+ * sets c->time. At the end of a month each running sum ends, and a new sum for the next month takes
+ * over its machines. */
 static void go_on(struct virtual_cluster_cost *c, int64_t to, struct arena *a)
 {
 	char month[LEDGER_MONTH_SIZE], next[LEDGER_MONTH_SIZE];

@@ -27,14 +27,14 @@ struct listed_drive {
 	 * report it. */
 	const char *serial, *model, *durable, *slot;
 	int64_t bytes;
-	/* volume that contains the drive, and its durable name; NULL: none */
+	/* volume that contains the drive, and durable name of the volume; NULL: none */
 	const char *volume, *volume_durable;
 	int64_t volume_bytes;
 };
 
 struct listed_unseen {
-	/* serial number of the drive, or its durable name; or MODEL#N if the drive is the Nth of
-	 * its model and the agent saw fewer than N */
+	/* serial number of the drive, or its durable name; MODEL#N if the BMC reports neither, the
+	 * drive is the Nth of its model, and the agent saw fewer than N drives of that model */
 	const char *id;
 	const struct listed_drive *drive;
 };

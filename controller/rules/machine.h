@@ -13,8 +13,8 @@
  * status.leave is not set. */
 enum drain_then leave_then(const struct machine *m);
 
-/* Returns the delay in ms until drover tries a machine again that is quarantined now. The delay
- * doubles with each attempt, up to 6 h. */
+/* Returns the time in ms that a machine stays in quarantine before drover tries the machine again:
+ * 10 min, doubled with each attempt, up to 6 h. */
 int64_t quarantine_wait(const struct machine *m);
 /* Returns the wall time in ms at which drover tries the machine again; 0: an operator must act. */
 int64_t quarantine_due(const struct machine *m);
@@ -22,10 +22,12 @@ int64_t quarantine_due(const struct machine *m);
 /* Number of agent boots in a row after which drover leaves a machine off for a while that should be
  * warm (powered on, with its agent running). */
 #define WARM_POOL_BOOTS 3
-/* True if the machine is free and kept warm, and its agent has reported and not been dismissed. */
+/* True if the machine is free and warm (kept powered on), and its agent has reported and was not
+ * dismissed. */
 bool warm_is_ready(const struct machine *m);
-/* True if a warm machine is being switched off. The shutdown cannot be reversed, so a claim for the
- * machine would have to wait. */
+/* True if a warm machine is being switched off, or its agent was booted too often
+ * (WARM_POOL_BOOTS). The shutdown cannot be reversed, so a claim for the machine would have to
+ * wait. */
 bool warm_is_ending(const struct machine *m);
 
 /* machine_is_topology: true if the label key describes a location: topology.drover.dev/...,
@@ -41,9 +43,9 @@ struct labels machine_topology(const struct machine *m, struct arena *a);
  * and the Provider of both are then reached in the same way. */
 bool machine_same_reach(const struct machine *a, const struct machine *b);
 
-/* True if no machine can be booted while status.operation.lastError has this reason: its BMC is not
- * trusted, refuses the login, does not answer or is of a different machine, or its Provider is not
- * ready. Such a machine is not claimed. */
+/* True if no machine can be booted while status.operation.lastError has this reason, because drover
+ * cannot use its BMC or Provider, such as BmcUnreachable, IdentityMismatch, SecretNotFound or
+ * ProviderNotReady. Such a machine is not claimed. */
 bool machine_is_out_of_reach(const char *reason);
 
 /* Returns NULL if the password may be sent to the BMC b; otherwise the name of the member that

@@ -170,7 +170,8 @@ void probe_judge_label(const struct probe_targets *t, const char *key, const cha
 	if (t->more)
 		str_format(v->why, sizeof(v->why), "more than %d addresses are configured",
 			   PROTO_PROBES_MAX);
-	/* the last address is an own one: there are no others, because others come last */
+	/* the last address is an own one: no address of another segment exists, because those come
+	 * last */
 	else if (!t->n || t->v[t->n - 1].own)
 		str_format(v->why, sizeof(v->why), "no address of another segment is configured");
 	else

@@ -9,9 +9,9 @@
  * Addresses of the segment itself (own addresses) must answer. Addresses of every other segment
  * must not answer: if one does, that is a leak, whatever the other results. Without a leak, the
  * segment is proved only if every own address answered and every other address was probed and was
- * silent; a missing result proves nothing. If the host of another segment's address is also a host
- * of the segment's own (tenants may use the same address range), its answer tells nothing, and it
- * is not probed.
+ * silent; a missing result proves nothing. An address of another segment is not probed if its host
+ * is also the host of an own address (tenants may use the same address range), because an answer
+ * would prove nothing.
  *
  * Pure functions. Tests: tests/unit/controller/rules/test_probe_judge.c
  */
@@ -27,7 +27,8 @@ struct probe_targets {
 };
 
 /* probe_targets_own: adds the addresses of the probed segment itself. Call it first.
- * probe_targets_others: adds those of one other segment. Strings are borrowed, not copied. */
+ * probe_targets_others: adds the addresses of one other segment. Strings are borrowed, not
+ * copied. */
 void probe_targets_own(struct probe_targets *t, const struct strings *addresses,
 		       const char *segment);
 void probe_targets_others(struct probe_targets *t, const struct strings *addresses,

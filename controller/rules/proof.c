@@ -2,7 +2,7 @@
 
 #include "controller/rules/way.h"
 
-/* proof: the best proof that the configuration allows.
+/* proof: the best proof of a machine's network segment that the configuration allows.
  * Tests: tests/unit/controller/rules/test_proof.c */
 
 int proof_of_network(const struct provider_object *p)

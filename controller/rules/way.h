@@ -13,9 +13,9 @@
 /* Returns the IP:PORT at which machines reach the tenant's API server, from spec, or from status if
  * drover chose it. NULL: spec.network.apiServer is not set, or the address is not known yet. */
 const char *way_address(const struct virtual_cluster *vc);
-/* Returns the address of way_address() if only the tenant's own network reaches it; machines
- * outside the segment may then be probed with it. Otherwise NULL: an address with `via: address`
- * may be reachable for all. */
+/* Returns the address of way_address() if only the tenant's own network reaches it; otherwise NULL,
+ * as an address with `via: address` may be reachable for all. If a machine outside the tenant's
+ * segment reaches the returned address, that is a leak. */
 const char *way_own_address(const struct virtual_cluster *vc);
 /* Returns the name of the Provider whose fabric must have a load balancer for the tenant; NULL:
  * none. */

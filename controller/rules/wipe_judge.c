@@ -94,8 +94,8 @@ static int refuse_failed(const struct machine *m, const struct evidence *ev, str
 	return err_set(e, ERR_DENIED, 0, "the wipe failed");
 }
 
-/* Checks the wipe itself, independent of the required level: machine, tenancy, verdict, and every
- * drive. -1: *e names what is wrong. */
+/* Checks the wipe itself, independent of the required level: machine, tenancy, verdict, every
+ * drive, and that no part failed. -1: *e names what is wrong. */
 static int judge_wipe(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	const struct object_drives *want = &m->spec.drives;
@@ -133,7 +133,9 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
 				       inventory_drive_text(m, want->v[i].wwn, drive));
 		/* mutant: judge-size */
-		if (d->bytes != want->v[i].bytes) /* hidden sectors of the drive were not wiped */
+		/* a drive with another size than expected may have hidden sectors that were not
+		 * wiped */
+		if (d->bytes != want->v[i].bytes)
 			return err_set(e, ERR_DENIED, 0,
 				       "drive %s: %lld bytes expected, %lld wiped",
 				       inventory_drive_text(m, d->wwn, drive),
@@ -150,7 +152,8 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
-	/* a part for which the wipe was tried and failed still has data */
+	/* Refuse if the wipe of a part other than a drive was tried and failed, because
+	 * that part may still have data. */
 	for (size_t i = 0; i < ev->statements.n; i++)
 		if (ev->statements.v[i].outcome == STATEMENT_FAILED)
 			return err_set(e, ERR_DENIED, 0, "%s: %s",

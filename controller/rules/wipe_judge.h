@@ -19,7 +19,7 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
  * after wipe_judge() failed. */
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev);
 /* Sets *flash and *hdd to the lowest level of any flash drive and of any rotating drive in the
- * evidence; -1: it has no such drive. */
+ * evidence; -1: the evidence has no such drive. */
 void wipe_judge_levels(const struct evidence *ev, int *flash, int *hdd);
 
 #endif
