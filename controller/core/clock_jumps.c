@@ -112,10 +112,9 @@ int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 	for (size_t i = 0; i < c->clock_jumps->n; i++) {
 		const struct jump *j = &c->clock_jumps->v[i];
 
-		/* Stamps are whole seconds. While this clock was behind, another replica with a
-		 * correct clock may have set a stamp that is nearer to the end of the jump than the
-		 * jump is long. In that case subtract only the distance from the stamp to the end
-		 * of the jump. */
+		/* Stamps are whole seconds. Another replica with a correct clock may have set the
+		 * stamp while this clock was behind. The time from the stamp to the end of the jump
+		 * is then shorter than the jump, and only that time is subtracted. */
 		if (stamp + 1000 <= j->to)
 			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
 	}

@@ -1,4 +1,4 @@
-/* context: questions about this replica that all parts ask (may it act?), and its events.
+/* context: tells whether this replica may start an act, and sends events about drover's objects.
  * controller/controller.c fills the struct. */
 #include "controller/core/context.h"
 

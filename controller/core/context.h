@@ -57,8 +57,8 @@ struct context_options {
 	const char *const *gang_levels;
 	/* True: allows http:// BMCs, for simulations and tests */
 	bool plain_ok;
-	/* Factor on the durations of the Lease, and on the age of its last renewal up to which
-	 * drover may act; 0 means 1 */
+	/* Factor by which the durations of the Lease, and the maximum age of its last renewal at
+	 * which drover may act, are multiplied; 0 means 1 */
 	unsigned lease_slower;
 	/* poll interval of a machine in transition, in ms; 0 means 1000 */
 	int64_t poll_ms;
@@ -76,8 +76,8 @@ struct context_options {
 	/* priority points that a pod gains per hour of waiting, and their maximum
 	 * (planner/queue.h); 0: waiting does not raise the priority */
 	int64_t aging_points, aging_most;
-	/* True: a pod's own priority counts in full. False: it is limited to the priority of its
-	 * tenant (planner/queue.h). */
+	/* True: a pod's own priority counts in full. False: the priority of the pod's tenant is an
+	 * upper limit (planner/queue.h). */
 	bool pods_rank_everywhere;
 	/* half-life of the GPU time that a tenant has used, in ms; 0 means a week
 	 * (planner/usage.h) */
@@ -91,8 +91,8 @@ struct context {
 	struct http *http;
 	struct kube_client *host;
 	struct kube_events *events;
-	/* Cache of drover's CustomResourceDefinitions. Each entry is a bool: true if the definition
-	 * is being deleted. NULL: not watched. */
+	/* Cache of drover's CustomResourceDefinitions. Each entry is a bool: true if that
+	 * CustomResourceDefinition is being deleted. NULL: not watched. */
 	struct kube_cache *crds;
 	/* caches of the host cluster's objects, by kind; NULL: this kind is not watched */
 	struct kube_cache *cache[OBJECT_KINDS];
@@ -121,9 +121,9 @@ struct context {
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);
-	/* Asks whether drover has decided that machine m leaves its tenant with claim n, but has
-	 * not written the decision to the Machine yet (claims/budget.h). NULL: no such decision is
-	 * ever pending. */
+	/* Returns true if drover has decided that machine m leaves its tenant with claim n, but has
+	 * not written the decision to the Machine yet (claims/budget.h). decided NULL: no such
+	 * decision is ever pending. */
 	bool (*decided)(const struct machine *m, const struct node_claim *n, void *arg);
 	/* argument of on_notice() and decided() */
 	void *on_notice_arg;
@@ -138,8 +138,9 @@ void ctx_watch_crds(struct context *c);
  * not synced yet. */
 bool ctx_crds_terminating(const struct context *c);
 /* True if drover may start an act (a request that costs money, stops or erases something). This
- * replica must be the leader, must have renewed its Lease within 5 s (S7), and its clock must agree
- * with the clock of the API server (core/host_clock.h). */
+ * replica must be the leader, must have renewed its Lease within 5 s times o.lease_slower
+ * (invariant S7 of tests/world/invariants.h), and its clock must agree with the clock of the API
+ * server (core/host_clock.h). */
 bool ctx_may_act(const struct context *c);
 /* Checks ctx_may_act() just before a queued call is sent; for kube_call_check(). Returns 0 if the
  * call may be sent, else -1 with ERR_UNAVAILABLE. */

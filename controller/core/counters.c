@@ -76,8 +76,8 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 
 void counters_act_failed(struct counters *f, const char *act, const char *reason)
 {
-	/* Cut off the segment's name: it contains the name of a tenant, and the metric would get a
-	 * series for each tenant. */
+	/* An act that moves ports is named "place SEGMENT". Cut off the segment, because its name
+	 * contains the name of a tenant, and the metric would get a series for each tenant. */
 	if (f)
 		metric_add(f->act_failures,
 			   LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);

@@ -1,7 +1,7 @@
 /*
- * host_clock: compares the wall clock with the Date header of the host's API server at each
- * question, and every 10 s to report a change. clock_jumps.c compares the wall clock with the
- * monotonic clock of the same machine.
+ * host_clock: compares the wall clock with the Date header of the host's API server at each call of
+ * host_clock_ahead() or host_clock_agrees(), and every 10 s to report a change. clock_jumps.c
+ * compares the wall clock with the monotonic clock of the same machine.
  */
 #include "controller/core/host_clock.h"
 

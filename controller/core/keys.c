@@ -15,7 +15,7 @@
 
 #define METRICS "drover-metrics-token"
 #define CA_DAYS 3650
-#define BOOT_LEAST 32 /* characters */
+#define BOOT_LEAST 32 /* minimum length of the boot key, in characters */
 #define TOKEN_LEAST 16
 #define PUBLICS_MAX 16
 #define AGAIN_MS 10000
@@ -24,7 +24,7 @@
 
 struct keys {
 	struct context *c;
-	/* copy of the last valid boot key; it stays in use if the Secret is deleted later */
+	/* copy of the last valid boot key; the copy stays in use if the Secret is deleted later */
 	struct secret *boot;
 	/* True once keys_metrics_token() was called */
 	bool wants_metrics;
@@ -183,8 +183,9 @@ static bool take_evidence(struct keys *k, const char **why)
 	return true;
 }
 
-/* True once it is known whether the evidence key exists. If a WipeRecord exists, a missing key is
- * only awaited, not created. *why: what is missing. */
+/* True once the evidence key is loaded. If a WipeRecord exists: true once it is known whether the
+ * key's Secret exists, and a missing key is not created (keys.h says why). *why: name of the Secret
+ * that is missing. */
 static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&

@@ -27,7 +27,8 @@ struct keys *keys_new(struct context *c);
 void keys_free(struct keys *k);
 DEFINE_OWN(keys)
 
-/* True if `secret` is the name of one of the four Secrets above. */
+/* True if `secret` is the name of a Secret of this module: drover-boot-key, drover-evidence-key,
+ * drover-agent-ca or drover-metrics-token. */
 bool keys_hang_on(const char *secret);
 
 /* Requests the Secrets that are not loaded yet. Returns true once the boot key and the CA are
@@ -38,8 +39,9 @@ const struct secret *keys_boot(struct keys *k);
 /* Returns the evidence key; NULL: its Secret is missing or unusable at present. A key that was
  * loaded earlier is then not returned. */
 const struct crypto_key *keys_evidence(struct keys *k);
-/* Creates the Secret with the metrics token if keys_metrics_token() was called and the Secret is
- * missing. Also has all these Secrets read every 30 s, however many other Secrets drover reads. */
+/* Creates the Secret drover-metrics-token if keys_metrics_token() was called and the Secret is
+ * missing. Also ensures that the Secrets of this module are read every 30 s, however many other
+ * Secrets drover reads. */
 void keys_follow(struct keys *k);
 /* Writes the public evidence keys to a ConfigMap for auditors. Keys that were replaced stay in the
  * ConfigMap. Writes only while this replica leads, after the keys changed and every hour. */

@@ -59,8 +59,8 @@ struct record_export {
 	struct backoff backoff;
 	/* loop_now() until which all exports are paused because the disk failed */
 	int64_t export_after;
-	/* again_after: loop_now() of the next attempt for the records in the map again. keys_after:
-	 * loop_now() of the next attempt to write keys.json. */
+	/* again_after: loop_now() of the next attempt for the records whose file could not be
+	 * written. keys_after: loop_now() of the next attempt to write keys.json. */
 	int64_t again_after, keys_after;
 	/* loop_now() of the last scan over all records */
 	int64_t looked_at;
@@ -405,8 +405,9 @@ static bool is_rested_on(const struct record_export *r, const struct wipe_record
 }
 
 /* True if the record may be deleted. nth: position among the machine's records, 0 is the newest.
- * now: creation time of the newest record of all machines. That is the API server's clock; an
- * agent's clock cannot be trusted, and drover's own may jump. */
+ * now: creation time of the newest record of all machines. That time serves as the present time,
+ * because it comes from the API server's clock: an agent's clock cannot be trusted, and drover's
+ * own may jump. */
 static bool may_go(const struct record_export *r, const struct wipe_record *w, size_t nth,
 		   int64_t now)
 {

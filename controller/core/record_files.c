@@ -145,8 +145,8 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 	return rc;
 }
 
-/* Syncs an existing file to disk: another replica may have written it a moment ago and not synced
- * it yet. */
+/* Syncs an existing file to disk, because another replica may have written the file a moment ago
+ * without a sync so far. */
 static int flush(int folder, const char *name, struct err *e)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

@@ -6,9 +6,9 @@
 #include "base/own.h"
 
 /*
- * reserved: hosts to which a tenant's kubeconfig must never point drover, under any name: BMCs,
- * drover's own endpoints, and networks from the command line. Other private addresses are allowed,
- * since tenants' API servers have them.
+ * reserved: hosts to which drover must never connect because a tenant's kubeconfig names them, in
+ * whatever spelling: BMCs, drover's own endpoints, and networks from the command line. Other
+ * private addresses are allowed, since tenants' API servers have them.
  *
  * controller/controller.c adds and removes hosts as Machines and Providers change. If a BMC is
  * configured by a DNS name, life/bmc.c adds the address from which the BMC answered. On the loop

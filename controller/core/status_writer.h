@@ -37,10 +37,11 @@ struct status_writer {
 	kube_done *done;
 	enum object_kind_id kind;
 	bool deletes;
-	/* kind of the last write's error; ERR_NONE: it succeeded */
+	/* kind of the last write's error; ERR_NONE: the write succeeded */
 	enum err_kind failed;
-	/* Points to a local variable of the caller while the cache learns the reply, else NULL.
-	 * writer_stop() sets *gone to true, and the caller then no longer touches the writer. */
+	/* Points to a local variable of on_answer() while the cache learns the reply, else NULL. If
+	 * the writer is stopped meanwhile, writer_stop() sets *gone to true, and on_answer() no
+	 * longer touches the writer, which may have been freed. */
 	bool *gone;
 	/* name of the object that was written last */
 	char name[254];

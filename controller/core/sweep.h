@@ -5,9 +5,9 @@
 #include "kube/cache.h"
 
 /*
- * sweep: visits each object that a cache had when the sweep began, some per loop turn, so that a
- * thousand objects do not block the loop. Objects that were added later, or that are gone, are not
- * visited.
+ * sweep: visits each object that a cache had when the sweep began, a limited number in each loop
+ * turn, so that a thousand objects do not block the loop. Objects that were added later, or that
+ * are gone, are not visited.
  *
  * Embedded in its owner. The owner's arena must exist until the sweep ends or is abandoned.
  * Tests: tests/unit/controller/core/test_sweep.c

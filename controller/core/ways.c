@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* ways: one entry per tenant with the state of one path. An entry counts only for the path (key)
- * for which it was observed.
+/* ways: one entry per tenant with the observed state of the network path from the tenant's machines
+ * to its API server. An entry counts only while the settings of that path (known.key) are the same
+ * as at the observation.
  * Tests: tests/unit/controller/core/test_ways.c */
 
 struct ways {

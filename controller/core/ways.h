@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 /*
- * ways: the observed state of the API server path ("way") of each tenant: the network path from its
- * machines to its API server (spec.network.apiServer of the VirtualCluster).
+ * ways: the observed state of each tenant's "way", the network path from the tenant's machines to
+ * the tenant's API server (spec.network.apiServer of the VirtualCluster).
  *
  * Written by hardware/way_looks.h, which reads the networks; read by the code that lets machines
  * join. Only in memory: a new process has observed no path, so no machine joins because of what
