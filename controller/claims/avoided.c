@@ -1,5 +1,5 @@
-/* avoided: the list of machines that are not offered for a while. A module of its own, because
- * claims.c adds machines and world_sync.c queries the list. */
+/* avoided: the list of machines that are not offered to the planner for a while. A module of its
+ * own, because claims.c adds machines and world_sync.c queries the list. */
 #include "controller/claims/avoided.h"
 
 #include <stdlib.h>

@@ -12,8 +12,9 @@
  */
 
 /* Sets *tenant to the tenant that is charged for the machine, and *like to the kind of charge
- * (pool, Provider, instance type, phase, price). False: no tenant is charged. Texts are copied to
- * the arena, because the caches may change before the texts are used. */
+ * (pool, Provider, instance type, GPUs, phase, price, currency). state: state of the machine.
+ * False: no tenant is charged. Texts are copied to the arena, because the caches may change before
+ * the texts are used. */
 bool bill_of_machine(const struct context *c, const struct machine *m, enum machine_state state,
 		     struct arena *a, const char **tenant, struct virtual_cluster_charge *like);
 

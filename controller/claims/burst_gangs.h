@@ -14,8 +14,9 @@
  * Tests: tests/world/test_burst_gangs.c
  */
 struct tenants;
-/* True if claim n has to be deleted because its gang is incomplete; why then names the other claim
- * and its problem. *next_ms: ms until the next check; 0: no check needed. */
+/* True if claim n has to be deleted because its gang is incomplete; why then contains the cause:
+ * another claim of the gang failed, was refused or deleted, or not all became Ready in time.
+ * *next_ms: ms until the next check; 0: no check needed. */
 bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 		       const struct node_claim *n, int64_t *next_ms, char why[static 160]);
 

@@ -86,8 +86,8 @@ struct taking {
 	((t)->list = grow((t)->list, (t)->n##list, sizeof(*(t)->list), (t)->a),                    \
 	 &(t)->list[(t)->n##list++])
 
-/* Returns v, or a copy of twice its size if n, the number of elements, is a power of two or 0: then
- * v is full. */
+/* Returns v, or, if v is full, a copy of twice its size. n: number of elements; v is full if n is 0
+ * or a power of two. */
 static void *grow(void *v, size_t n, size_t size, struct arena *a)
 {
 	void *more;
@@ -239,8 +239,8 @@ static int64_t to_step(int64_t ms)
 	return (ms + STEP_MS - 1) / STEP_MS * STEP_MS;
 }
 
-/* Adds a claim with spec.burst as a launch that costs its committed amount; an overrun is added for
- * the time in which it arises. */
+/* Adds a claim with spec.burst as a launch that costs its committed amount. Cost beyond the
+ * committed amount (an overrun) is added for the time in which it arises. */
 static void take_burst(const struct node_claim *n, void *arg)
 {
 	const struct node_claim_burst *b = n->spec.burst;

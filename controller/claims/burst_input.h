@@ -16,6 +16,7 @@
  *   possible cost (committed amount), whether an instance was launched or not.
  * - A claim that is being sent, and a permit (permits.h) that has no claim yet, count in the same
  *   way.
+ * - A deleted claim that carried out a decision counts with the cost in its row of the BurstLedger.
  * - Any other claim of an elastic Provider counts from its creation, with its cost so far at the
  *   price of its launch, in steps of ten minutes.
  * - A tenant's bill (VirtualCluster.status.cost) may contain a higher cost of these Providers. The

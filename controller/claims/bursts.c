@@ -82,8 +82,8 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
-/* True if both rows are of the same mode. The message of a row with an offer begins with the
- * policy's mode and a colon. */
+/* True if both rows are of the same mode, or row x has no offer. The message of a row with an offer
+ * begins with the policy's mode and a colon. */
 static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
 	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");
@@ -272,7 +272,7 @@ static bool put_rows(struct bursts *s, const struct burst *b, const struct burst
 }
 
 /* Reports decision d if it changed since the last report. now: map to which the identifying text of
- * the decision is added; it replaces s->told after the pass. */
+ * the decision is added; this map replaces s->told after the pass over all decisions. */
 static void tell(struct bursts *s, const struct burst *b, const struct burst_decision *d,
 		 struct map *now, struct arena *a)
 {
@@ -412,8 +412,8 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-/* Returns the lifetime, ms, after which a claim must begin to leave so that its cost stays within
- * the committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
+/* Returns the lifetime, ms, after which a claim must begin to leave so that the claim's cost stays
+ * within the committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
 static int64_t ends_after(const struct burst_policy_in *p)
 {
 	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;
@@ -496,7 +496,7 @@ static void on_planned(const struct permit *p, bool used, void *arg)
 		leave_alone(arg, p);
 }
 
-/* --- the pass --------------------------------------------------------------------------------- */
+/* --- pass over the waiting work --------------------------------------------------------------- */
 
 static void count(struct bursts *s, const struct burst_decision *d)
 {

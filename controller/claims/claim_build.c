@@ -21,8 +21,8 @@
 #include "kube/call.h"
 #include "planner/plan.h"
 
-/* Most pods named in CLAIM_FOR_PODS, as limited by api/nodeclaim.c; a kubelet runs 110 pods by
- * default */
+/* Maximum number of pods listed in spec.pods, the limit of api/nodeclaim.c; a kubelet runs 110 pods
+ * by default */
 #define PODS_MAX 256
 
 static struct object_requirements with_type(const struct node_pool *pool, const char *type,
@@ -42,7 +42,8 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 	return out;
 }
 
-/* Sets spec.burst to that of the permit p, and shortens spec.expireAfter to the permit's. */
+/* Sets spec.burst to the burst of the permit p. Shortens spec.expireAfter to the permit's, if that
+ * is set and shorter. */
 static void set_burst(struct node_claim_spec *s, const struct permit *p)
 {
 	s->burst = &p->burst;

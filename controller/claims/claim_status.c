@@ -23,7 +23,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 11 /* Number of conditions that are computed in this file, at most */
+#define CONDITIONS 11 /* Maximum number of conditions that this file sets */
 #define NODE_GONE                                                                                  \
 	"its Node no longer exists in the tenant's cluster; the machine is released after "        \
 	"deadlines.notReady"
@@ -156,8 +156,9 @@ static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
 }
 
-/* Sets condition Consolidatable, which reports whether the Node's pods fit on other Nodes. It is
- * evaluated only while the machine serves, and only if the pool's policy asks for it. */
+/* Sets condition Consolidatable, which reports whether the Node's pods fit on other Nodes. The
+ * condition is evaluated only while the machine serves, and only if the pool's policy asks for
+ * it. */
 static void consolidatable(struct conditions *cs, struct arena *a,
 			   const struct claim_status_spec *in, const struct node_claim *n,
 			   enum machine_state s, bool *changed)
@@ -174,8 +175,9 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
 }
 
-/* Sets condition Drifted, which reports whether the Node no longer matches its pool's template. It
- * is evaluated only while the machine serves, and only if the pool's policy asks for it. */
+/* Sets condition Drifted, which reports whether the Node no longer matches its pool's template.
+ * The condition is evaluated only while the machine serves, and only if the pool's policy asks
+ * for it. */
 static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, enum machine_state s, bool *changed)
 {

@@ -2,7 +2,8 @@
  * claims: has one entry for each NodeClaim, with at most one write in flight. Each check of a claim
  * goes through these stages, and ends at the first one that starts a write:
  *
- *   check --> withdraw? --> finalizer missing? --> status (claim_status.c)
+ *   check --> claim to be deleted (withdraw, take_back, give_up)?
+ *         --> finalizer missing? --> status outdated (claim_status.c)?
  */
 #include "controller/claims/claims.h"
 #include "api/annotations.h"
@@ -72,16 +73,17 @@ static bool adopts(const struct machine *m, const struct node_claim *n)
 	       !str_eq(ap->id, m->status.approval_id);
 }
 
-/* False if the tenant's API server reported that it has no Node of that name. True if it has one,
- * or if that is not known. */
+/* False if the tenant's API server reported that no Node of that name exists. True if the Node
+ * exists, or if that is not known. */
 static bool may_have_node(struct tenant *t, const char *name)
 {
 	return !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
 	       tenant_node_get(t, name);
 }
 
-/* True if the Machine object of the claim was deleted and created anew: its server may still run
- * and serve the claim. False if the tenant's API server reported that it has no such Node. */
+/* True if the Machine object of the claim was deleted and created anew, so that the server may
+ * still run and serve the claim. False if the tenant's API server reported that the claim's Node
+ * does not exist. */
 static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 		      const struct object_ref *r, const struct machine *m)
 {
@@ -163,22 +165,23 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 
-	/* A Machine that was created anew sends no notice when it has finished with a claim of its
-	 * predecessor, so check again after a while. */
+	/* Check again after a while: a Machine that was created anew sends no notice when it has
+	 * finished with a claim that was bound to the earlier Machine of its name. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
 		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
 		return false;
 	if (n->meta.deletion_timestamp &&
-	    /* All that is left to do for the claim is to delete its Node. */
+	    /* Keep the finalizer, because the server may still serve the claim. If the machine was
+	     * released, the claim's Node is all that is left: add it to the pending cleanup. */
 	    may_serve(en->owner->spec.status.tenants, n, r, m))
 		return released && owe_node(en, n, m);
 	if (!n->meta.deletion_timestamp && (adopts(m, n) ||
 					    /* Keep the claim: its machine waits for proofs. */
 					    may_serve(en->owner->spec.status.tenants, n, r, m)))
 		return false;
-	/* Keep the claim: it was created anew, for example from a backup without statuses, and its
-	 * machine may still serve its predecessor (ClaimReplaced). */
+	/* Keep the claim: it was created anew, for example from a backup without statuses, and the
+	 * machine may still serve the earlier claim of this name (reason ClaimReplaced). */
 	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
 	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;

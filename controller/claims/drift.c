@@ -34,8 +34,8 @@ struct drift {
 };
 
 struct verdict {
-	/* Versions of all objects from which the verdict was derived; if they changed, it is
-	 * derived anew */
+	/* Versions of all objects from which the verdict was derived. If they changed, the verdict
+	 * is derived anew. */
 	char *key;
 	char template_[PROMISE_NAME_SIZE];
 	/* Reason of condition Drifted; NULL: the claim has not drifted */
@@ -109,8 +109,8 @@ static const struct provider_object *provider_of(const struct drift *d, const st
 }
 
 /* Returns the first requirement of pool p that machine m does not match, by the planner's rules.
- * NULL: none, or not known. It is not known if the instance type is no longer described. It does
- * not apply to a cloud instance, which was launched by these requirements. */
+ * NULL: none, or not known because the Provider no longer describes the instance type. Also NULL
+ * for a cloud instance, because it was launched by these requirements. */
 static const char *misses(const struct drift *d, const struct node_claim *n,
 			  const struct machine *m, const struct world_pool *p, struct arena *a)
 {

@@ -65,13 +65,15 @@ bool drift_say(struct drift *d, const struct node_claim *n, struct arena *a,
 	       struct drift_words *out);
 
 enum drift_way { DRIFT_STAYS, DRIFT_QUIETLY, DRIFT_EVICTS };
-/* Returns whether and how claim n may begin to leave, apart from budgets. DRIFT_STAYS: it may not;
- * DRIFT_QUIETLY: it may, because no pod runs on its Node; DRIFT_EVICTS: it may, and its pods are
- * evicted. since: wall ms since when its Node serves without a Hold. *again: ms after which to call
- * this again, because n has drifted but has to wait; 0: n waits for nothing. */
+/* Returns whether and how claim n may begin to leave, apart from budgets. DRIFT_STAYS: n stays.
+ * DRIFT_QUIETLY: n may leave, because no pod runs on its Node. DRIFT_EVICTS: n may leave, and its
+ * pods are evicted. since: wall ms since when the Node of n serves without a Hold. *again: ms after
+ * which to call drift_begins() again, because n has drifted but has to wait; 0: n waits for
+ * nothing. */
 enum drift_way drift_begins(struct drift *d, const struct node_claim *n, int64_t since,
 			    int64_t *again);
-/* Sets what the claim waits for, which the message of its condition Drifted then contains. */
+/* Sets the text that says what the claim waits for. The message of the claim's condition Drifted
+ * then contains this text. */
 void drift_waits(struct drift *d, const struct node_claim *n, const char *text);
 /* True if a replacement of claim n has to be Ready before n leaves; sends for one if needed
  * (stand_ins.h). Call once the budgets allow n to leave. False: release the machine of n now. */
@@ -80,8 +82,9 @@ bool drift_awaits(struct drift *d, const struct node_claim *n);
  * as for drift_begins(). DRIFT_STAYS: the claim no longer leaves, because it matches its template
  * again, or a pod prevents it. */
 enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n);
-/* Records that the claim stopped leaving and serves on although it has drifted. With WithinBudgets
- * it is not tried again for a time that doubles with each call, beginning with DRIFT_BARRED_MS. */
+/* Records that the claim stopped leaving and serves on although it has drifted. With WithinBudgets,
+ * drift_begins() then keeps the claim for a time that doubles with each call, beginning with
+ * DRIFT_BARRED_MS. */
 void drift_withdrawn(struct drift *d, const struct node_claim *n);
 
 #endif

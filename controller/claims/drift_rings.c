@@ -1,5 +1,5 @@
-/* drift_rings: counts over all claims and machines for each query that the last count does not
- * answer. */
+/* drift_rings: answers each query by a count over all claims and machines, unless a recent count
+ * gave the answer "closed". */
 #include "controller/claims/drift_rings.h"
 
 #include <stdlib.h>

@@ -36,8 +36,8 @@
 struct drift_ring_claim {
 	/* True if the claim does not match its pool's template */
 	bool drifted;
-	/* Name of what the pool's template specifies now for a claim like this one
-	 * (rules/promise.h) */
+	/* Hash of what the pool's template specifies now for a claim like this one (promise_name(),
+	 * rules/promise.h) */
 	const char *template_;
 };
 struct drift_rings;

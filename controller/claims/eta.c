@@ -1,7 +1,7 @@
 /*
  * eta: keeps for each instance type of a Provider and each state the latest durations from that
- * state to the end of the transition. Keeps for each machine in transition when it entered which
- * state.
+ * state to the end of the transition. Keeps for each machine in transition the time at which it
+ * entered each state.
  */
 #include "controller/claims/eta.h"
 
@@ -32,7 +32,7 @@ struct class
 /* A machine in transition to serving or to free. */
 struct trip {
 	enum eta_way way;
-	/* Wall ms at which the machine first entered each state; 0: it has not */
+	/* Wall ms at which the machine first entered each state; 0: state not entered */
 	int64_t at[MACHINE_STATES];
 	int64_t began;
 	/* Estimate made at the beginning of the transition; p90 0: no estimate */

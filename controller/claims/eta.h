@@ -27,7 +27,8 @@ struct eta *eta_new(void);
 void eta_free(struct eta *e);
 
 /* Transition of a machine: ETA_SERVING from claimed to serving, ETA_FREE from leaving to free. enum
- * eta_by: which of the times that were estimated at its beginning the transition kept. */
+ * eta_by: the estimate, made at the beginning of the transition, within which it ended (p50, p90,
+ * or later than both). */
 enum eta_way { ETA_SERVING, ETA_FREE, ETA_WAYS };
 enum eta_by { ETA_BY_NONE, ETA_BY_P50, ETA_BY_P90, ETA_LATER };
 /* Names of enum eta_way: "serving", "free" */

@@ -10,9 +10,10 @@
  *   one tenant in one pool:    after three failures no claim is made for that pair for 10 min,
  *                              doubling to 160 min. A claim of the pair that becomes ready ends
  *                              the row.
- *   several tenants in one     the same, for all tenants, because the pool is at fault. Counts
- *   pool, for one reason:      only cloud instances, which are deleted with their claims, so that
- *                              no circuit breaker (stop_line.h) sees their failures. Of one tenant
+ *   several tenants in one     after three failures no claim is made in the pool for any tenant,
+ *   pool, for one reason:      for the same times, because the pool is at fault. Counts only
+ *                              cloud instances, which are deleted with their claims, so that no
+ *                              circuit breaker (stop_line.h) sees their failures. Of one tenant
  *                              at most two failures in a row count. Any claim of the pool that
  *                              becomes ready ends the row.
  *

@@ -20,8 +20,8 @@ static bool from(const struct eta *e, const struct machine *m, enum machine_stat
 	return true;
 }
 
-/* Estimates for a machine that drains. The drain ends at its deadline at the latest, because pods
- * are not waited for beyond it. */
+/* Estimates when a draining machine will be free. The drain ends at its deadline at the latest,
+ * because drover does not wait for pods beyond the deadline. */
 static bool of_draining(const struct eta *e, const struct machine *m, int64_t now,
 			struct eta_span *out)
 {
@@ -76,7 +76,8 @@ static bool of_serving(const struct context *c, const struct tenants *ts, const 
 			     ? n->meta.creation_timestamp + n->spec.expire_after
 			     : 0;
 
-	/* An expiry that is overdue waits for a budget, so its time is not known. */
+	/* An expiry that is overdue waits for a budget, so its time is not known: use the time at
+	 * which the Node was empty for long enough, if that is known. */
 	if (empty && (at <= now || empty < at))
 		at = empty;
 	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);

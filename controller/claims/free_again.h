@@ -30,8 +30,8 @@ struct tenants;
 bool free_again(const struct context *c, const struct tenants *ts, const struct eta *e,
 		const struct machine *m, struct eta_span *out);
 /* True if the machine will become free without an operator, even if the time is not known. The
- * machine must be managed, not in use by a Drain or leave that takes it out of use, and either be
- * claimed, be serving without a hold, be on its way back to free, be a warm machine that is being
+ * machine must be managed, and neither a Drain nor its status.leave may take it out of use. It must
+ * be claimed, serve without a hold, be on its way back to free, be a warm machine that is being
  * switched off, or be in a quarantine that drover ends itself. */
 bool free_again_ever(const struct context *c, const struct machine *m);
 

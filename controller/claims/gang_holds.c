@@ -10,8 +10,8 @@
 
 #define USUAL_MS (30 * 60 * 1000)
 #define MOST(h) ((h)->ms << GANG_HOLDS_DOUBLINGS)
-/* Budget of a tenant: BUDGET_HOLDS times H at once, of which 1 / BUDGET_PART of the elapsed time
- * comes back. */
+/* Budget of a tenant: at first BUDGET_HOLDS times H (gang_holds.h). It is refilled by 1 /
+ * BUDGET_PART of the elapsed time. */
 #define BUDGET_HOLDS 6
 #define BUDGET_PART 8
 
@@ -35,7 +35,7 @@ struct tenant_row {
 
 struct gang_holds {
 	const struct context *c;
-	/* ms: H; at: Unix ms up to which time was added to the levels, 0: never */
+	/* ms: H of gang_holds.h; at: Unix ms up to which time was added to the levels, 0: never */
 	int64_t ms, at;
 	/* Key: name of a tenant; value: struct tenant_row */
 	struct map *tenants;
@@ -122,8 +122,8 @@ static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
 	return less(in_a_row - r->level.ms, budget);
 }
 
-/* Returns for how many ms the tenant gets no reservation from now on. The pause ends when its level
- * is 0 and its budget allows a reservation of H again. */
+/* Returns for how many ms the tenant gets no reservation from now on. The pause ends when the
+ * tenant's level is 0 and the tenant's budget allows a reservation of H (gang_holds.h) again. */
 static int64_t must_rest(const struct gang_holds *h, const struct tenant_row *r)
 {
 	return more(r->level.ms, (r->spent_ms - (BUDGET_HOLDS - 1) * h->ms) * BUDGET_PART);
@@ -139,8 +139,8 @@ static void end_hold(struct gang_holds *h, struct tenant_row *r, const char *ten
 	notify(h->c, NOTICE_POOL, NULL);
 }
 
-/* Writes to the world w what may be reserved for the tenant. False: its row r is no longer
- * needed. */
+/* Writes to the planner's world w what may be reserved for the tenant. False: the tenant's row r is
+ * no longer needed. */
 static bool tenant_before(struct gang_holds *h, struct world *w, const char *tenant,
 			  struct tenant_row *r, int64_t now)
 {

@@ -12,11 +12,12 @@
  * something is reserved and shrinks while nothing is reserved. So creating, deleting or renaming
  * gangs in any order gains no extra time.
  *
- *   tenant, without a break   H; after each reservation that ran out twice as long, at most 4 H.
- *                             Afterwards the tenant gets no reservation for as long.
- *   tenant, per day           6 H, of which an eighth of the elapsed time comes back: 6 h in 24 h.
- *   machine, for any tenant   4 H without a break. Afterwards the machine is reserved for no gang
- *                             for as long.
+ *   tenant, without a break   H, doubled after each reservation that ran out, up to 4 H. Then the
+ *                             tenant gets no reservation for an equally long time.
+ *   tenant, per day           6 H, refilled by an eighth of the elapsed time: if H is 30 minutes,
+ *                             at most 6 hours in 24 hours.
+ *   machine, for any tenant   4 H without a break. Then the machine is reserved for no gang for
+ *                             an equally long time.
  *
  * So a pod that could use a machine waits for other tenants' gangs at most 4 H (2 hours), however
  * many tenants, gangs and ProvisioningRequests there are. Reserved GPUs count as used by the tenant
@@ -37,8 +38,8 @@ int64_t gang_holds_ms(const struct context *c);
 /* Writes to the planner's world which tenants and machines may have reservations, and for how long.
  * Call before a plan. now: Unix ms. */
 void gang_holds_before(struct gang_holds *h, struct world *w, int64_t now);
-/* Records which machines the finished plan reserves; they count from now (Unix ms) on. Returns the
- * Unix ms at which another plan is due because a reservation or a pause ends; 0: none is due. */
+/* Records which machines the finished plan reserves from now on (now: Unix ms). Returns the Unix ms
+ * at which another plan is due because a reservation or a pause ends; 0: none is due. */
 int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now);
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* Most spans per tenant. If status.usage is not written for a long time, the two oldest spans are
- * merged. */
+/* Maximum number of spans (periods with a constant number of reserved GPUs) per tenant. If
+ * status.usage is not written for a long time, the two oldest spans are merged. */
 #define SPANS 32
 
 struct span {

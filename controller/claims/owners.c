@@ -1,7 +1,8 @@
 /*
  * owners: has one entry for each tenant that has claims, with at most one call in flight.
  *
- *   check --> owner of a claim missing? --> read owner --> read its definition --> delete claim
+ *   check --> owner of a claim missing? --> read the owner
+ *         --> read the CustomResourceDefinition of the owner's kind --> delete the claim
  */
 #include "controller/claims/owners.h"
 
@@ -69,7 +70,7 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 }
 
 /* True if the claim may be deleted now. For a claim of a deleted pool, no other such deletion may
- * be in flight, and the budget has to allow it. */
+ * be in flight, and the pool's disruption budget has to allow the deletion. */
 static bool has_turn(const struct entry *en, const struct node_claim *n)
 {
 	return en->kind != OBJECT_NODE_POOL ||
@@ -98,8 +99,8 @@ static void delete_claim(struct entry *en)
 
 /* --- reading the owner ------------------------------------------------------------------------ */
 
-/* Deletes the claim, unless the owner's CustomResourceDefinition is younger than the claim: such a
- * definition was deleted and applied again, which deleted all owners. */
+/* Deletes the claim, unless the owner's CustomResourceDefinition is younger than the claim: then it
+ * was deleted and applied again, which deleted all owners without intent. */
 static void on_definition(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
@@ -166,9 +167,9 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	return m && !m->deletion_timestamp;
 }
 
-/* True if the budget of the claim's pool allows its deletion. If the budget is used up for one
- * claim whose machine serves, it is for all such claims of the pool: remembered in s->spent,
- * because budget_allows() scans all machines. */
+/* True if the disruption budget of the claim's pool allows to delete the claim. A budget that is
+ * used up for one claim whose machine serves is used up for all such claims of the pool. The pool's
+ * name is then remembered in s->spent, because budget_allows() scans all machines. */
 static bool may_go(struct search *s, const struct node_claim *n)
 {
 	const struct context *c = s->en->all->c;

@@ -12,7 +12,8 @@
  * Before a claim is deleted, the API server itself has to confirm that the owner was deleted. An
  * object of the same name with another UID does not count as a deletion, because a restored backup
  * must not stop work. The CustomResourceDefinition of the owner's kind has to be older than the
- * claim. A younger definition was deleted and applied again, and nobody meant to delete the claims.
+ * claim. A younger CustomResourceDefinition was deleted and applied again, and nobody meant to
+ * delete the claims.
  *
  * Nothing is deleted while one of drover's CustomResourceDefinitions is being deleted, or while the
  * VirtualCluster is paused. On the loop thread.

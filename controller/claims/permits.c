@@ -1,4 +1,5 @@
-/* permits: stores the permits by work; each piece of work has at most one. */
+/* permits: stores the permits by work (a pod or a gang); each piece of work has at most one
+ * permit. */
 #include "controller/claims/permits.h"
 
 #include <stdlib.h>

@@ -32,7 +32,7 @@ struct permit {
 	int64_t committed;
 	/* nodes: instances allowed; gpus: GPUs of one instance */
 	int64_t nodes, gpus;
-	/* spec.expireAfter of the permit's claims, ms; 0: the claims do not expire */
+	/* Longest spec.expireAfter of the permit's claims, ms; 0: the permit does not limit it */
 	int64_t expire_after;
 	/* spec.gang of the permit's claims. gang.uid NULL: the work is no gang; gang.size: number
 	 * of claims that the plan makes for the gang */

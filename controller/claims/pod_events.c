@@ -42,13 +42,15 @@ struct told {
 	/* loop_now() of the last event; 0: no event was sent */
 	int64_t at;
 	char news[256];
-	/* Place in the queue in the last event; 0: it had none */
+	/* Place in the queue that the last event reported; 0: the event reported no place */
 	size_t place;
-	/* Expected time of service (p50) in the last event, wall ms; 0: it had none */
+	/* Expected time of service (p50) that the last event reported, wall ms; 0: the event
+	 * reported no time */
 	int64_t expected;
 	/* Largest change of the expected time, ms, that causes no event */
 	int64_t slack;
-	/* loop_now() since when plans place the pod on a Node; 0: they do not */
+	/* loop_now() since when plans place the pod on an existing Node; 0: they place it on
+	 * none */
 	int64_t room_since;
 };
 
@@ -132,8 +134,8 @@ static bool is_other_place(size_t told, size_t place)
 	return !told != !place || off > (told <= EXACT ? 0 : told / 10);
 }
 
-/* A message to a pod. news: the part of which a change is sent at once; text: the whole message
- * without place and times. */
+/* A message to a pod. news: text that identifies the state; if it changes, an event is sent at
+ * once. text: the whole message without place and times. */
 struct word {
 	const char *type, *reason, *news, *text;
 	/* "ready in about 4 min", "expected 10:20 to 10:31 UTC"; "": unknown */
@@ -207,9 +209,9 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 		    });
 }
 
-/* Writes the message w to the list of waiting pods (not for a pod to come of a
- * ProvisioningRequest). Sends it as an event on the pod or the request, if one is due. Returns the
- * ms until an event is due; 0: none is delayed. */
+/* Writes the message w to the list of waiting pods, unless the pod is a pod to come of a
+ * ProvisioningRequest. Sends the message as an event on the pod or the request, if an event is due.
+ * Returns the ms until an event is due; 0: none is delayed. */
 static int64_t tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;

@@ -45,8 +45,8 @@ const char *pod_words_why(const struct plan_pod *p, struct arena *a)
 					  p->tenant, p->ns, p->name);
 }
 
-/* True if the text of this reason contains numbers that change with any tenant's pods: a changed
- * number alone causes no event. */
+/* True if the text of this reason contains numbers that change with any tenant's pods. The news
+ * then contain only the pool, so that a changed number alone causes no event. */
 static bool is_count(enum plan_reason_code code)
 {
 	return code == PLAN_NO_MACHINE || code == PLAN_HELD || code == PLAN_ERASE_BELOW_POLICY ||

@@ -50,10 +50,12 @@
 /* Interval of plans while a pod may become entitled to another tenant's machine by waiting
  * (planner/reclaim.h) */
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000)
-/* Interval at which it is checked again whether this process may act as leader */
+/* Interval of checks whether this process may act as leader */
 #define MAY_ACT_MS 2000
 #define SLICE_PODS 250 /* Number of pods reported in one loop turn */
-#define AGAIN_MS 1000  /* Delay before the next plan if a claim of this plan was held back */
+/* Delay before the next plan if a claim of this plan was not created because such claims are
+ * paused */
+#define AGAIN_MS 1000
 
 struct provisioner {
 	struct context *c;
@@ -63,7 +65,8 @@ struct provisioner {
 	struct failing *failing;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
-	/* Unix ms at which the first stop that the plan considered may end; 0: there was no stop */
+	/* Unix ms at which the first stop that the plan considered may end (stop: something that
+	 * the planner may not use now, stops.h); 0: there was no stop */
 	int64_t stops_end;
 	struct refused *refused;
 	struct unwanted *unwanted;
@@ -74,12 +77,14 @@ struct provisioner {
 	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
-	/* Kicks a plan when the first back-off ends, or when more has to be reported */
+	/* Schedules a plan for the time when the first back-off ends, or when more has to be
+	 * reported */
 	struct loop_timer later;
 	/* The plan that is being made or reported; run NULL: none */
 	struct plan_run *run;
 	struct arena *arena;
-	/* Result of the member run, in arena; NULL until the plan is finished. */
+	/* Result of the plan that `run` makes, allocated in `arena`; NULL until the plan is
+	 * finished */
 	struct plan *plan;
 	/* For each claim of the plan the name of its NodeClaim; NULL: not created */
 	const char **claims;
@@ -155,7 +160,7 @@ static bool is_offered(const struct machine *m)
 }
 
 /* True if the pool, tenant and machine of claim p still allow the claim. Needed because objects may
- * have changed since the world was paused for the plan. */
+ * have changed since the planner's world was paused for this plan. */
 static bool still_wanted(const struct provisioner *s, const struct plan_claim *p)
 {
 	const struct node_pool *pool = CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
@@ -170,8 +175,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-/* Sends claim p to the API server. replaces: name of the claim that it replaces; NULL: none.
- * Returns the new NodeClaim's name in the plan's arena; NULL: not sent. */
+/* Sends claim p to the API server. replaces: name of the claim that p replaces; NULL: none. Returns
+ * the name of the new NodeClaim, in the plan's arena; NULL: not sent. */
 static const char *create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
@@ -280,8 +285,8 @@ static void create_all(struct provisioner *s)
 			s->claims[i] = create(s, &plan->claims[i], NULL);
 }
 
-/* Acts on a finished plan, in the loop turn in which it is finished. Claims are created first,
- * because reports can wait. */
+/* Acts on a finished plan, in the loop turn in which the plan is finished. Claims are created
+ * first, because reports can wait. */
 static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
@@ -471,7 +476,8 @@ static void on_permit(const struct permit *p, void *arg)
 	world_sync_permit(s->sync, p);
 }
 
-/* Updates the claim of that name in the world: it is in the cache now, or does not exist. */
+/* Updates the claim of that name in the planner's world: the claim is in the cache now, or does not
+ * exist. */
 static void on_sent(const char *name, void *arg)
 {
 	const struct provisioner *s = arg;

@@ -11,9 +11,9 @@
  * changes use at most a fifth of a processor.
  *
  * A plan is acted on only while this process is the leader. A claim that is being created counts as
- * in progress in the next plan (claims/sending.h). So no demand is served twice, and no demand
- * waits for the creation of another's claim. A claim's machine accepts the claim by itself
- * (life/life.h). A claim that no machine accepted within 30 s is deleted (claims/claims.h).
+ * in progress in the next plan (claims/sending.h). So no pod is served twice, and the next plan
+ * does not wait until the claims of this plan are created. A claim's machine accepts the claim by
+ * itself (life/life.h). A claim that no machine accepted within 30 s is deleted (claims/claims.h).
  */
 struct avoided;
 struct drivers;
@@ -36,7 +36,7 @@ void provisioner_free(struct provisioner *s);
 void provisioner_kick(struct provisioner *s);
 
 /* provisioner_sync() to provisioner_waiting() return the parts of the provisioner, for callers that
- * report changes to them or ask them. The parts are valid as long as the provisioner. */
+ * report changes to these parts or query them. The parts are valid as long as the provisioner. */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);

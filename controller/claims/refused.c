@@ -13,11 +13,13 @@
 #include "controller/tenant/tenant.h"
 
 #define TYPE "node.kubernetes.io/instance-type"
-/* Most Nodes recorded per pod; with one more, the oldest is dropped and may be tried again */
+/* Maximum number of excluded Nodes recorded per pod. For one more, the oldest is dropped, and plans
+ * may use it for the pod again. */
 #define NODES_MAX 16
 #define NODES_OF_TYPE 2
-/* kube-scheduler may have judged a pod for a Node this long before drover's plan uses the Node; a
- * sign that old still counts */
+/* A sign that kube-scheduler works (struct sign) may be this much older than the first plan that
+ * places the pod on a Node, because kube-scheduler may judge the pod for that Node before drover
+ * does */
 #define BEFORE_MS 10000
 
 struct refused {

@@ -14,9 +14,9 @@
  * of that type. So the pod gets another machine instead of waiting for the same Node again and
  * again. These exclusions last as long as the pod waits, at most a day.
  *
- * Nothing is excluded while kube-scheduler is down. The sign that it works: it has judged or bound
- * some pod of the tenant since, or shortly before, the Node had room for the pod. Kept in this
- * process only.
+ * Nothing is excluded while kube-scheduler is down. It counts as working for a tenant if it has
+ * judged or bound some pod of the tenant since the Node had room for the pod, or shortly before.
+ * Kept in this process only.
  * Tests: tests/unit/controller/claims/test_refused.c, tests/world/test_refused.c
  */
 #define REFUSED_MS 60000

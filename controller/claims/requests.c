@@ -9,7 +9,8 @@
 struct sum {
 	const char *tenant, *ns, *name;
 	struct request_outcome is;
-	/* Index of the pod that represents the request, in the plan's pods */
+	/* Index, in the plan's pods, of the pod whose outcome is reported for the
+	 * ProvisioningRequest */
 	size_t speaks;
 };
 

@@ -20,8 +20,8 @@ struct tenants;
  * the pod represents its request and its event is reported for the request. All elements of a
  * check-capacity request are false. NULL: the plan has no pod of a request. */
 bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena *a);
-/* Clears v[i].goes of each claim that only pods of check-capacity requests need, so that it is not
- * created: such a request only asks whether there is capacity. */
+/* Clears v[i].goes of each claim that only pods of check-capacity requests need, so that the claim
+ * is not created: such a request only asks whether there is capacity. */
 void requests_only_check(const struct plan *p, struct whole_claim *v, struct arena *a);
 
 #endif

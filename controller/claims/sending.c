@@ -50,9 +50,9 @@ static void end(struct sent *x)
 	sent_free(x);
 }
 
-/* Answer to the read of a claim whose creation was not confirmed: the claim may exist
- * nevertheless. Drops the entry only if the API server says that it does not, so that no demand
- * gets two claims. */
+/* Answer to the read of a claim whose creation was not confirmed: the claim may exist nevertheless.
+ * Ends the entry only if the API server reports that the claim exists or does not exist. After any
+ * other error the entry stays and the read is repeated, so that no demand gets two claims. */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct sent *x = arg;

@@ -1,5 +1,5 @@
-/* settle: turns a claim's cost into rows of its ledger, and merges rows that no budget period can
- * tell apart. */
+/* settle: turns a claim's cost into rows of its ledger, and merges rows whose times lie in the same
+ * budget periods. */
 #include "controller/claims/settle.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void add(int64_t *sum, int64_t more)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* Which attributes rows of deleted claims lose so that more of them can be merged. Each value drops
- * one more attribute than the one before. */
+/* The attributes that rows of deleted claims lose so that more of them can be merged. Each value
+ * drops one more attribute than the one before. */
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
 
 struct fold {
@@ -39,8 +39,9 @@ struct fold {
 	bool by_work;
 };
 
-/* True if no budget period, present or future, can tell the times a and b apart. Their months are
- * compared only below NO_MONTH. */
+/* True if the times a and b lie in the same budget periods, so that no budget, now or later, has to
+ * count the rows separately. The calendar months of a and b are compared only while f->coarse is
+ * below NO_MONTH. */
 static bool same_time(const struct fold *f, int64_t a, int64_t b)
 {
 	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++)
@@ -288,8 +289,8 @@ bool settle_is_there(const char *uid, void *arg)
 	return f.found;
 }
 
-/* True if the policy has a budget per Workload, or was deleted: its budgets are then unknown, so
- * workloads stay apart. */
+/* True if the policy has a budget per Workload. Also true if the policy was deleted, because its
+ * budgets are then unknown. */
 static bool by_work(const struct burst_policy *p)
 {
 	for (size_t i = 0; p && i < p->spec.budget.n; i++)

@@ -20,11 +20,11 @@
  * at least its minimum billing (whole hours if the policy no longer exists). A refused launch costs
  * nothing. Cost beyond the committed amount is charged to the periods in which it arose.
  *
- * Rows of deleted claims are merged if no budget period can tell them apart. They must be equal in
- * month, tenant, Provider and currency, and in whether they are in the current hour, day, week,
- * month and quarter. Rows of different work and policy are kept apart only if `by_work` is set,
- * because a budget applies per Workload. Above BURST_LEDGER_ROWS rows the work, then the month,
- * then the tenant is dropped from the rows; amounts are never dropped.
+ * Rows of deleted claims are merged if they are equal in month, tenant, Provider and currency, and
+ * lie in the same budget periods: both or neither are in the current hour, day, week, month and
+ * quarter. Rows of different work and policy are kept apart only if `by_work` is set, because a
+ * budget applies per Workload. Above BURST_LEDGER_ROWS rows the work, then the month, then the
+ * tenant is dropped from the rows; amounts are never dropped.
  * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_ledger.c
  */
 
@@ -57,9 +57,9 @@ bool settle_is_there(const char *uid, void *arg);
 /* Returns the list as JSON for status.rows; the caller owns the reference. */
 json_t *settle_encode(const struct settle_list *l);
 
-/* Ensures that the cost of claim n is in its ledger. True: it is, or there is no cost. False: a
- * write was started, and done() is called when it ends. m: the claim's Machine; NULL: the Machine
- * was deleted, so it is not known whether an instance was launched. */
+/* Ensures that the cost of claim n is in its ledger. True: the ledger contains the cost, or there
+ * is no cost. False: a write was started, and done() is called when the write ends. m: the claim's
+ * Machine; NULL: the Machine was deleted, so it is not known whether an instance was launched. */
 bool settle_ensure(struct context *c, struct status_writer *w, const struct node_claim *n,
 		   const struct machine *m, kube_done *done);
 

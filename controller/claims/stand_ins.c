@@ -21,7 +21,7 @@ struct stand_ins {
 };
 
 struct wish {
-	/* True: a replacement is requested and was not searched for yet */
+	/* True: a replacement is requested, and no search for one has been made yet */
 	bool asked;
 	/* loop_now() until which no new search is made, because the last one found nothing */
 	int64_t denied_until;

@@ -32,8 +32,8 @@ struct stand_ins *stand_ins_new(struct context *c, void (*kick)(void *arg), void
 void stand_ins_free(struct stand_ins *s);
 
 /* Returns a text that says what claim n waits for before its machine may be released; requests a
- * replacement if there is none. NULL: the machine may be released, because its replacement is Ready
- * or none can be found. */
+ * replacement for n if there is none. NULL: the machine may be released, because the replacement is
+ * Ready or none can be found. */
 const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n);
 
 /* Searches for a replacement after plan p, in the plan's world w. Returns the claim to replace and

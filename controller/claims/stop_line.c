@@ -45,8 +45,8 @@ struct found {
 	bool stopped, on_its_way;
 	/* Wall ms of the oldest of the failures that tripped the breaker */
 	int64_t begin;
-	/* The only tenant that has had claims in the scope, if it may have caused all the failures;
-	 * else NULL */
+	/* The only tenant that has had claims in the scope, if that tenant may have caused all the
+	 * failures; else NULL */
 	const char *tenant;
 	/* Like stop.next, but for every tenant other than `tenant` */
 	int64_t next;
@@ -155,8 +155,9 @@ void stop_line_claim(struct stop_line *l, const struct node_claim *n)
 		return;
 	}
 	(void)claim_phase(n, machine_of_claim(l->c, n), &failed, &reason, &message);
-	/* Do not count a failed or deleted claim as a trial in progress. Nor one that waits for an
-	 * operator's approval, because it proves nothing and may wait for days. */
+	/* Do not count a failed or deleted claim as a trial in progress. Do not count a claim
+	 * that waits for an operator's approval either, because it proves nothing and may wait
+	 * for days. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
 		return;
@@ -336,7 +337,8 @@ static bool is_one_tenants(const struct stop_line *l, const struct found *s, con
 	return tenant && is_shared(l, s, tenant, r->last[0]);
 }
 
-/* Returns the oldest of the failures in row r if they trip the breaker; NULL: they do not. */
+/* Returns the oldest failure in row r if the failures of the row trip the breaker; NULL: they do
+ * not. */
 static const struct failure *stops(const struct stop_line *l, const struct found *s,
 				   const struct row *r)
 {
@@ -411,8 +413,9 @@ static void find(struct stop_line *l, struct found *s)
 		if (f->time <= since || !in_scope(s, &f->at))
 			continue;
 		if (s->stopped) {
-			/* The breaker has tripped already: every later failure, whatever its
-			 * reason, starts the wait again, and that of a trial doubles it. */
+			/* The breaker has tripped already. Each later failure, whatever its
+			 * reason, restarts the time until the next trial; a failed trial doubles
+			 * that time. */
 			if (!str_eq(f->at.tenant, s->tenant))
 				s->tenant = NULL;
 			if (f->time >= s->stop.next)

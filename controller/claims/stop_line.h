@@ -10,20 +10,20 @@
  * on three machines of the scope within 30 min (ImageMismatch: at its first occurrence). The
  * failures that tripped it do not count against the machines. 10 min after the last failure one
  * claim is allowed as a trial, and no other one while the trial is in progress. Each trial that
- * fails doubles the wait, up to 2 h.
+ * fails doubles these 10 min, up to 2 h.
  *
  * A Provider or rack is paused only if the three machines belong to more than one pool, so that a
- * fault of one pool pauses no other pool. A tenant's own fault (TenantGone ...) never trips the
- * breaker. In the states booting, joining and gating, a tenant's API server can make claims fail on
- * purpose. Therefore failures in these states that all belong to one tenant neither trip the
- * breaker nor count against a machine, if other tenants have claims in the same scope as well.
+ * fault of one pool pauses no other pool. A tenant's own fault (stop_line_is_tenants()) never trips
+ * the breaker. In the states booting, joining and gating, a tenant's API server can make claims
+ * fail on purpose. Therefore failures in these states that all belong to one tenant neither trip
+ * the breaker nor count against a machine, if other tenants have claims in the same scope as well.
  *
  * If only one tenant has had claims in the scope, either the scope or the tenant may be the cause,
- * and the breaker pauses all tenants. The doubled wait then applies to that tenant alone. A claim
+ * and the breaker pauses all tenants. The doubled time then applies to that tenant alone. A claim
  * of another tenant may be the trial from 10 min after the breaker tripped, so that a tenant whose
  * claims keep failing does not block others. If that trial reaches serving, the breaker closes, and
- * the failures count as the first tenant's. If the trial fails for the same reason, the failures do
- * not count as that tenant's.
+ * the failures are attributed to the first tenant. If the trial fails for the same reason, the
+ * failures are not attributed to the first tenant.
  *
  * The breaker closes again (condition LineStopped False, reason Open) in these cases:
  *
@@ -35,8 +35,8 @@
  *
  * Everything is derived from status.failures of all Machines, the existing claims and condition
  * LineStopped, which claims/supply_status.c writes. So every leader reaches the same result.
- * Failures from before the condition became False are over: they trip nothing and count against no
- * machine.
+ * Failures from before the condition became False no longer count: they trip no breaker and count
+ * against no machine.
  */
 /* Reason of the quarantine of a machine on which three claims in a row failed for causes in the
  * machine; also the reason of that failure. */
@@ -71,14 +71,15 @@ struct stop_line;
 struct stop_line *stop_line_read(const struct context *c, struct arena *a);
 /* Counts a claim that was sent but is not in the cache yet. */
 void stop_line_claim(struct stop_line *l, const struct node_claim *n);
-/* True if a claim may be created now at p. *why then has scope NULL; if the claim is a trial, *why
- * is the tripped breaker. False: *why is the breaker that pauses the claim. */
+/* True if a claim may be created now at p. *why: the tripped breaker, if the claim is its trial;
+ * scope NULL: no breaker of these scopes has tripped. False: *why is the breaker that pauses the
+ * claim. */
 bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 		      struct stopped_line *why);
 /* Counts a claim at p that is being created now. */
 void stop_line_sent(struct stop_line *l, const struct stop_line_place *p);
-/* Returns the wall ms up to which failures in this pool and provider are over and no longer count.
- * pool or provider NULL: its condition is ignored. */
+/* Returns the wall ms up to which failures in this pool and provider no longer count. pool or
+ * provider NULL: the condition of that object is ignored. */
 int64_t stop_line_since(const struct stop_line *l, const char *pool, const char *provider);
 /* stop_line_stops_pool(): true if claims of pool p, or of one of its images, are paused.
  * stop_line_stops_provider(): true if claims on machines of Provider p, or of one of its racks, are

@@ -28,8 +28,8 @@ struct stops_from {
 	/* The elastic Providers; NULL: none */
 	const struct fleet *fleet;
 };
-/* Writes all stops to world w. l: present snapshot of the circuit breakers. Returns the Unix ms at
- * which the first stop may end; 0: there is no stop. */
+/* Writes all stops to the planner's world w. l: present snapshot of the circuit breakers. Returns
+ * the Unix ms at which the first stop may end; 0: there is no stop. */
 int64_t stops_put(const struct stops_from *from, struct stop_line *l, struct world *w);
 
 #endif

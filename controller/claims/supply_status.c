@@ -32,7 +32,7 @@
 
 #define PASS_MS 2000
 
-/* Sums over the machines of one tenant, pool or Provider, computed in one pass. */
+/* Sums over the machines of one tenant, pool or Provider, computed in one pass over all objects. */
 struct sum {
 	/* Sum of the machines' capacity. Names of resources are in the pass's arena. */
 	struct resources resources;
@@ -71,7 +71,7 @@ struct supply_status {
 
 struct entry {
 	struct supply_status *owner;
-	/* refused: resourceVersion for which the API server refused the write */
+	/* refused: resourceVersion for which the API server refused the status write */
 	char *key, *refused;
 	char *tried;
 	struct status_writer write;
@@ -176,8 +176,8 @@ static struct stop_line *line_now(struct supply_status *s)
 	return s->line;
 }
 
-/* Sets condition Offering: whether the cloud has all instance types now, else which ones it does
- * not have, and why. */
+/* Sets condition Offering: True if the cloud has all instance types now. Otherwise the message
+ * names the types that the cloud does not have, and why. */
 static void say_offers(const struct supply_status *s, const struct provider_object *p,
 		       struct arena *a, struct provider_object_status *out)
 {
@@ -414,8 +414,8 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 }
 
 /* Writes the status of one VirtualCluster. Skips a VirtualCluster that has machines but not yet its
- * finalizer, which it gets with its first claim (tenant/debts.c): if finalizer and status were
- * written from the same version, the second write would be refused. */
+ * finalizer, which tenant/debts.c adds with the first claim. If finalizer and status were written
+ * from the same resourceVersion, the second write would be refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
@@ -478,7 +478,8 @@ static void pass_begins(struct supply_status *s)
 	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
 }
 
-/* Runs one slice of the pass. The pass handles one kind of object after the other. */
+/* Runs one slice of the pass over all objects. A pass handles one kind of object after the
+ * other. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;

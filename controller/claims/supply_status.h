@@ -5,8 +5,8 @@
 
 /*
  * supply_status: writes the status of NodePools and Providers, computed from claims, machines,
- * drivers and clouds. Also writes to the status of each VirtualCluster what it uses, what that
- * costs, and which of its pods wait.
+ * drivers and clouds. Also writes to the status of each VirtualCluster its allocated resources, GPU
+ * use, cost and waiting pods.
  *
  * supply_status_kick() only schedules a pass over all objects, at most one every 2 s. Only the
  * leader writes. It writes only what changed, with the resourceVersion. After the API server

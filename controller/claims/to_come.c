@@ -11,7 +11,7 @@
 #include "controller/claims/permits.h"
 #include "controller/rules/provider.h"
 
-#define MOST 1000 /* Most machines per type */
+#define MOST 1000 /* Maximum number of machines to come (to_come.h) per instance type */
 /* Number of failures in a row given to a machine to come. It is higher than that of any real
  * machine, because the planner prefers machines with few failures. */
 #define WORTH_LESS 1000
@@ -19,7 +19,7 @@
 struct to_come {
 	const struct context *c;
 	const struct permits *permits;
-	/* Names of the machines added to the world, "PROVIDER/TYPE/N" */
+	/* Names of the machines to come in the planner's world, "PROVIDER/TYPE/N" */
 	struct map *there;
 };
 

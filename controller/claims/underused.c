@@ -1,5 +1,5 @@
-/* underused: runs the sweeps and stores their results: the verdict for each claim, and since when
- * it may be released. */
+/* underused: runs the sweeps (searches over all Nodes) and stores their results: the verdict for
+ * each claim, and since when its Node may be released. */
 #include "controller/claims/underused.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct underused {
 	struct arena *arena;
 	/* loop_now() of the last sweep; 0: none yet */
 	int64_t swept_at;
-	/* True: nothing changed since the last sweep */
+	/* True: the planner's world did not change since the last sweep */
 	bool fresh;
 	/* Key: name of a NodeClaim; value: struct saving */
 	struct map *claims;
@@ -35,7 +35,7 @@ struct underused {
 struct saving {
 	char uid[64];
 	enum consolidate_verdict verdict;
-	/* loop_now() since when the Node may be released; 0: it may not be released */
+	/* loop_now() since when the Node may be released; 0: the Node may not be released */
 	int64_t since;
 	/* loop_now() until which the Node may not be released again */
 	int64_t barred_until;

@@ -9,9 +9,9 @@
  * consolidationPolicy WhenEmptyOrUnderutilized. planner/consolidate.h does the search;
  * steps/leave_reason.c releases the Nodes.
  *
- * A search over all Nodes (sweep) follows a plan, in the same world, in slices, at most every
- * UNDERUSED_SWEEP_MS. Its results are valid until the world changes; no Node is released by older
- * results. How long a Node has been underused is counted over all sweeps.
+ * A search over all Nodes (sweep) follows a plan, with the planner's world of that plan, in slices,
+ * at most every UNDERUSED_SWEEP_MS. Its results are valid until the planner's world changes; no
+ * Node is released by older results. How long a Node has been underused is counted over all sweeps.
  *
  * No Node of a tenant is released while a pod of the tenant waits for a machine or a machine is
  * being prepared for it, because the released machine would be claimed again at once. A Node that
@@ -32,12 +32,12 @@ struct underused;
 struct underused *underused_new(struct context *c, const struct tenants *tenants);
 void underused_free(struct underused *u);
 
-/* Marks the results as outdated until the next sweep. Call when the world changed. */
+/* Marks the results as outdated until the next sweep. Call when the planner's world changed. */
 void underused_changed(struct underused *u);
 void underused_plan(struct underused *u, const struct plan *p);
 /* Runs one slice of a sweep, if a sweep is due. False: the sweep ended, or none is due. The caller
- * must keep world w paused until the sweep has ended. Sends NOTICE_CLAIM for claims whose condition
- * changes and NOTICE_MACHINE for machines that may be released. */
+ * must keep the planner's world w paused until the sweep has ended. Sends NOTICE_CLAIM for claims
+ * whose condition changes and NOTICE_MACHINE for machines that may be released. */
 bool underused_step(struct underused *u, struct world *w);
 bool underused_runs(const struct underused *u);
 /* Gives up the sweep in progress, if any. */
@@ -48,8 +48,8 @@ int64_t underused_next_ms(const struct underused *u);
 /* Forgets all results. Call when another replica becomes the leader. */
 void underused_clear(struct underused *u);
 
-/* Returns for how many ms all pods of the Node of claim n have fit elsewhere; -1: they do not fit,
- * or it is not known now. */
+/* Returns for how many ms all pods of the Node of claim n have fit on other Nodes; -1: they do not
+ * fit, or the answer is not known now. */
 int64_t underused_ms(const struct underused *u, const struct node_claim *n);
 /* True if a pod of a tenant other than this one waits for a machine. */
 bool underused_others_wait(const struct underused *u, const char *tenant);

@@ -38,9 +38,9 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 	       t->pods && kube_cache_synced(t->pods);
 }
 
-/* True if nothing was written for the claim and drover may delete it. False if the machine is in
- * state claimed but its Node exists: that state came from a backup. False if the claim has no
- * machine: claims.c handles such claims. */
+/* True if nothing was written to the claim's machine and drover may delete the claim. False if the
+ * machine is in state claimed but its Node exists, because that state came from a backup. False if
+ * the claim has no machine: claims.c handles such claims. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;

@@ -37,7 +37,8 @@ void unwanted_free(struct unwanted *u);
 void unwanted_plan(struct unwanted *u, const struct plan *p);
 /* Forgets all results. Call when another replica becomes the leader. */
 void unwanted_clear(struct unwanted *u);
-/* Returns for how many ms no pod has needed claim n; -1: a pod needs it, or it is not known. */
+/* Returns for how many ms no pod has needed claim n; -1: a pod needs the claim, or the answer is
+ * not known. */
 int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n);
 
 #endif

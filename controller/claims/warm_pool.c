@@ -1,7 +1,9 @@
 /*
- * warm_pool: makes one pass over the pools that ask for warm machines. For each pool:
+ * warm_pool: makes one pass over the pools that ask for warm machines (powered on, with the agent
+ * running). For each pool:
  *
- *   plan_stock(pool) --> its warm machines, then the best others --> wishes --> notify machines
+ *   plan_stock(pool) --> its warm machines, then the best others --> desired states (struct wish)
+ *                    --> notify machines
  *
  * Machines are chosen in this order: already warm for this pool; agent running; powered on because
  * another pool gave the machine up; rack with the fewest machines of this pool; fewest failures;
@@ -22,7 +24,7 @@
 #include "planner/plan.h"
 
 #define PASS_MS 1000
-#define HELD_MS 50 /* Retry interval while a plan is being made */
+#define HELD_MS 50 /* Retry interval while the planner's world is paused for a plan */
 
 /* Interval of passes while a pool has too few warm machines, because machines may become suitable
  * again by time alone */
@@ -106,7 +108,8 @@ static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 	return part > p->spec.warm.nodes ? part : p->spec.warm.nodes;
 }
 
-/* True if the machine may be started to become warm: it is off and had no recent failure. */
+/* True if the machine may be started to become warm: it has a BMC, is not on, had no recent
+ * failure, and does not wait for the next attempt of its operation. */
 static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
@@ -274,7 +277,7 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 	map_put(w->pools, p->meta.name, f);
 }
 
-/* --- the pass --------------------------------------------------------------------------------- */
+/* --- pass over the pools ---------------------------------------------------------------------- */
 
 struct wanting {
 	const struct node_pool **v;
@@ -309,8 +312,8 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	struct object_ref want;
 	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
 
-	/* Skip a machine that a claim names: it is about to be claimed, or was until now, so no
-	 * wish applies to it yet. */
+	/* Skip a machine that a claim names: it is about to be claimed, or was claimed until now,
+	 * so this pass decides nothing about it. */
 	if (str_eq(m->status.state, "free") &&
 	    !claim_index_count(w->c, CLAIM_BY_MACHINE, m->meta.name))
 		map_put(w->looked, m->meta.name, w);
@@ -369,7 +372,8 @@ void warm_pool_kick(struct warm_pool *w)
 
 	if (!w)
 		return;
-	w->known &= w->c->leading; /* After another process led, what it decided is not known. */
+	/* If another process was leader meanwhile, its decisions are not known here. */
+	w->known &= w->c->leading;
 	if (loop_timer_active(&w->timer))
 		return;
 	due = w->known ? w->passed_at + PASS_MS - loop_now(w->c->loop) : 0;

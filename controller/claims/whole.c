@@ -1,7 +1,7 @@
 #include "controller/claims/whole.h"
 
-/* Marks in broken[] the gangs that have a pod on a claim that is not created. False: there is no
- * new one. */
+/* Marks in broken[] the gangs that have a pod on a claim that is not created. False: no further
+ * gang was marked. */
 static bool find_broken(const struct plan *p, const struct whole_claim *v, bool *broken)
 {
 	bool more = false;

@@ -1,4 +1,4 @@
-/* world_objects: one function for each kind of object. */
+/* world_objects: the conversions to the planner's structs, one function for each kind of object. */
 #include "controller/claims/world_objects.h"
 
 #include "api/machine_states.h"
@@ -146,9 +146,9 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* True if no instance is launched for the claim now, because its Provider has no offer. While
- * another offer is being requested, the Machine still has its last error, but this returns false:
- * the claim counts as supply again. */
+/* True if no instance is launched for the claim now, because its Provider has no offer. False while
+ * another offer is being requested, although the Machine still has its last error: the claim counts
+ * as supply again. */
 static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

@@ -44,7 +44,8 @@ struct world_sync {
 	struct world *world;
 	struct to_come *to_come;
 	bool held;
-	/* VirtualClusters whose spec has probe addresses. Key: name; value: its segment */
+	/* VirtualClusters whose spec has probe addresses. Key: name of the VirtualCluster; value:
+	 * name of its segment */
 	struct map *probed;
 	/* loop_now() at which the tenants' use was last updated */
 	int64_t used_at;
@@ -64,8 +65,8 @@ enum late {
 	LATE_NODE
 };
 
-/* True if the world is paused: the change is then recorded, and the caller must not apply it. ns,
- * name: "" if objects of this kind have none. */
+/* True if the planner's world is paused: the change was recorded, and the caller must not apply it.
+ * ns, name: "" if objects of this kind have none. */
 static bool is_late(struct world_sync *s, enum late kind, const char *tenant, const char *ns,
 		    const char *name)
 {
@@ -118,8 +119,8 @@ static bool pool_again(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Rebuilds all pools in the world. Needed when a Provider changed, because which providers a pool
- * may use depends on their types. */
+/* Rebuilds all pools in the planner's world. Needed when an elastic Provider changed, because the
+ * Providers that a pool may use depend on the Providers' types. */
 static void put_pools(struct world_sync *s)
 {
 	kube_cache_each(s->c->cache[OBJECT_NODE_POOL], pool_again, s);
@@ -184,8 +185,8 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n);
 
-/* Updates a claim after its Machine changed, because the claim's capacity, and whether it is
- * supply, depend on the Machine. */
+/* Updates a claim after its Machine changed, because the claim's capacity, and whether the claim
+ * counts as supply, depend on the Machine. */
 static bool put_claim_again(const struct node_claim *n, void *arg)
 {
 	struct world_sync *s = arg;
@@ -443,8 +444,8 @@ static bool put_node(struct world_sync *s, const char *tenant, const char *name,
 	struct tenant *t = tenant_get(s->spec.tenants, tenant);
 	struct world_node w;
 
-	/* Leave out a Node that still has drover's taint: until the taint is removed, its claim
-	 * counts as in progress, and the Node is no free capacity. */
+	/* Leave out a Node that still has drover's taint: until the taint is removed, the Node's
+	 * claim counts as in progress, and the Node is no free capacity. */
 	if (!n || n->unregistered)
 		return world_del_node(s->world, tenant, name);
 	w = t ? tenant_world_node(t, n, a) : n->world;

@@ -48,13 +48,15 @@ struct world_sync;
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec);
 void world_sync_free(struct world_sync *s);
 
-/* Returns the world, for plans and plan_stock(). The caller must not change the objects in it. */
+/* Returns the planner's world, for plans and plan_stock(). The caller must not change the objects
+ * in it. */
 struct world *world_sync_world(struct world_sync *s);
 
 void world_sync_hold(struct world_sync *s);
-/* Ends the pause and applies the recorded changes. Does nothing if the world is not paused. */
+/* Ends the pause of the planner's world and applies the recorded changes. Does nothing if the world
+ * is not paused. */
 void world_sync_release(struct world_sync *s);
-/* True while the world is paused for a plan. plan_stock() must not be called then. */
+/* True while the planner's world is paused for a plan. plan_stock() must not be called then. */
 bool world_sync_held(const struct world_sync *s);
 
 /* world_sync_pool(), world_sync_provider(), world_sync_machine() and world_sync_claim() report a
@@ -63,16 +65,16 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
-/* Adds a claim to the world that a plan has just sent, at once or when the pause ends. Does not
- * call changed(), because the plan knows the claim. */
+/* Adds the claim of that name, which a plan has just sent, to the planner's world: at once, or when
+ * the pause ends. Does not call changed(), because the plan knows the claim. */
 void world_sync_sent(struct world_sync *s, const char *name);
 /* Reports a change of the VirtualCluster of that name or of its struct tenant. Reads both from
  * their caches. */
 void world_sync_tenant(struct world_sync *s, const char *name);
-/* Updates all tenants in the world. Call when a BurstPolicy changed. */
+/* Updates all tenants in the planner's world. Call when a BurstPolicy changed. */
 void world_sync_tenants(struct world_sync *s);
-/* Reports that the VirtualCluster of that name was changed or deleted. Updates the tenants that
- * share its segment, because its probe addresses count as proof for them, too. */
+/* Reports that the VirtualCluster of that name was changed or deleted. Updates the other tenants in
+ * the same segment, because its probe addresses count as proof for them, too. */
 void world_sync_segment(struct world_sync *s, const char *name);
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
@@ -82,8 +84,8 @@ void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns
 void world_sync_permit(struct world_sync *s, const struct permit *p);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n);
-/* Removes the pods and Nodes of the tenant from the world. Call when the tenant's cluster is read
- * again. */
+/* Removes the pods and Nodes of the tenant from the planner's world. Call when the tenant's cluster
+ * is read again. */
 void world_sync_tenant_reset(struct world_sync *s, const char *name);
 
 #endif
