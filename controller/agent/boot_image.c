@@ -1,5 +1,5 @@
-/* boot_image: checks digest and signature of the bytes that will be served; does not read the ISO
- * file a second time. */
+/* boot_image: checks digest and signature of an ISO that is already in memory. Does not read the
+ * ISO file again, so that the bytes checked are the bytes served. */
 #include "controller/agent/boot_image.h"
 
 #include <errno.h>

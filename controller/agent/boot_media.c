@@ -19,7 +19,8 @@
 
 #define MEDIA_MAX (256u << 20)
 
-/* Argument of the route on one kind of listener (TLS, or plain HTTP) */
+/* Argument of the HTTP route. There are two: one for the TLS listener, one for the plain HTTP
+ * listener. */
 struct door {
 	struct boot_media *media;
 	bool tls;
@@ -27,7 +28,7 @@ struct door {
 
 struct boot_media {
 	struct door plain, tls;
-	/* token -> struct boot_media_item */
+	/* Token in the URL -> struct boot_media_item */
 	struct map *items;
 	char *path;
 	char *data;

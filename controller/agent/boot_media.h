@@ -24,12 +24,14 @@ struct boot_media_item;
 struct boot_media *boot_media_new(void);
 void boot_media_free(struct boot_media *m);
 DEFINE_OWN(boot_media)
-/* Loads the ISO at `path`, of at most 256 MiB. Returns -1 with *e: ERR_INVALID unless the mark of
- * the boot block occurs exactly once. key: public key of the image's signer; the errors of
- * boot_image_check() are returned, too. NULL: no signature check, because this process built the
- * image. */
+/* Loads the ISO at `path`, which is a regular file of at most 256 MiB. No effect if this path is
+ * loaded already. Returns -1 with *e if the file cannot be read, if its size is wrong, or unless it
+ * contains exactly one contiguous boot block (ERR_INVALID). key: public key of the image's signer;
+ * then *e may also be an error of boot_image_check(). key NULL: no signature check, because this
+ * process built the image. */
 int boot_media_load(struct boot_media *m, const char *path, const char *key, struct err *e);
-/* Adds the route of all items to server d. tls: d is a TLS listener. */
+/* Adds the route /boot/TOKEN/drover-agent.iso, which serves all items, to server d. tls: true if d
+ * is a TLS listener. */
 void boot_media_routes(struct boot_media *m, struct httpd *d, bool tls);
 
 /* Callback that decides by the caller's address (struct httpd_identity) who may read an item.

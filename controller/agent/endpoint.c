@@ -13,10 +13,11 @@
 #include "base/str.h"
 
 #define POLL_MS 30000
-/* total size of all hellos and reports that are being received, of all agents */
+/* Maximum total size of the hellos and reports of all agents that are being received at one time */
 #define BODY_BUDGET (16u << 20)
-/* Silence after which the first agent counts as gone. An agent whose poll was ended polls again at
- * once, and a working agent reports every second. */
+/* Silence after which the agent that said hello first in this boot counts as dead. A living agent
+ * is never silent for this time while it is checked: it polls again at once when its poll is ended,
+ * and it reports every second while it works. */
 #define SUSPECT_MS 10000
 
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g)
@@ -114,15 +115,16 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* True if address is the one from which the agent first called in this boot, or that of a proxy. */
+/* True if `address` is the one from which the agent first called in this boot, or the address of a
+ * configured proxy. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
 	return agent_among(address, &s->agent_proxies) ||
 	       (s->from && address_same(s->from, address));
 }
 
-/* Binds the session to `address` if it is the first from which the agent calls, unless `address` is
- * that of a proxy. */
+/* Binds the session to `address`, the caller's, unless the session is bound already. The address of
+ * a proxy is never bound, because agents of several machines call from it. */
 static void hold_address(struct agent_session *s, const char *address)
 {
 	if (!s->from && !agent_among(address, &s->agent_proxies))
@@ -139,12 +141,13 @@ static void second_caller(struct agent_session *s, struct httpd_req *q, const ch
 }
 
 /*
- * Handles a hello with another key or boot id while the boot's agent is known.
+ * Handles a hello with another key or boot id than those of this boot's first agent.
  *
  * A machine that crashed and booted its medium again looks the same as an attacker who has the
  * secret, because a crash does not close the old connection. The difference is whether the first
- * agent is alive. Therefore its poll is ended: a living agent polls again at once, and caller()
- * then reports a second caller. A reboot is assumed only after SUSPECT_MS of silence.
+ * agent is alive. Therefore the first agent's poll is ended: a living agent polls again at once,
+ * and caller() then reports a second caller. A reboot is assumed only if another such hello arrives
+ * after SUSPECT_MS in which the first agent was silent.
  */
 static void other_hello(struct agent_session *s, struct httpd_req *q, const char *boot_id)
 {
@@ -333,13 +336,14 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
-	/* a session restored from the journal has no address yet */
+	/* bind the address here too, because a session restored from the journal by
+	 * agent_session_restore() has none yet */
 	hold_address(s, httpd_identity(q)->address);
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;
 	if (s->suspect_at && !s->intruder) {
-		/* the first agent is alive after another boot called, so two callers have the
-	    	 * secret */
+		/* a hello of another boot arrived earlier, and now the first agent proves to be
+		 * alive: two callers have the secret */
 		log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
 			 LOG_S("why", "a different boot called while the first agent is alive"));
 		s->intruder = true;
@@ -373,9 +377,10 @@ static void on_order(struct httpd_req *q, void *arg)
 	if (!s)
 		return;
 	agent_session_answer(s, NULL); /* the agent has abandoned its earlier poll, so end it */
-	/* seq counts the orders of this process only. An agent that knows a higher seq, or the seq
-	 * of an order that was never sent, received it from another leader. Continue above the
-	 * agent's number. */
+	/* seq numbers the orders of this process only. The agent sends n, the seq of the last order
+	 * that it received. If n is higher than seq, or if this process never sent the order n, the
+	 * agent received order n from another leader. Then continue with numbers above n, because
+	 * the agent ignores lower ones. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {

@@ -45,10 +45,10 @@ struct agent_endpoint_spec {
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g);
 void agent_endpoint_free(struct agent_endpoint *a);
 DEFINE_OWN(agent_endpoint)
-/* Sets image, CA and boot key. Call again when one of the keys may have been replaced. If CA or
- * boot key changed, closes all sessions and calls changed() of each session, so that their owners
- * open them again. Returns -1 with *e if the image cannot be loaded, with the errors of
- * boot_media_load(). */
+/* Sets image, CA and boot key. Call again when image, CA or boot key may have been replaced. If the
+ * CA or the boot key changed, closes all sessions and calls changed() of each session, so that the
+ * session's owner opens it again. Returns -1 with *e if the image cannot be loaded, with the errors
+ * of boot_media_load(). */
 int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
 			     struct err *e);
 bool agent_endpoint_ready(const struct agent_endpoint *a);
@@ -72,9 +72,9 @@ struct agent_session_spec {
 	const char *media_url;
 	/* Provider.spec.boot.httpsMediaURL; NULL: none */
 	const char *https_media_url;
-	/* address: static address of the machine, with prefix length; NULL: DHCP. gateway: its
-	 * gateway. mac: MAC address of the boot interface; NULL: the first interface with a
-	 * link. */
+	/* address: static address of the machine, with prefix length; NULL: DHCP. gateway: default
+	 * gateway that goes with the static address. mac: MAC address of the boot interface; NULL:
+	 * the first interface with a link. */
 	const char *address, *gateway, *mac;
 	/* Provider.spec.agent.networks: networks from which agents call; empty: any address */
 	struct strings agent_networks;
@@ -82,8 +82,9 @@ struct agent_session_spec {
 	struct strings agent_proxies;
 	/* Provider.spec.boot.proxies: addresses from which any BMC or machine may fetch media */
 	struct strings media_proxies;
-	/* Called after a hello, a final report or new progress, so that the owner checks the
-	 * session again. changed() must only schedule work for later. */
+	/* Called when the session has something new for its owner: a hello, a final report,
+	 * progress, a refused address, a second caller, a reboot, or closing by
+	 * agent_endpoint_configure(). changed() must only schedule work for later. */
 	void (*changed)(void *arg);
 	void *arg;
 };
@@ -91,9 +92,9 @@ struct agent_session *agent_session_new(struct agent_endpoint *a,
 					const struct agent_session_spec *s);
 void agent_session_free(struct agent_session *s);
 
-/* Accepts an agent of this operation and boot from now on. If the session is already open for
- * them, only the fence is updated. A session that is open for another operation or boot is
- * closed first. */
+/* From now on accepts an agent that was booted for this operation and boot number. If the session
+ * is already open for the same operation and boot number, only the fence is updated. A session that
+ * is open for another operation or boot number is closed first. */
 void agent_session_open(struct agent_session *s, const char *operation, int64_t boot,
 			int64_t fence);
 /* Closes the session: accepts no calls from now on, forgets the agent, and makes the media URL
@@ -115,8 +116,8 @@ enum agent_await {
 	/* Accepted: the machine was seen off, was switched on, and was seen on */
 	AGENT_DUE,
 };
-/* Sets how the first hello of the boot is treated. agent_session_close() resets this to
- * AGENT_NOT_YET. */
+/* Sets how the first hello of the boot is treated. agent_session_close() sets AGENT_NOT_YET
+ * again. */
 void agent_session_await(struct agent_session *s, enum agent_await what);
 /* Sets who may fetch the medium. bmc: address of the BMC, which fetches virtual media; NULL:
  * unknown, no BMC may fetch. machine: true if a boot over HTTP is in progress. Then the machine

@@ -44,7 +44,8 @@ struct agent_session {
 	bool by_machine;
 	/* Address from which the machine first fetched the medium; "": none yet */
 	char fetcher[ADDRESS_TEXT];
-	/* True: a refused fetch of the present medium was logged; no further refusal is logged */
+	/* True: a refused fetch of the present medium was logged. Then no further refusal is
+	 * logged. */
 	bool told_fetch;
 
 	/* The agent of the current boot; its strings are in session_arena */
@@ -57,8 +58,8 @@ struct agent_session {
 	bool intruder, rebooted;
 	/* True: the agent was ordered to power off and should not call again */
 	bool dismissed;
-	/* loop_now() when an agent with another boot id first called, and the first agent was
-	 * checked for life; 0: no such call */
+	/* loop_now() when an agent with another boot id first called. At that moment the first
+	 * agent's poll was ended to see whether the first agent is alive. 0: no such call */
 	int64_t suspect_at;
 	char refusal[96];
 
@@ -73,12 +74,13 @@ struct agent_session {
 	struct proto_report *report, *progress;
 };
 
-/* Ends the agent's open poll by sending `order`; NULL: answers that there is no order. No effect if
+/* Ends the agent's open poll by sending `order`; order NULL: replies 204 (no order). No effect if
  * no poll is open. */
 void agent_session_answer(struct agent_session *s, const char *order);
 bool agent_among(const char *address, const struct strings *networks);
-/* True if the machine may call from this address. With a static address, only from that; otherwise
- * from the agents' networks, or from any address if no networks are configured. */
+/* True if the machine may call from this address. A machine with a static address may call only
+ * from that address. Any other machine may call from the agents' networks, or from any address if
+ * no networks are configured. */
 bool agent_session_can_be_at(const struct agent_session *s, const char *address);
 
 #endif

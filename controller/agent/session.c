@@ -228,8 +228,8 @@ bool agent_among(const char *address, const struct strings *networks)
 	return address_in(address, (const char *const *)networks->v, networks->n);
 }
 
-/* True if address is the machine's static address. That has a prefix length in spec, which is
- * ignored. */
+/* True if `address` is the machine's static address. The static address in the Provider is written
+ * with a prefix length ("/24"), which is ignored. */
 static bool is_static_address(const struct agent_session *s, const char *address)
 {
 	char own[ADDRESS_TEXT];
@@ -245,9 +245,10 @@ bool agent_session_can_be_at(const struct agent_session *s, const char *address)
 	return !s->agent_networks.n || agent_among(address, &s->agent_networks);
 }
 
-/* Decides who may fetch the boot medium. Virtual media are fetched by the BMC. Firmware that boots
- * over HTTP may have another DHCP lease than the agent. Therefore the first address that fetches is
- * bound for this boot, separately from the agent's address. */
+/* Decides who may fetch the boot medium: the BMC for virtual media, the machine itself for a boot
+ * over HTTP, and configured proxies. Firmware that boots over HTTP may have another DHCP lease than
+ * the agent. Therefore the first machine address that fetches the medium is bound for this boot,
+ * separately from the address of the agent. */
 static bool may_fetch(const char *address, void *arg)
 {
 	struct agent_session *s = arg;
