@@ -58,11 +58,12 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
-/* Longest wait of a queued request to the host API server. A thousand machines that all write at
- * the same time need 5 s. A late write does no harm, because each write has a resourceVersion. */
+/* Longest time that a request to the host API server stays queued. A thousand machines that all
+ * write at the same time need 5 s. A late write does no harm: it carries the resourceVersion that
+ * it was based on, so the API server refuses it if the object has changed. */
 #define HOST_LINE_MS 120000
-/* Requests per second to the host API server: Karpenter's default. HOST_BURST lets a thousand new
- * machines begin at once. */
+/* HOST_QPS: requests per second to the host API server; the value is Karpenter's default.
+ * HOST_BURST lets a thousand new machines begin at once. */
 #define HOST_QPS 200
 #define HOST_BURST 1200
 
@@ -187,8 +188,8 @@ static int configure_endpoint(struct controller *c)
 }
 
 /* True if the agent endpoint is configured. If image or keys are missing, returns false and starts
- * the timer c->settle for the next try. An endpoint that is configured continues with its keys when
- * their Secret is deleted. */
+ * the timer c->settle for the next try. Once configured, the endpoint remains usable if the Secret
+ * with its keys is deleted. */
 static bool endpoint_ready(struct controller *c)
 {
 	bool was = agent_endpoint_ready(c->agent_endpoint),
@@ -254,9 +255,9 @@ static void rederive_on(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-/* Starts a pass over all Machines and then all NodeClaims, in slices. The pass repeats what was
- * derived from them while other caches were still loading. Does nothing until all caches are synced
- * and the agent endpoint is configured. */
+/* Starts a pass over all Machines and then all NodeClaims, in slices. The pass passes each object
+ * to its parts again, because the first time other caches, on which the result depends, were still
+ * loading. Does nothing until all caches are synced and the agent endpoint is configured. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
@@ -497,8 +498,8 @@ static void free_context(struct context *x)
 	free((char *)x->o.evidence_dir);
 }
 
-/* Frees first the parts that call other parts. The callbacks that this causes find members that are
- * NULL, or parts that still exist. */
+/* Frees first the parts that call other parts. Freeing a part may run its callbacks; those find
+ * either a member of *c that is NULL, or a part that still exists. */
 void controller_free(struct controller *c)
 {
 	if (!c)

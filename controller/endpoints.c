@@ -41,8 +41,8 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
-/* Answers 503 with the name of the leader, as far as this replica knows. A replica that failed to
- * renew its Lease may still see itself as holder. */
+/* Answers 503 with the name of the leader, as far as this replica knows. The Lease may still name
+ * this replica itself, if it failed to renew the Lease in time. */
 static void not_leading(struct httpd_req *q, const struct context *c)
 {
 	const char *holder = c->ready ? kube_lease_holder(c->lease) : NULL;

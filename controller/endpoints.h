@@ -18,8 +18,8 @@ struct endpoints {
  * server. */
 void endpoints_routes(struct endpoints *ep, struct httpd *d);
 /* Adds all routes to a server that other hosts reach. /metrics requires the token of
- * keys_metrics_token() as bearer token. /leadz shows only what a caller of the agent endpoint sees
- * anyway. /healthz and /readyz are for a kubelet. */
+ * keys_metrics_token() as bearer token. The other routes need no token: /leadz reveals only what
+ * any caller of the agent endpoint can learn, and /healthz and /readyz are for a kubelet. */
 void endpoints_remote_routes(struct endpoints *ep, struct httpd *d);
 
 #endif

@@ -21,8 +21,8 @@ void gauge_counts_add(struct map *counts, const char *what, double n);
 /* Sets all sums to 0. */
 void gauge_counts_reset(struct map *counts);
 void gauge_counts_show(struct metric *gauge, const struct map *counts);
-/* Sets the gauge from sums whose key is two label values: the text before the last slash, and the
- * text after it. */
+/* Sets the gauge from sums whose key consists of two label values: the text before the last slash,
+ * and the text after the last slash. */
 void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts);
 
 #endif

@@ -21,12 +21,14 @@ struct gauges_use {
 		*longest;
 	/* Reason -> number of unreachable BMCs */
 	struct map *reasons;
-	/* "KIND/reason" -> number of tripped circuit breakers, which pause new claims */
+	/* "KIND/reason" -> number of tripped circuit breakers. KIND is NodePool or Provider. A
+	 * tripped circuit breaker pauses new claims there. */
 	struct map *lines;
-	/* "pool/tenant" -> GPUs of the Nodes (held), GPUs that pods on the Nodes request (asked) */
+	/* Both have the key "pool/tenant". held: GPUs of the Nodes. asked: GPUs that pods on these
+	 * Nodes request. */
 	struct map *held, *asked;
-	/* pods: tenant -> number of waiting pods. pod_wait: tenant -> seconds that its longest
-	 * waiting pod has waited. */
+	/* pods: tenant -> number of waiting pods. pod_wait: tenant -> seconds that the tenant's
+	 * longest waiting pod has waited. */
 	struct map *pods, *pod_wait;
 };
 

@@ -144,8 +144,10 @@ static bool same_logins(const struct kube_entry *old, const struct kube_entry *n
 	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
 }
 
-/* Handles a changed spec of Machine `name`. old: NULL for a new Machine. m: NULL for a deleted
- * one. */
+/* Handles a changed spec of Machine `name`. old NULL: the Machine is new. m NULL: the Machine was
+ * deleted. Adds the addresses at which agents and BMCs reach drover to the reserved addresses. No
+ * tenant endpoint may use a reserved address. p NULL: the Provider was deleted; removes its
+ * addresses. */
 static void machine_spec_changed(struct controller *c, const char *name, const struct machine *old,
 				 const struct machine *m)
 {
@@ -240,8 +242,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
 		fleet_kick(c->fleet);
-		/* check all pending cleanups (debts) again: the Provider's network may contain
-		 * segments of tenants */
+		/* check the pending cleanups (debts) of all tenants again: the network of this
+		 * Provider may contain segments that are still to be deleted */
 		debts_kick(c->debts, NULL);
 		world_sync_provider(c->sync, name, o);
 		break;

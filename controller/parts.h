@@ -56,11 +56,12 @@ struct controller {
 	struct lives *lives;
 	/* Array with one element per kind of object */
 	struct kind_watch *watches;
-	/* Timer that starts rederive(): repeats what was derived from several kinds of objects
-	 * while their caches were loading. */
+	/* Timer that starts rederive(), a pass over all Machines and NodeClaims. The pass repeats
+	 * what was derived from several kinds of objects while the caches of these kinds were
+	 * loading. */
 	struct loop_timer settle;
 	struct rederive {
-		/* Memory of the pass in progress; NULL: no pass in progress */
+		/* Memory of the pass of rederive(); NULL: no pass in progress */
 		struct arena *arena;
 		struct sweep sweep;
 		struct loop_timer timer;

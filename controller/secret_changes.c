@@ -16,7 +16,8 @@
 struct secret_change {
 	struct controller *c;
 	const char *name;
-	/* True: the machines of all Providers with this Secret have been attached again */
+	/* True: reattach_by_provider() has run, so the machines of every Provider with this Secret
+	 * have been attached again */
 	bool reattached;
 };
 
@@ -65,8 +66,9 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
 		return true;
-	/* One scan attaches the machines of all Providers with the Secret. The scan of Providers
-	 * continues nevertheless, because another Provider's network driver may use the Secret. */
+	/* One scan of the Machines is enough: it attaches the machines of every Provider with the
+	 * Secret. The scan of the Providers continues nevertheless, because another Provider's
+	 * network driver may use the Secret. */
 	if (!s->reattached)
 		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
 	s->reattached = true;
@@ -85,8 +87,8 @@ static bool has_manager_by(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Renews only what depends on the Secret, because there may be a Secret for each machine and each
- * tenant. */
+/* Renews only what depends on Secret ns/name. Renewing everything would be too slow, because there
+ * may be one Secret for each machine and each tenant. */
 void secret_changes_on(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;
