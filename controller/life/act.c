@@ -135,9 +135,10 @@ void life_acted(struct life *l, const struct err *e)
 					e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
-			/* The fabric remembers a higher fence than ours. Either a newer leader
-			 * exists, or the journal was lost. Raise the fence above that in the
-			 * journal: if a newer leader exists, its write makes this write fail. */
+			/* ERR_CONFLICT: the fabric has seen a higher fence than this leader's.
+			 * Either a newer leader exists, or the journal was lost. So write a fence
+			 * that is one higher to the journal. If a newer leader exists, its write
+			 * has changed the resourceVersion, so that this write fails. */
 			if (e->kind == ERR_CONFLICT && str_starts(l->act.step, "place "))
 				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);

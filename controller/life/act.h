@@ -32,16 +32,18 @@ void life_acted(struct life *l, const struct err *e);
 
 /* Initialises the act state of a new life. */
 void life_act_init(struct life *l);
-/* Resets the back-off, so that the next act can be sent at once. */
+/* Resets the back-off that follows a failed act, so that the next act can be sent at once. */
 void life_act_retry(struct life *l);
 /* Forgets the current act and resets the back-off. Call after a change of state. */
 void life_act_over(struct life *l);
-/* Forgets the act that this process began. Call when another replica leads, or when the operation
- * starts again. */
+/* Forgets which act this process has journaled or sent. Call when another replica leads, or when
+ * the operation starts again. */
 void life_act_forget(struct life *l);
-/* Marks the act as no longer in flight. Call if its answer will never come. */
+/* Marks the current act as no longer in flight. Call if the answer to its request will never
+ * come. */
 void life_act_unanswered(struct life *l);
-/* Marks the act as not sent, so that it is sent again without waiting for patience_ms. */
+/* Marks the current act as not sent, so that it is sent again without waiting for the patience_ms
+ * of life_act(). */
 void life_act_unsent(struct life *l);
 
 #endif

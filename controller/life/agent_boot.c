@@ -3,17 +3,19 @@
  * the BMC.
  *
  * A boot by virtual media shows in the media slot. An HTTP boot shows in HttpBootUri, which some
- * BMCs clear when it is used and others never clear. Therefore the journal records it:
- * status.power.httpBoot is set from before the power-on until the agent is gone, or until an Off is
- * read later. Without that field, the URL that the BMC shows counts as drover's only if it belongs
- * to a boot of this operation; drover recognises it because its token is derived from the boot key.
- * A process that did not switch the machine on itself checks field and URL against the network and
- * the tenants' Nodes, because status may come from a backup and the machine may run for a tenant
- * now.
+ * BMCs clear when it is used and others never clear. Therefore the journal records an HTTP boot in
+ * status.power.httpBoot. The field is set before the power-on and cleared when the agent is gone,
+ * or when an Off is read later.
+ *
+ * Without that field, the URL that the BMC shows counts as drover's only if it belongs to a boot of
+ * this operation. Drover recognises such a URL because the token in it is derived from the boot
+ * key. A process that did not switch the machine on itself also checks where the port is and
+ * whether a tenant's Node runs on the machine, because status may come from a backup and the
+ * machine may run for a tenant now.
  *
  * A URL that the BMC does not clear boots nothing. UefiHttp is a target of the boot override, which
  * is cleared and read back (DSP0268, ComputerSystem.Boot), and drover no longer serves the URL.
- * status.bmc.keptAddress records such a URL. From then on it is no evidence of what runs.
+ * status.bmc.keptAddress records such a URL. From then on the URL is no evidence of what runs.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 #include <string.h>
@@ -41,14 +43,16 @@
 /* Time that the agent has to power off by itself; then the BMC switches the machine off. */
 #define POWEROFF_GRACE_MS 30000
 
-/* Time after which a boot without a call from its agent is repeated, for the first and second boot
- * of an operation. A boot medium that was not served while the BMC fetched it, because the leader
- * changed, never arrives. Firmware that tests terabytes of memory takes more than ten minutes.
- * Therefore the second boot has longer, and the third has the rest of the state's deadline. */
+/* Time after which a boot is repeated if its agent has not called: first element for the first boot
+ * of an operation, second element for the second boot. A boot medium never arrives if it was not
+ * served when the BMC fetched it, for example because the leader changed. Firmware that tests
+ * terabytes of memory takes more than ten minutes. Therefore the second boot has longer, and the
+ * third boot has the rest of the state's deadline. */
 static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 #define CALL_LIMITS ((int64_t)(sizeof(call_limits_ms) / sizeof(*call_limits_ms)))
 
-/* Number of tries to clear the HTTP boot URL. After that it counts as a URL that the BMC keeps. */
+/* Number of tries to clear the HTTP boot URL at the BMC. After that the URL is recorded as one that
+ * the BMC never clears. */
 #define CLEAR_TRIES 2
 
 /* Number of earlier boots of the operation whose URLs are recognised. An operation has few boots,
@@ -105,15 +109,16 @@ bool life_ensure_boot_followed(struct life *l)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
-		/* do not wait for a second answer of the fabric */
+		/* Do not wait for a second answer of the fabric: once it has answered, go on even
+		 * if the answer is too old now. */
 		return l->boot.whereabouts == LIFE_ANSWERED;
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	/* A port that is proved to be in one of drover's segments is in no tenant's segment.
-	 * Tenants whose Nodes have not been read yet then need not be waited for. Without that
-	 * proof, for example without a fabric, the HTTP boot does not count as drover's, even if no
-	 * tenant has such a Node. A Node that may run on this machine rules out the HTTP boot in
-	 * either case. */
+	/* A port that is proved to be in one of drover's segments is in no tenant's segment. With
+	 * this proof it is not necessary to wait for tenants whose Nodes have not been read yet.
+	 * Without this proof, for example without a fabric, the HTTP boot does not count as
+	 * drover's, even if no tenant has a Node that may run on this machine. Such a Node rules
+	 * out the HTTP boot in either case. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
@@ -211,8 +216,8 @@ static bool open_seat(struct life *l)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
 	if (!was)
 		agent_session_await(l->agent, awaited(l));
-	/* Address to which the medium is served: the address from which the BMC answered. Before
-	 * the first answer: the host of spec.bmc.address. */
+	/* Address that may fetch the medium: the one from which the BMC answered. Before the BMC's
+	 * first answer: the host in spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
 	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
@@ -244,8 +249,9 @@ static int64_t call_limit_ms(const struct life *l)
 	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
 }
 
-/* Begins the next boot of the operation. The new boot number brings a new secret and URL. What is
- * on now then counts as an earlier boot and is switched off. */
+/* Begins the next boot of the operation. The new boot number brings a new secret and URL. The
+ * system that runs on the machine now then counts as an earlier boot, so drover switches the
+ * machine off first. */
 static void boot_again(struct life *l)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -295,8 +301,9 @@ static void wait_for_call_of_now(struct life *l)
 			  (long long)op->boot_number);
 	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
 		life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-			   /* the boot medium is shown again: clear the reason, so that the deadline
-			    * counts */
+			   /* the boot medium is shown again: clear the reason PowerStateUnexpected,
+			    * because the state's deadline does not count while status shows that
+			    * reason */
 			   NULL);
 	}
 }
@@ -311,8 +318,9 @@ static void wait_for_call(struct life *l, const char *url)
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "the machine is on, but its BMC does not show drover's boot medium");
 	} else if (!shows || !is_started(l)) {
-		/* Either an earlier boot of drover runs, or another client switched the machine on,
-		 * so that off was not seen before. In both cases switch it off first. */
+		/* Either an earlier boot of drover runs, or another client switched the machine on
+		 * before drover saw it off. In both cases switch the machine off first, so that its
+		 * next boot is the present one. */
 		agent_session_await(l->agent, AGENT_STARTING);
 		life_power(l, false);
 	} else {
@@ -359,7 +367,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	life_way_begin(l);
-	/* do not change the URL without a successful read of the media slot */
+	/* choose the URL only after a successful read of the media slot, because a medium of this
+	 * boot that is already inserted must keep its URL */
 	if (l->look.media_known)
 		life_way_choose_address(l, is_boot_of_now(l));
 	url = agent_session_media_url(l->agent);
@@ -487,8 +496,8 @@ bool life_ensure_alone(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* True if clearing the HTTP boot URL was tried CLEAR_TRIES times. The caller has checked that the
- * boot override is cleared. */
+/* True if drover has tried CLEAR_TRIES times to clear the HTTP boot URL, and no try is in progress.
+ * The caller has checked that the boot override is cleared. */
 static bool address_stays(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;

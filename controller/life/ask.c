@@ -44,7 +44,8 @@ static int still_asked(void *arg, struct err *e)
 	const struct node_claim *n =
 		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
-	/* check the Lease here, because only the host cluster's client checks it by itself */
+	/* check the Lease here: the client of the host cluster checks it by itself, but a tenant's
+	 * client does not */
 	if (ctx_may_change(l->c, e) < 0)
 		return -1;
 	if (!m || !op || machine_state_find(str_or(m->status.state, "")) != l->question.state)
@@ -112,8 +113,8 @@ void life_hang_up(struct life *l, const struct tenant *t)
 
 /* --- the claim -------------------------------------------------------------------------------- */
 
-/* kube_done callback: records ASK_OK if the claim just read from the API server is still the one
- * that holds this machine and is not being deleted (S7). */
+/* kube_done callback: records ASK_OK if the claim just read from the API server still has the UID
+ * in status.claimRef and is not being deleted (invariant S7). Otherwise records ASK_FAILED. */
 static void on_claim_read(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;

@@ -36,8 +36,8 @@ void life_ask_again(struct life *l);
  * deleted. */
 void life_ask_claim(struct life *l, const char *about);
 
-/* Cancels the request in flight if it uses the client of t, which is about to be freed. Afterwards
- * the request counts as never made. */
+/* Cancels the request in flight, and frees the working data of the step (l->work), if they use the
+ * client of t, which is about to be freed. Afterwards the request counts as never made. */
 void life_hang_up(struct life *l, const struct tenant *t);
 
 /* State of the claim named in status.claimRef, as the API server reports it. A claim that is
@@ -48,7 +48,8 @@ enum life_claim_is {
 	/* exists, but cannot be decoded; life_wait() was called */
 	LIFE_CLAIM_THERE,
 	LIFE_CLAIM_GONE,
-	/* a different claim has the name. Because claim names are random, a backup was restored. */
+	/* a different claim has the name now. Claim names are random, so this happens only if a
+	 * backup was restored. */
 	LIFE_CLAIM_REPLACED,
 };
 enum life_claim_is life_claim_look(struct life *l);

@@ -132,15 +132,16 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		delay = e->retry_after_ms;
 	l->look.after = loop_now(l->c->loop) + delay;
 	l->look.error = *e;
-	/* off needs two successful reads without a failed one between them */
+	/* restart the proof of off: it needs two successful reads without a failed one between
+	 * them */
 	l->look.off_since = 0;
 	log_warn("BMC could not be read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay),
 		 LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (l->m && !writer_busy(&l->journal.write)) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
-		/* Only a refused login (401) counts against this version of the Secret. A changed
-		 * certificate does not. */
+		/* Record this version of the Secret as refused only if the BMC refused the login
+		 * (401). ERR_DENIED without 401 has other causes, such as a changed certificate. */
 		if (e->kind == ERR_DENIED && e->code == 401 && l->attached.secret_version[0])
 			life_write(l,
 				   json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc",
@@ -154,7 +155,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 									    : WAITING_DEVICE,
 					life_bmc_reason(e), "%s", e->text);
 	}
-	/* Do not let the back-off of the BMC delay the handling of the state's deadline. */
+	/* Start the next turn at the state's deadline, if the deadline comes before the end of the
+	 * BMC's back-off. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
 	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
@@ -253,8 +255,8 @@ bool life_ensure_off_proved(struct life *l)
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
-	/* Reads from before the last power request prove nothing: begin the proof with the last
-	 * read. */
+	/* Reads from before the last power request prove nothing. Therefore restart the proof of
+	 * off with the last read. */
 	if (l->look.off_since < l->power.ended_at)
 		l->look.off_since = l->look.read_at;
 	if (l->look.read_at - l->look.off_since >= settle)

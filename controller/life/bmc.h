@@ -24,15 +24,16 @@ bool life_ensure_off_proved(struct life *l);
 
 /* Initialises the observation state of a new life. */
 void life_look_init(struct life *l);
-/* Forgets when the present state first wanted an observation. Call on a change of state. */
+/* Forgets when the present state first wanted an observation of the BMC. Call on a change of
+ * state. */
 void life_look_over(struct life *l);
 /* Forgets the last observation, and ignores that a read is in flight. Call when the machine was
  * attached to a different BMC, or another replica leads. */
 void life_look_forget(struct life *l);
 /* Resets the back-off after failed reads, so that the next read can start at once. */
 void life_look_retry(struct life *l);
-/* Restarts the proof of off from now on. Call when other evidence contradicts a BMC that reports
- * Off. */
+/* Restarts the proof that the machine is off: only reads from now on count. Call when other
+ * evidence contradicts a BMC that reports Off. */
 void life_look_doubt(struct life *l);
 
 #endif

@@ -6,7 +6,8 @@
 
 #define LATENCY_MS 600000 /* minimum time between two writes for a changed latency alone */
 #define AGAIN_MS 600000	  /* minimum time between two writes of the same changes */
-/* smallest difference of the latency that counts, in ms; smaller ones come from the network */
+/* Smallest difference of the BMC's latency that is written, in ms. Smaller differences come from
+ * the network. */
 #define LATENCY_FLOOR 20
 
 static const char *const members[] = {
@@ -20,8 +21,9 @@ void life_bmc_unknown(json_t *bmc)
 		json_object_set_new(bmc, members[i], json_null());
 }
 
-/* Adds the member to `news` if its value changed from `was` to `is`. is NULL: not reported; the old
- * value then stays if keeps is true, and is removed if not. */
+/* Adds the member to the JSON object `news` if its value changed from `was` to `is`. A NULL `is`
+ * means that the BMC does not report the value. Then the old value stays if `keeps` is true, and is
+ * set to null if `keeps` is false. */
 static void put(json_t *news, const char *member, const char *was, const char *is, bool keeps)
 {
 	if (!str_eq(str_or(was, ""), str_or(is, "")) && (is || !keeps))
@@ -53,8 +55,9 @@ static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 	return is;
 }
 
-/* True if the same changes were returned less than AGAIN_MS ago. A host cluster with an older
- * CustomResourceDefinition drops the fields, which must then not be written again and again. */
+/* True if the same changes were returned less than AGAIN_MS ago. They must not be written in every
+ * turn: a host cluster with an older CustomResourceDefinition drops unknown fields, so that the
+ * changes never appear in status. */
 static bool is_told(struct life *l, const json_t *news, int64_t now)
 {
 	char *text = json_text(news);
@@ -101,7 +104,8 @@ json_t *life_bmc_news(struct life *l)
 	return NULL;
 }
 
-/* Compares times in whole seconds, as status stores them. */
+/* Compares the times of the two answers in whole seconds, because status stores times in whole
+ * seconds. */
 json_t *life_bmc_unlisted(const struct life *l)
 {
 	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;

@@ -23,16 +23,17 @@ json_t *life_bmc_unlisted(const struct life *l);
 /* Sets all fact members in `bmc`, a patch of status.bmc, to null. Call when the machine gets a
  * different BMC. */
 void life_bmc_unknown(json_t *bmc);
-/* Notes a change of state to `to`. Leaving free starts a trip. Returning to free ends the trip, and
- * adds its number of BMC requests to the patch `status`. */
+/* Counts BMC requests by trip; call at each change of state (to: the new state). Leaving free
+ * starts a trip. Returning to free ends the trip, and adds its number of BMC requests to the patch
+ * `status`. */
 void life_bmc_trip(struct life *l, enum machine_state to, json_t *status);
 /* Adds the requests of the present attachment to l->facts.calls. Call before detaching from the
  * BMC. */
 void life_bmc_left(struct life *l);
 /* Frees the members of l->facts. */
 void life_bmc_facts_done(struct life *l);
-/* Drops the count of the present trip. Call when another replica may have led during a part of
- * it. */
+/* Drops the count of the present trip. Call when another replica may have led during a part of the
+ * trip. */
 void life_bmc_trip_lost(struct life *l);
 
 #endif

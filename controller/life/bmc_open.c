@@ -1,7 +1,7 @@
 /*
  * bmc_open: checks trust, attachment, the last refused login and the guard of shared logins, in
- * this order. A separate file and not a part of the tick, because a step that does not need the BMC
- * does not ask.
+ * this order. A separate file and not a part of the tick, because these checks are made only for
+ * steps that need the BMC.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/bmc_open.h"
@@ -74,8 +74,9 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	return false;
 }
 
-/* Returns the delay until the next check of a shared login. It is random, so that of a thousand
- * waiting machines one soon learns of the result (login_guard.h). */
+/* Returns the delay until the next check whether a shared login is accepted elsewhere
+ * (login_guard.h), in ms. The delay is random. If a thousand machines wait, one of them then checks
+ * soon after the result is known. */
 static int64_t soon(const struct life *l)
 {
 	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);
@@ -91,7 +92,7 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 		return true;
 	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
-	/* no timer if the BMC is not attached: its Secret starts a turn when it arrives */
+	/* start no timer if the BMC is not attached: the arrival of its Secret starts a turn */
 	else if (why == REASON_NONE && l->bmc)
 		loop_timer_start(&l->timer, soon(l));
 	return false;

@@ -20,8 +20,8 @@ enum reason life_act_reason(const char *step, const struct err *e)
 	return life_bmc_reason(e);
 }
 
-/* True if the BMC answered that it cannot do this now: 409 (a temporary state), 423, 429, 503. Such
- * a BMC is reachable. */
+/* True if the BMC answered that it cannot serve the request at present: 409 (a temporary state),
+ * 423, 429, 503. A BMC that answers so is reachable. */
 static bool is_put_off(const struct err *e)
 {
 	return e->kind == ERR_UNAVAILABLE &&

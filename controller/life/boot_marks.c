@@ -1,6 +1,6 @@
 /*
- * boot_marks: compares the medium and HTTP boot URL that the BMC shows, and the journal, with what
- * drover's own boots leave there. Only answers questions; agent_boot.c acts.
+ * boot_marks: compares what the BMC shows (medium, HTTP boot URL) and what the journal records with
+ * what drover's own boots leave there. Only answers questions; agent_boot.c acts.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * boot_way: moves from one boot method (way) to the next, and from media over plain HTTP to HTTPS,
- * and never back within a boot. A BMC that refuses HTTPS is not offered plain HTTP instead, because
- * an attacker on the network could provoke that.
+ * boot_way: within a boot of the agent, changes from one boot method (way) to the next, and from
+ * media over plain HTTP to HTTPS, but never back. A BMC that refuses HTTPS is not offered plain
+ * HTTP instead, because an attacker on the network could provoke such refusals.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 #include <string.h>
@@ -68,9 +68,9 @@ static bool wants_tls(const struct life *l)
 	       str_eq(l->m->status.bmc.media_over, OVER_TLS);
 }
 
-/* Uses HTTPS if the media slot lists HTTPS, or the BMC accepted nothing else. A medium of this boot
- * that is already inserted keeps its URL. With a different URL, the system that runs from the
- * medium would be switched off as an earlier boot. */
+/* Uses HTTPS for virtual media if the media slot lists HTTPS, or the BMC has refused plain HTTP. A
+ * medium of this boot that is already inserted keeps its URL: with a different URL, drover would
+ * take the system that runs from the medium for an earlier boot, and switch it off. */
 void life_way_choose_address(struct life *l, bool is_on)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -92,7 +92,8 @@ bool life_ensure_way_written(struct life *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Changes the text of *e: the refusals of the earlier methods, then the error of this method. */
+/* Puts the refusals of the earlier boot methods in front of the text of *e, so that the text names
+ * the error of every method. */
 static void tell_all(const struct life *l, struct err *e)
 {
 	char last[sizeof(e->text)];

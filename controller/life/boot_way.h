@@ -20,11 +20,11 @@
 #define LIFE_BOOT_TEXT 96
 void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT]);
 
-/* Returns to the first boot method if the present boot is a new one. */
+/* Selects the first boot method if a new boot has begun since the last call. */
 void life_way_begin(struct life *l);
 bool life_way_is_http(const struct life *l);
-/* Chooses between HTTP and HTTPS for the boot medium. is_on: status shows that this boot is an HTTP
- * boot. The medium of an HTTP boot stays on HTTP. */
+/* Selects the URL of the boot medium: HTTP or HTTPS. is_on: true if status shows that this boot is
+ * an HTTP boot. The medium of an HTTP boot stays on HTTP. */
 void life_way_choose_address(struct life *l, bool is_on);
 /* True unless status.bmc.mediaOver must still record that this BMC accepts media over TLS only. In
  * that case writes the field and returns false. */

@@ -50,8 +50,8 @@ bool life_ensure_signable(struct life *l)
 	}
 	if (!op || reason_find(op->last_error.reason) != REASON_EvidenceKeyMissing)
 		return true;
-	/* The machine had to wait for the operator's key: give the state its full time limit
-	 * again. */
+	/* The key was missing until now, and the machine had to wait for the operator. So give the
+	 * state its full time limit again. */
 	life_write(l,
 		   json_pack("{s:{s:n, s:n, s:o}}", "operation", "lastError", "waitingFor",
 			     "deadline",

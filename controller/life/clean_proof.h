@@ -5,7 +5,7 @@
 
 /*
  * clean_proof: decides whether this machine is proved clean for its Provider and for a claim
- * (safety rule S1).
+ * (safety invariant S1 of docs/architecture.md).
  * Tests: tests/world/test_evidence.c
  */
 

@@ -16,12 +16,13 @@
 
 #define CONDITIONS 5
 
-/* Added to the message for a medium over HTTPS. Nobody can read such a medium on the network, but
- * an attacker between BMC and drover can substitute a different one. */
+/* Text for the message of BootProtected if the medium is served over HTTPS to a BMC that does not
+ * verify certificates. Nobody can read such a medium on the network, but an attacker between BMC
+ * and drover can substitute a different one. */
 #define UNCHECKED "its BMC does not verify the TLS certificate of the boot medium's server"
 
-/* Sets Ready to False for a free machine whose BMC or Provider cannot be used, because the machine
- * could not be booted for a claim. */
+/* Sets the condition Ready to False for a free machine whose BMC or Provider cannot be used,
+ * because the machine could not be booted for a claim. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
 			 struct arena *a)
 {
@@ -71,8 +72,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 	}
 }
 
-/* Computes Reachable in *c. False if this process knows nothing yet; the condition in status then
- * stays. */
+/* Computes the condition Reachable in *c. Returns false if this process knows nothing of the BMC
+ * yet; the caller then keeps the condition that is in status. */
 static bool reachable(const struct life *l, struct condition *c)
 {
 	if (!l->m->spec.bmc || (!l->look.known && l->look.error.kind == ERR_NONE))
@@ -121,8 +122,8 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	return true;
 }
 
-/* Computes Healthy in *c. False if this process knows nothing yet; the condition in status then
- * stays. */
+/* Computes the condition Healthy in *c. Returns false if this process knows nothing of the sensors
+ * yet; the caller then keeps the condition that is in status. */
 static bool healthy(const struct life *l, struct condition *c)
 {
 	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
@@ -157,8 +158,9 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 			: "its BMC does not list HTTPS for virtual media");
 }
 
-/* Computes BootProtected in *c. False if this process knows nothing yet; the condition in status
- * then stays. */
+/* Computes the condition BootProtected in *c. Returns false if this process does not know the media
+ * slot yet, or the machine has no BMC or no media URL; the caller then keeps the condition that is
+ * in status. */
 static bool boot_protected(const struct life *l, struct condition *c, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);

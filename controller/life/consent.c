@@ -72,7 +72,7 @@ bool life_ensure_single(struct life *l)
 	return t.found == NULL;
 }
 
-/* --- to which BMC the password goes ----------------------------------------------------------- */
+/* --- the BMC that may get the password -------------------------------------------------------- */
 
 /* Secret and CA that an approval of the BMC would trust now */
 struct offered {
@@ -158,8 +158,8 @@ json_t *life_bmc_first_trust(const struct life *l)
 	return trust_of(l->m->spec.bmc, &o);
 }
 
-/* True if the stored trust *t lacks a member that is known now. Either an older drover wrote it, or
- * the CA could not be read at that time. */
+/* True if the stored trust *t lacks credentials or CA digest, and that value is known now. Either
+ * an older drover wrote *t, or the CA could not be read at that time. */
 static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
 {
 	return (!t->credentials && o->login) || (!t->ca_digest && o->ca[0]);
@@ -178,8 +178,8 @@ bool life_ensure_bmc_trust_written(struct life *l)
 		return true;
 	s = json_pack("{s:o}", "trustedBMC", trust_of(b, &o));
 	if (approved) {
-		/* also drop session, certificate and refusal: they belong to the BMC that was
-		 * trusted before */
+		/* also drop session, certificate and refused Secret version from status, because
+		 * they belong to the BMC that was trusted before */
 		log_info("an operator approved the BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));
 		json_object_set_new(s, "approvalID", json_string(l->m->spec.approval->id));

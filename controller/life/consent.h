@@ -26,8 +26,8 @@ bool life_ensure_ours(struct life *l, enum reason another);
 bool life_ensure_single(struct life *l);
 
 /* True if the machine is not paused: spec.managementPolicy is not Observe, and its Provider is not
- * paused. Also true for a paused cloud instance that no BurstPolicy pays for any more, because that
- * must end nevertheless. */
+ * paused. Also true for a cloud instance that no BurstPolicy pays for any more, because such an
+ * instance must end even while it is paused. Otherwise waits and returns false. */
 bool life_ensure_unpaused(struct life *l);
 
 /* True if drover may send the password of the Secret to the BMC of spec.bmc with its present
@@ -38,8 +38,9 @@ bool life_bmc_trusted(const struct life *l, struct err *e);
 /* True if status.trustedBMC names the BMC that was known first, or that an operator has approved
  * since. Otherwise writes the field and returns false. Must be true before the first login. */
 bool life_ensure_bmc_trust_written(struct life *l);
-/* Returns a first value for status.trustedBMC, as a new reference that the caller owns, for a write
- * of status that happens anyway; NULL: the field is set already, or must not be set now. */
+/* Returns a first value for status.trustedBMC, as a new reference that the caller owns. For a write
+ * of status that happens anyway, so that no extra write is needed. NULL: the field is set already,
+ * or must not be set now. */
 json_t *life_bmc_first_trust(const struct life *l);
 
 /* Returns the id of an operator's approval to wipe that drover has not acted on yet; NULL: none. */

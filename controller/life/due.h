@@ -4,8 +4,8 @@
 #include "controller/life/life.h"
 
 /*
- * due: compares a time with the clock, and schedules the machine's next turn for a time that lies
- * ahead.
+ * due: compares a time with the clock. If the time lies ahead, schedules the machine's next turn
+ * for it.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/steps/test_leave_reason.c

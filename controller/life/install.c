@@ -13,23 +13,28 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 
-/* Time in which an act at the manager is not repeated. One act consists of several calls. */
+/* Time in which an act at the manager (acquire, release) is not repeated. One such act consists of
+ * several calls, which take longer than one. */
 #define PATIENCE_MS 60000
-/* Time that the manager must report the machine as UP. By then the kernel has written the last data
- * of the installation to disk (vm.dirty_expire_centisecs, 30 s). */
+/* Time for which the manager must have reported the machine as UP before the machine is switched
+ * off. In this time the kernel writes the last data of the installation to disk
+ * (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* When an installation that has not begun is restarted, in parts of spec.bcm.noProgress. A machine
- * whose firmware is still in its self-test boots by itself later. If the head node was seen to be
- * away and to come back, restart one part after that. Otherwise restart after two parts, because an
- * absence may have been too short to see, or ended under no leader. For a self-test of more than
+/* When drover restarts a machine whose installation has not begun, counted in parts of a third
+ * (UNBEGUN_PARTS) of spec.bcm.noProgress.
+ *
+ * If drover saw the manager's head node disappear and return, it restarts the machine one part
+ * after the return. Otherwise it waits two parts (UNSEEN_PARTS), because an absence of the head
+ * node may have been too short to see, or may have ended while no replica led. A machine whose
+ * firmware is still in its self-test would boot by itself later. If the self-test takes longer than
  * two parts, the restart costs one more boot, but no installation. */
 #define UNBEGUN_PARTS 3
 #define UNSEEN_PARTS 2
-/* Shortest absence of the head node that can make a boot fail. A network boot asks for about a
- * minute (PXE: DHCP after 4, 8, 16, 32 s). */
+/* Shortest absence of the head node that can make a network boot of a machine fail. Firmware
+ * requests its network boot for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
 #define AWAY_MS 30000
 
-/* Forgets observations of an earlier boot. */
+/* Forgets what was observed of the installation in an earlier boot of the machine. */
 static void forget_seen(struct life *l)
 {
 	l->install.known = false;
@@ -187,8 +192,8 @@ static void write_phase(struct life *l, const char *phase, const char *text)
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* True unless status shows an earlier reason about the manager that no longer applies. In that case
- * clears it and returns false. */
+/* True unless status still shows a reason about the manager or the installation that no longer
+ * applies. In that case clears the reason and returns false. */
 static bool ensure_past_cleared(struct life *l)
 {
 	static const enum reason ours[] = {REASON_ManagerUnreachable, REASON_ManagerRefused,
@@ -218,9 +223,9 @@ static bool is_stalled(const struct life *l)
 
 /* --- a boot that did not reach the head node -------------------------------------------------- */
 
-/* Call when the manager answers. True unless the manager was away before. In that case writes the
- * time of its return to status, and returns false; from that time on the machine has its time to
- * boot. */
+/* Call when the manager answers a progress query. If the manager was away for AWAY_MS or longer
+ * before, writes the time of its return to status (backTime), and returns false; the restart of the
+ * machine is counted from that time. Otherwise returns true. */
 static bool ensure_back_noted(struct life *l)
 {
 	int64_t since = l->install.away_since;
@@ -235,7 +240,7 @@ static bool ensure_back_noted(struct life *l)
 	return false;
 }
 
-/* True if `parts` parts (of UNBEGUN_PARTS) of spec.bcm.noProgress have passed since the wall time
+/* True if `parts` of the UNBEGUN_PARTS parts of spec.bcm.noProgress have passed since the wall time
  * `since`. */
 static bool are_over(const struct life *l, int64_t since, int parts)
 {
@@ -246,8 +251,8 @@ static bool are_over(const struct life *l, int64_t since, int parts)
 		       b->no_progress / UNBEGUN_PARTS * parts;
 }
 
-/* True if the machine booted while its head node was away, so that nothing will start the
- * installation. */
+/* True if the machine must have booted while its head node was away, so that nothing will start the
+ * installation. False if drover has restarted the machine for this before. */
 static bool is_left_behind(const struct life *l)
 {
 	const struct machine_install *i = l->m->status.install;
@@ -268,8 +273,8 @@ static void begin_restart(struct life *l)
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* Switches the machine off. Once Off is read, writes the phase Installing, in which the machine is
- * switched on again. */
+/* Switches the machine off. Once Off is read, writes the phase Installing; in that phase
+ * life_ensure_installed() switches the machine on again. */
 static void restart(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF) {

@@ -30,8 +30,8 @@ bool life_ensure_acquired(struct life *l, const struct node_claim *n);
  * long. */
 bool life_ensure_installed(struct life *l, enum life_decision *d);
 
-/* True if the manager has its node back, with the node's original settings, or if there is no
- * manager. Otherwise starts the release. */
+/* True if the manager has taken its node back, with the node's original settings, or if there is no
+ * manager. Otherwise starts the release of the node. */
 bool life_ensure_released(struct life *l);
 
 /* Forgets what was observed of the installation, and a progress query in flight. Call when the

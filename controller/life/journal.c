@@ -45,8 +45,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
-/* Adds our fence to the patch `status` until one of our writes has succeeded. The first successful
- * write takes over the machine. */
+/* Adds this leader's fence to the patch `status`, until one write of this leader has succeeded. The
+ * first successful write takes over the machine. */
 static void raise_fence(const struct life *l, json_t *status)
 {
 	json_t *op = json_object_get(status, "operation");
@@ -126,8 +126,8 @@ static enum life_decision decide(struct life *l, const struct life_decided *d)
 {
 	assert(!l->journal.decided.made);
 	assert(d->begins || machine_state_info[l->state].next & 1u << d->to);
-	/* Only an elastic (cloud) instance, which has no port of drover's, may leave without being
-	 * isolated. */
+	/* A machine with a BMC must not skip the state isolating. Only an elastic (cloud) instance
+	 * may, because it has no switch port that drover could move. */
 	assert(l->state != MACHINE_STOPPING || d->to != MACHINE_LEAVING || !l->m->spec.bmc);
 	l->journal.decided = *d;
 	l->journal.decided.made = true;
@@ -186,8 +186,9 @@ enum life_decision life_begin_again(struct life *l)
 	return life_begin(l, "machine status is older than its records or claims");
 }
 
-/* True for a reason for which every machine waits in normal operation. Its event is Normal; a wait
- * that takes too long fails, and that event is a Warning. */
+/* True for a reason for which every machine waits in normal operation. The event for such a reason
+ * is of type Normal. If the wait takes too long, the state fails, and the event for the failure is
+ * a Warning. */
 static bool is_ordinary(enum reason r)
 {
 	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||

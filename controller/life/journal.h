@@ -18,8 +18,8 @@
  * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_bmc.c, tests/world/test_crash.c
  */
 
-/* What a turn decided. A function that may decide but returns something else takes a pointer d to
- * its caller's decision. *d is LIFE_STAY before the call. */
+/* What a turn decided. A function that may decide, but returns something else, reports its decision
+ * in *d. The caller sets *d to LIFE_STAY before the call. */
 enum life_decision {
 	/* the machine stays in its state */
 	LIFE_STAY,
@@ -58,8 +58,8 @@ enum life_decision life_begin_again(struct life *l) LIFE_MUST_RETURN;
  * lead. */
 void life_write(struct life *l, json_t *status, json_t *spec);
 
-/* on: true if drover's finalizer is on the Machine. !on: true if it is not on the Machine.
- * Otherwise starts the write that is missing, and returns false. */
+/* Makes drover's finalizer on the Machine present (on true) or absent (on false). True if it is
+ * already so. Otherwise starts the write that is missing, and returns false. */
 bool life_ensure_finalizer(struct life *l, bool on);
 
 /* Deletes the Machine object. */

@@ -72,8 +72,8 @@ struct life_parts {
 struct life_attached {
 	/* resourceVersion of the Secret with the BMC's credentials, as used for the attachment */
 	char *secret_version;
-	/* text of all settings from which the agent session was created; a different text requires
-	 * a new one */
+	/* text of all settings from which the agent session was created. If the text for the
+	 * present settings differs, a new session must be created. */
 	char *seat;
 	/* True: attach the BMC again, because spec or Secret changed; also set by
 	 * steps/requests.c */
@@ -85,7 +85,8 @@ struct life_attached {
 	/* URI of the session that was open at that BMC when it was detached; NULL: none
 	 * (life/login.c) */
 	char *left;
-	/* why the BMC is not attached; kind ERR_NONE: the BMC is attached, or spec has no BMC */
+	/* why the BMC is not attached. ERR_NONE in its member kind: the BMC is attached, or spec
+	 * has no BMC */
 	struct err error;
 };
 
@@ -96,8 +97,8 @@ struct life_look {
 	bool known;
 	/* loop_now() at the start of the last successful read */
 	int64_t read_at;
-	/* loop_now() at the end of the last successful read. Not read_at, because a slow BMC needs
-	 * many seconds. */
+	/* loop_now() at the end of the last successful read. Kept besides read_at, because a slow
+	 * BMC needs many seconds for a read. */
 	int64_t answered_at;
 	/* loop_now() when the read in flight left the machine queue (of slow calls); 0: it is still
 	 * queued */
@@ -169,7 +170,7 @@ struct life_facts {
 
 /* Waiting times of this machine's calls in the machine queue of its Provider (life/line.c) */
 struct life_line {
-	/* loop_now() since when a call waits in the queue; 0: no call waits */
+	/* loop_now() since when a call of this machine waits in the queue; 0: no call waits */
 	int64_t since;
 	/* total wait, in ms, of the calls of the present state that have left the queue */
 	int64_t waited_ms;
@@ -245,7 +246,8 @@ struct life_acts {
 	bool journaled;
 	/* True: the act was sent and has not been answered yet */
 	bool under_way;
-	/* True: an act is due but withheld until the Lease is renewed, and this was logged */
+	/* True: an act is due but was withheld, because the Lease was not renewed in time or the
+	 * clock disagrees with the API server's, and this was logged */
 	bool withheld;
 	/* loop_now() when the act was sent; 0: this process has not sent it */
 	int64_t began_at;
@@ -270,8 +272,8 @@ struct life_install {
 	bool busy;
 	/* True: progress and text are the manager's last answer */
 	bool known;
-	/* loop_now() since when the manager does not answer while the machine is on; 0: the manager
-	 * answers */
+	/* loop_now() at the first failed query since the manager last answered, while the machine
+	 * is on; 0: the manager answers */
 	int64_t away_since;
 	/* loop_now() before which progress is not queried, because of the polling interval or
 	 * back-off */
@@ -288,7 +290,7 @@ struct life_install {
 /* Power requests of this process to the BMC (life/power.c) */
 struct life_powered {
 	/* True: the last request was withheld immediately before it was sent, because the Lease was
-	 * too old (safety rule S7) */
+	 * too old (safety invariant S7) */
 	bool unsent;
 	/* loop_now() when the last request was answered */
 	int64_t ended_at;
@@ -297,7 +299,7 @@ struct life_powered {
 /* The boot of the agent (life/agent_boot.c). When life/bmc.c reads Off, it resets by_http,
  * whereabouts and due_at. */
 struct life_boot {
-	/* index of the boot method in use, among the Provider's methods */
+	/* index of the boot method in use, among the boot methods of the Provider */
 	unsigned way;
 	/* "OPERATION/BOOT" of the boot for which `way` was chosen */
 	char way_for[96];
@@ -307,21 +309,22 @@ struct life_boot {
 	bool over_tls;
 	/* True: the machine is on because it was switched on for an agent by HTTP boot */
 	bool by_http;
-	/* State of the check where the port is. Needed for an HTTP boot that status names but this
-	 * process did not order. */
+	/* State of the check in which segment the port is. Needed for an HTTP boot that status or
+	 * the BMC shows but this process did not start. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
 	/* loop_now() since when the machine is on and a call of its agent is expected; 0: no call
 	 * is expected */
 	int64_t due_at;
 };
 
-/* What must be over before a new leader may act (life/takeover.c) */
+/* What the previous leader may still have in flight; a new leader acts only once that is over
+ * (life/takeover.h) */
 struct life_follow {
 	/* text that identifies the last act that the journal shows as begun; "": none */
 	char begun[192];
 	/* loop_now() when this process first saw the act `begun` in the journal */
 	int64_t begun_at;
-	/* value of look.answered when another replica last led */
+	/* value of look.answered (the number of successful reads) when another replica last led */
 	unsigned from;
 	/* True: requests of the previous leader to the BMC can no longer take effect */
 	bool over;
@@ -358,8 +361,8 @@ struct life_question {
 struct life_journal {
 	/* Status writer for this Machine, and for objects that end with the machine's claim */
 	struct status_writer write;
-	/* True: the Machine's status contains our fence. Also cleared by steps/tick.c when another
-	 * replica leads. */
+	/* True: the Machine's status contains the fence of this leader. Also cleared by
+	 * steps/tick.c when another replica leads. */
 	bool took_over;
 	/* loop_now() when a reason for waiting was last reported; 0: never. Also set by
 	 * life/told.c. */
@@ -381,7 +384,7 @@ struct life_journal {
 /* Working data of the step of the present state. Dropped when the state changes or another replica
  * leads. Written by the file of that step. */
 struct life_work {
-	/* data of the step; NULL: this process has begun nothing in this state */
+	/* data of the step; NULL: this process has not begun anything of the step in this state */
 	void *of;
 	void (*free)(void *of);
 	/* Returns true if a call in `of` uses the client of tenant t. */
@@ -410,7 +413,7 @@ struct life_beat {
 	int64_t asked_at;
 	/* loop_now() at the start of the newest answered request; 0: none */
 	int64_t read_at;
-	/* loop_now() when the heartbeat was last seen to change */
+	/* loop_now() when renewTime of the Lease was last seen to change */
 	int64_t changed_at;
 	/* number of changes of renewTime between two requests that both started after Off was
 	 * read */
@@ -430,8 +433,9 @@ struct life_leave {
 	int64_t quiet_since;
 	/* loop_now() before which the pool's disruption budget is not checked again */
 	int64_t budget_after;
-	/* True: the machine's leave counts against a disruption budget, and the change of state
-	 * that begins it is being written. Written by steps/serving.c. */
+	/* True: drover has begun to make the machine leave its tenant for a reason that counts
+	 * against a disruption budget. Needed while the change of state is being written. Written
+	 * by steps/serving.c. */
 	bool giving_back;
 };
 
@@ -439,10 +443,11 @@ struct life_leave {
 struct life_elastic {
 	/* True: a launch or a termination is in flight */
 	bool busy;
-	/* loop_now() after which a list of instances must have been requested to count; 0: no list
-	 * was wanted yet */
+	/* loop_now() when this process first wanted a list of instances. Only a list requested
+	 * after this time counts. 0: no list was wanted yet */
 	int64_t since;
-	/* loop_now() since when no list shows the instance; 0: the last list shows it */
+	/* loop_now() at which an absence of the instance from the lists began to be counted; 0: the
+	 * last list shows it */
 	int64_t gone_from;
 	/* loop_now() when the cloud accepted the termination; 0: not accepted */
 	int64_t ended_at;

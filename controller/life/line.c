@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "controller/life/journal.h"
 
-/* Wait after which the reason is written to status. It is long, because the reason is written for
- * each waiting machine, and many machines wait at the same time. */
+/* Time in the queue after which the reason CallsPaced is written to status. It is long, because
+ * many machines wait at the same time, and each costs a write. */
 #define TELL_MS 120000
 
 void life_line_asked(struct life *l)
@@ -39,7 +39,8 @@ void life_line_begun(int64_t waited_ms, void *arg)
 	l->line.waited_ms += waited_ms;
 }
 
-/* Uses one text for the whole wait. The time of lastError shows since when the machine waits. */
+/* Reports the wait with a text that does not change, so that status is written once and
+ * lastError.time shows since when the machine waits. */
 void life_line_tell(struct life *l)
 {
 	int64_t left = l->line.since + TELL_MS - loop_now(l->c->loop);

@@ -8,13 +8,13 @@
  * which limits rate and concurrency (providers/jobs.h). This wait is not the BMC's fault. Therefore
  * it has its own reason (CallsPaced) and does not count against the state's deadline.
  */
-/* Notes that a call was handed to the driver, or is about to be: the call waits in the queue from
- * now on. */
+/* Records that a call was handed to the driver, or is about to be: from now on the call waits in
+ * the queue. */
 void life_line_asked(struct life *l);
-/* Notes that a call left the queue after waited_ms, and adds waited_ms to the wait of the present
- * state. Has the signature of provider_call.begun; arg: struct life. */
+/* Records that a call left the queue after waited_ms milliseconds, and adds waited_ms to the total
+ * wait of the present state. Has the signature of provider_call.begun; arg: struct life. */
 void life_line_begun(int64_t waited_ms, void *arg);
-/* Notes that no call waits any more, because the call was answered or dropped. */
+/* Records that no call waits any more, because the call was answered or dropped. */
 void life_line_left(struct life *l);
 
 /* True if a read of the BMC or an act waits in the queue now. */

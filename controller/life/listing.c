@@ -14,14 +14,16 @@
 #include "controller/life/journal.h"
 
 /*
- * Retries of this optional read. The answer that the BMC does not serve the list is believed when
- * it came twice, because a BMC may still collect its inventory after the power-on. A BMC that
- * answers other reads and fails at this one (timeouts, 503) is given up after a few calls.
+ * Limits for this read, which drover can do without. The answer that the BMC does not serve the
+ * list is believed when it came twice, because a BMC may still collect its inventory after the
+ * power-on. If a BMC answers other reads and fails at this one (timeouts, 503), drover gives up the
+ * list after FAILED_TRIES calls.
  */
 #define LACKING_TRIES 2
 #define FAILED_TRIES 3
 #define AGAIN_MS 2000
-#define AGAIN_MOST_MS 5000 /* upper limit for a pause that the BMC asks for */
+/* longest pause between two calls, even if the BMC asks for a longer one */
+#define AGAIN_MOST_MS 5000
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 /* how long a BMC may still show drives from before the power-on */
 #define PATIENCE_MS (3 * 60 * 1000)
@@ -110,8 +112,9 @@ static void log_gap(const struct life *l, const char *text)
 	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
 }
 
-/* Handles a BMC that answered that it does not serve the list (`whole`), or a part of it. o: the
- * drives that it lists nevertheless. Believes the second such answer. */
+/* Handles the answer of a BMC that it does not serve the list (whole is true), or not all of it
+ * (whole is false). o: the drives that the BMC lists nevertheless. Believes the second such
+ * answer. */
 static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
 	struct life_listing *k = &l->listing;
@@ -157,7 +160,8 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 		k->error = *o->drives_lack;
 		on_lacking(l, o, o->drives_simple);
 	} else if (o) {
-		/* the whole list, or all but a part that status.bmc already records as missing */
+		/* store the list: it is whole, or lacks only a part that status.bmc already records
+		 * as missing */
 		keep(k, o);
 		if (!o->drives_lack)
 			say(l, LISTING_TOLD);
@@ -181,8 +185,9 @@ static void let_be(struct life *l)
 	keep(&l->listing, &none);
 }
 
-/* True if drover has now given up the list. The caller has seen it fail too often. The BMC must
- * have answered an observation since, which shows that only this request fails. */
+/* Call after FAILED_TRIES failed calls. Gives up the list, and returns true, if the BMC has
+ * answered an observation since the last failed call: this shows that only this request fails.
+ * Otherwise starts the observation and returns false. Without `waits`, only returns false. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
 	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))
@@ -191,8 +196,9 @@ static bool ensure_given_up(struct life *l, bool waits)
 	return true;
 }
 
-/* True if l->listing contains the list of this boot. Otherwise continues to read it. waits: true if
- * the machine waits for the list; status then shows why. */
+/* True if l->listing contains the list of this boot, or drover has given it up. Otherwise continues
+ * to read the list and returns false. waits: true if the machine waits for the list; status then
+ * shows why. */
 static bool ensure_listed(struct life *l, bool waits)
 {
 	struct life_listing *k = &l->listing;
@@ -223,8 +229,8 @@ static bool ensure_listed(struct life *l, bool waits)
 	}
 	if (left > 0 || !(waits ? life_ensure_bmc_open(l, false) : life_bmc_is_open(l, &why, text)))
 		return false;
-	/* Read the BMC once before: only an observation writes the session with the BMC to the
-	 * journal. */
+	/* Observe the BMC before the first call: only an observation writes the session that drover
+	 * opens at the BMC to the journal. */
 	if (!l->look.known && !life_ensure_looked(l, -1))
 		return false;
 	k->busy = true;
@@ -242,7 +248,8 @@ bool life_listing_ask(struct life *l)
 	return ensure_listed(l, false);
 }
 
-/* Names in *e the first two drives that spec does not account for. Returns how many there are. */
+/* Writes to *e the first two of those drives for which spec does not account. Returns the number of
+ * all such drives. */
 static size_t name_missing(const struct life *l, const struct listed_unseen *u, size_t n,
 			   struct err *e)
 {

@@ -1,8 +1,8 @@
 /*
- * login: makes sure that no session with a BMC is forgotten. A successful read writes its session
- * to the journal, and the next login ends that session. If a read fails after its login, its
- * session is written too. If a session is not in the journal when the machine is attached again,
- * this process keeps it in memory for its next login.
+ * login: makes sure that each session that drover opens at a BMC is ended later. A successful read
+ * writes its session to the journal, and the next login ends that session. If a read fails after
+ * its login, its session is written, too. If the machine is attached again while a session is not
+ * in the journal, this process remembers that session in memory, and ends it at its next login.
  * Tests: tests/world/test_bmc.c
  */
 #include <stdlib.h>
@@ -47,8 +47,9 @@ void life_session_left(struct life *l)
 	l->attached.left = mem_strdup(uri);
 }
 
-/* Passes the saved session to the new attachment, whose next login ends it. Only at the same
- * address: at a different BMC the same path may be the session of another client. */
+/* Passes the saved session to the new attachment, whose next login ends that session. Only if the
+ * BMC's address is unchanged: at a different BMC the same path may be the session of another
+ * client. */
 void life_session_inherited(struct life *l)
 {
 	const char *address = l->m->spec.bmc->address;

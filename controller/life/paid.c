@@ -5,9 +5,9 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/life/due.h"
 
-/* True if the BurstPolicy of the claim has been missing for PAID_GONE_MS. Counts from when this
- * process first missed the policy. An unsynced cache, or a CustomResourceDefinition that is being
- * deleted, proves nothing about the policy. */
+/* True if the BurstPolicy of the claim has been missing for PAID_GONE_MS, counted from when this
+ * process first found it missing. An unsynced cache, or a CustomResourceDefinition that is being
+ * deleted, does not prove that the policy is missing. */
 static bool is_policy_gone(struct life *l, const struct node_claim *n)
 {
 	const struct kube_cache *policies = l->c->cache[OBJECT_BURST_POLICY];

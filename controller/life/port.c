@@ -68,8 +68,8 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
-/* Called immediately before a move is sent (S7), because the move may wait a long time in the queue
- * to the switch. True if it may be sent. */
+/* Called immediately before a move of the port is sent (invariant S7), because the move may wait a
+ * long time in the queue to the switch. True if the move may be sent. */
 static bool may_act(void *arg)
 {
 	const struct life *l = arg;
@@ -97,9 +97,9 @@ void life_place_drop(struct life *l)
 	life_act_unanswered(l);
 }
 
-/* True if the last observation of the port is at most max_age_ms old. As for the BMC, the age of an
- * observation that started after the state first wanted one counts from its end, however long the
- * fabric needs. */
+/* True if the last observation of the port is at most max_age_ms old. If an observation started
+ * after the present state first wanted one, its age counts from the end of the observation, so that
+ * a slow fabric does not make every observation too old. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_place *k = &l->place;
@@ -177,15 +177,16 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		write_place(l, segment, l->place.proof);
 		return false;
 	}
-	/* Clear the proof in status first: it is for a segment in which the port no longer is. */
+	/* First clear the result of the last probe and its proof in status: they are for the
+	 * segment that the port is about to leave. */
 	if (l->m->status.network.probe) {
 		write_place(l, l->m->status.network.segment, FABRIC_PROOF_NONE);
 		return false;
 	}
 	str_format(step, sizeof(step), "place %.40s", segment);
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
-		/* The move was answered, but the port is not in the segment yet: observe it again
-		 * in the next poll. */
+		/* The move was answered, but the port is not in the segment yet: forget the
+		 * observation, so that the next turn observes the port again. */
 		if (str_eq(l->act.step, step) && !l->act.under_way &&
 		    !writer_busy(&l->journal.write)) {
 			l->place.known = false;

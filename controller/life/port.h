@@ -8,16 +8,17 @@
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 
-/* True if there is an observation of the fabric that began after the last act ended and is at most
- * max_age_ms old; its age counts as in life_ensure_looked(). Otherwise starts an observation and
- * returns false. */
+/* True if there is an observation of the port at the fabric that began after the last act ended and
+ * is at most max_age_ms old. The age counts as in life_ensure_looked() (bmc.h). Otherwise starts an
+ * observation and returns false. */
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 
 /* True if the port is in `segment`, proved as far as the fabric can prove it, and status says so.
  * Otherwise starts what is missing: an observation, a move, or a write of status. */
 bool life_ensure_placed(struct life *l, const char *segment);
 
-/* Forgets when the present state first wanted an observation. Call on a change of state. */
+/* Forgets when the present state first wanted an observation of the port. Call on a change of
+ * state. */
 void life_place_over(struct life *l);
 /* True if the last observation showed the port in a segment of a tenant, proved or not. */
 bool life_in_tenants_segment(const struct life *l);

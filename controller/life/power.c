@@ -21,7 +21,8 @@
 #include "controller/life/takeover.h"
 #include "controller/rules/identity.h"
 
-/* Number of consecutive failed reads after which an operator's confirmation of off is accepted. */
+/* Number of consecutive failed reads of the BMC after which an operator's confirmation of off is
+ * accepted. */
 #define DEAD_READS 3
 /* Time in which a power request is not repeated. */
 #define POWER_PATIENCE_MS 60000
@@ -110,8 +111,8 @@ void life_bmc_acted(const struct provider_observation *o, const char *handle, co
 	acted(life, e);
 }
 
-/* Called immediately before the request is sent (S7), because queueing and login may have taken a
- * while. True if the request may be sent. */
+/* Called immediately before the request is sent (invariant S7), because queueing and login may have
+ * taken a while. True if the request may be sent. */
 static bool may_act(void *arg)
 {
 	struct life *l = arg;
@@ -120,8 +121,9 @@ static bool may_act(void *arg)
 	return !l->power.unsent;
 }
 
-/* provider_call.fits: returns 0 if what the call itself has just read is of the approved machine;
- * otherwise -1 with *e. The earlier observation that led to the act may be of a different BMC. */
+/* provider_call.fits: returns 0 if `seen`, the observation that the call itself has just read, is
+ * of the approved machine; otherwise -1 with *e. The call must check that itself, because the
+ * earlier observation that led to the act may be of a different BMC. */
 static int fits(const struct provider_observation *seen, void *arg, struct err *e)
 {
 	struct life *l = arg;
@@ -140,7 +142,8 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 	return 0;
 }
 
-/* provider_call.begun: starts the act's patience only now, when the request has left the queue. */
+/* provider_call.begun: the request has left the queue. The time in which the act is not repeated
+ * starts only now. */
 static void on_begun(int64_t waited_ms, void *arg)
 {
 	struct life *l = arg;
@@ -178,7 +181,8 @@ void life_power(struct life *l, bool on)
 	struct provider_call call;
 
 	/* No tenant has a machine that is recorded as clean. If such a machine is on, status was
-	 * restored from a backup, or another client switched it on. Do not switch it off. */
+	 * restored from a backup, or another client switched it on. It may then run for somebody,
+	 * so do not switch it off. */
 	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,

@@ -19,8 +19,8 @@ static bool asked_for(const struct life *l, int64_t patience_ms)
 		(l->act.began_at && loop_now(l->c->loop) - l->act.began_at < patience_ms));
 }
 
-/* Writes the wait to status, with one text for the whole wait. The time of lastError shows since
- * when the machine waits. */
+/* Writes the wait to status with a text that does not change, so that status is written once and
+ * lastError.time shows since when the machine waits. */
 static void say(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);

@@ -14,11 +14,11 @@
  * Tests: tests/world/test_probe.c
  */
 
-/* True if the agent has probed from the segment in status.network, one of drover's own, and the
- * result (proof Strong, or why not) is in status. Also true if there is nothing to probe. name:
- * name of the order, "probe", or "CLAIM/probe" if one boot probes for several claims. False while
- * the probe is in progress. If an address of another segment answered, returns false and sets *d to
- * LIFE_CHANGE: the operation ends. */
+/* True if the agent has probed from the segment in status.network, which must be one of drover's
+ * own, and the result (proof Strong, or why not) is in status. Also true if there is nothing to
+ * probe. False while the probe is in progress. If an address of another segment answered, returns
+ * false and sets *d to LIFE_CHANGE: the operation ends. name: name of the order: "probe", or
+ * "CLAIM/probe" if one boot probes for several claims. */
 bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d);
 
 /* What drover-join, the program that joins the machine to its tenant, must probe before it joins */
@@ -35,9 +35,9 @@ struct life_join_probe {
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
 					      const char *endpoint, struct arena *a);
 
-/* True if status contains the probe result that the Node reports, or there is nothing to probe.
- * False while the result is being written. If the result does not allow the claim to continue,
- * returns false and sets *d to LIFE_CHANGE. */
+/* True if status contains the probe result that the Node reports and the result allows the claim to
+ * continue, or if there is nothing to probe. False while the result is being written. If the result
+ * does not allow the claim to continue, returns false and sets *d to LIFE_CHANGE. */
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			     const struct tenant_node *node, enum life_decision *d);
 

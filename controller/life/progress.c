@@ -1,7 +1,7 @@
 /*
  * progress: copies the agent's last progress report to status.operation.progress, for humans, at
- * most every five seconds within a phase of the order. Nothing is decided by it. The write of the
- * next act or change of state clears it.
+ * most every five seconds within a phase of the order. Drover decides nothing by this progress. The
+ * write of the next act or change of state clears it.
  */
 #include <string.h>
 #include "controller/life/progress.h"
@@ -14,8 +14,8 @@
 #include "wipe/proto.h"
 
 #define EVERY_MS 5000
-/* minimum interval when the phase changes; limits the writes for an agent that changes it
- * constantly */
+/* Minimum interval between two writes when the phase has changed. It limits the writes for an agent
+ * that changes its phase constantly. */
 #define PHASE_MS 1000
 #define STILL_MS 60000 /* time without progress after which no expected end is shown */
 #define FAR_S (10 * 365 * 24 * 3600) /* longest time left for which an end is shown */
@@ -30,8 +30,8 @@ static int64_t expected_end(const struct life *l, const struct proto_report *r)
 	return left_s < FAR_S ? loop_wall(l->c->loop) + left_s * 1000 : 0;
 }
 
-/* Returns for each drive how far its erasure was at the last report. The record needs this if the
- * attempt never ends. */
+/* Returns for each drive how far its erasure was at the last report. If the wipe attempt never
+ * ends, its WipeRecord states this. */
 static json_t *reached(const struct proto_report *r)
 {
 	json_t *list = json_array();
@@ -72,7 +72,8 @@ void life_progress(struct life *l, const char *order)
 	still = was && str_eq(was->phase, phase) && was->done_bytes == r->done_bytes &&
 		was->total_bytes == r->total_bytes;
 	if (still && !l->progress_at)
-		/* an earlier leader wrote the same progress: count from now */
+		/* An earlier leader wrote the same progress. Count the time without progress from
+		 * now. */
 		l->progress_at = now;
 	if (still && (!was->expected_end || now - l->progress_at < STILL_MS))
 		return;

@@ -1,14 +1,15 @@
 /*
  * takeover: decides when a leader may act on a machine that another replica led.
  *
- * A BMC cannot check fences. Therefore the first read (its login) deletes the session named in the
- * journal, and two reads come before the first act. On a BMC without sessions nothing can cancel a
- * request of the previous leader. There the act that the journal shows as begun is waited out. The
- * wait is counted from when this process first saw that act, so that no clocks are compared.
+ * A BMC cannot check fences. Therefore the first read of a new leader, when it logs in, deletes the
+ * session named in the journal, and two reads come before its first act. On a BMC without sessions
+ * nothing can cancel a request of the previous leader. There the new leader waits until the time
+ * limit of the act that the journal shows as begun has passed. The time is counted from when this
+ * process first saw that act, so that no clocks are compared.
  *
  * A fabric is treated like a BMC without sessions. A leader has one act in flight, and the journal
- * names the act until it has ended, also across changes of state (steps/enter.c). A move that the
- * journal no longer names has taken effect.
+ * names the act until it has ended, also across changes of state (steps/enter.c). A move of a port
+ * that the journal no longer names has taken effect.
  * Tests: tests/world/test_fence.c
  */
 #include "controller/life/takeover.h"
@@ -40,7 +41,7 @@ void life_follow_saw(struct life *l, const struct machine *m)
 		return;
 	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
-	/* skip our own act, whose end this process will learn */
+	/* do not record an act of this process itself, because it will learn how the act ends */
 	if (l->c->leading && l->journal.took_over)
 		return;
 	l->follow.move[0] = '\0';
@@ -78,8 +79,8 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
-	/* a manager switches the power without a session of the BMC, so wait for its calls in any
-	 * case */
+	/* a manager switches the power without a session at the BMC, so deleting the session does
+	 * not cancel its calls: wait for them in any case */
 	bool managed = life_is_managed(l);
 	int64_t rest;
 

@@ -10,8 +10,8 @@
  * Tests: tests/world/test_fence.c
  */
 
-/* Notes from the Machine m in the cache which act has begun, and when. Call at each change of the
- * Machine, also while another replica leads. */
+/* Records which act the Machine m in the cache shows as begun, and when this process saw that. Call
+ * at each change of the Machine, also while another replica leads. */
 void life_follow_saw(struct life *l, const struct machine *m);
 /* Makes the next act at the BMC wait for two reads again. Call while another replica leads. */
 void life_follow_forget(struct life *l);
@@ -22,7 +22,7 @@ bool life_ensure_predecessor_done(struct life *l);
 /* True if no earlier move of the port can take effect any more. A move to `segment` does no harm
  * and does not count. False until the time limit of the earlier move has passed. */
 bool life_ensure_moves_landed(struct life *l, const char *segment);
-/* Notes a move of the port to `segment` that was begun, but whose end this process will not
+/* Records a move of the port to `segment` that was begun, but whose end this process will not
  * learn. */
 void life_move_unheard(struct life *l, const char *segment);
 

@@ -4,8 +4,8 @@
 #include "controller/life/life.h"
 
 /*
- * tenancy: finds the highest tenancy (number of the tenant's use of a machine) that is known of a
- * machine, and whether status is older, as after the restore of a backup.
+ * tenancy: finds the highest known tenancy of a machine (a number that grows with each tenant that
+ * uses the machine), and whether status shows a lower one, as after the restore of a backup.
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 

@@ -7,12 +7,13 @@
 #include "base/log.h"
 #include "controller/life/journal.h"
 
-/* Largest difference between the clocks of leaders. */
+/* Largest difference that is tolerated between the clocks of two leaders. */
 #define SLACK_MS 60000
-/* Longest wait for a next attempt, which is that of a quarantine (rules/machine.c). */
+/* Longest time until nextAttempt. The longest waits are those between attempts to leave quarantine
+ * (rules/machine.c). */
 #define NEXT_MS (6 * 3600 * 1000)
-/* Longest wait before a warm boot begins. The boot itself has the time limit of a claimed machine
- * (steps/warm.c). */
+/* Longest wait before the boot of a warm machine begins. The boot itself has the time limit of the
+ * state claimed (steps/warm.c). */
 #define WARM_WAIT_MS 60000
 
 static int64_t longest(const struct life *l)

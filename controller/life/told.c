@@ -40,8 +40,8 @@ static bool is_over(const struct life *l)
 	if (of_bmc(reason) && l->look.known && l->look.error.kind == ERR_NONE &&
 	    l->look.read_at > at)
 		return true;
-	/* The module that reports a wait for a turn also clears it. PowerStateUnexpected stays
-	 * until the machine is seen off. */
+	/* Do not clear a wait for a turn (WAITING_RATE) here: the module that reports the wait also
+	 * clears it. PowerStateUnexpected stays until the machine is seen off. */
 	if (machine_state_info[l->state].limit_s || op->waiting_for == WAITING_RATE ||
 	    reason == REASON_PowerStateUnexpected)
 		return false;
@@ -80,8 +80,8 @@ bool life_ensure_told(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	/* another leader wrote the reason: wait from now on whether this process finds the reason,
-	 * too */
+	/* said_at is 0 if another leader wrote the reason. Count from now for how long this process
+	 * does not report the reason again. */
 	if (!l->journal.said_at)
 		l->journal.said_at = loop_now(l->c->loop);
 	if (l->state == MACHINE_QUARANTINED && l->m->status.quarantine)

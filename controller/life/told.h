@@ -8,12 +8,13 @@
  *
  * A change of state or a new act clears them anyway. This module handles a recovery without either,
  * also in a state of rest, where nothing changes for days. If the reason is a BMC that could not be
- * read, it is cleared after a later read succeeded. Any other reason is cleared in a state without
- * a deadline, if it was not reported again for longer than any back-off. The error of an act stays
- * until the act has been tried again. A quarantined machine shows why it is quarantined.
+ * used, it is cleared after a later read of the BMC succeeded. Any other reason is cleared in a
+ * state without a time limit, if it was not reported again for longer than any back-off. The error
+ * of an act stays until the act has been tried again. A quarantined machine shows why it is
+ * quarantined.
  *
- * life_ensure_told() returns true if there is nothing to clear. Otherwise it starts the write that
- * clears them, and returns false.
+ * life_ensure_told() returns true if there is nothing to change. Otherwise it starts the write, and
+ * returns false.
  * Tests: tests/unit/controller/life/test_told.c, tests/world/test_bmc.c
  */
 bool life_ensure_told(struct life *l);

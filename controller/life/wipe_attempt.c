@@ -1,12 +1,12 @@
 /*
  * wipe_attempt: handles a wipe attempt from the first order of the wipe to its WipeRecord.
  *
- * 	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
- * 	                                        '--> dirty, quarantined: signed by drover alone
+ *   	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
+ *   	                                        '--> dirty, quarantined: signed by drover alone
  *
- * The attempt, with its number and predecessor, is written to status before the agent is ordered to
- * wipe. Therefore the attempt ends in exactly one record whatever happens. The numbers have no gap,
- * and each record names the one before.
+ * The attempt, with its number and the previous record, is written to status before the agent is
+ * ordered to wipe. Therefore the attempt ends in exactly one record, even if drover or the agent
+ * crashes. The numbers have no gap, and each record names the previous record.
  * Tests: tests/world/test_evidence.c, tests/world/test_boot.c
  */
 #include <stdlib.h>
@@ -26,7 +26,8 @@
 #include "controller/life/journal.h"
 
 #define RECORD_AGAIN_MS 1000
-/* interval between tries to create the record, in states that do more than wait for the record */
+/* interval between tries to create the record in states that have other work to do and do not wait
+ * for the record */
 #define RECORD_AGAIN_ASIDE_MS 30000
 
 const char *life_digest(struct arena *a, const void *data, size_t len)
@@ -99,7 +100,8 @@ static const struct wipe_record *record_named(const struct life *l, const char *
 
 struct wanted {
 	const char *provider;
-	/* parts that policies want covered, as bits 1 << enum statement_part */
+	/* parts other than drives that a Provider or NodePool wants covered by the wipe, as bits 1
+	 * << enum statement_part */
 	unsigned parts;
 };
 
@@ -179,8 +181,8 @@ static void on_looked_up(json_t *o, const struct err *e, void *arg)
 	life_answer(o, e, l);
 }
 
-/* Asks the API server whether the number is free, because the cache may not show the newest record
- * yet. */
+/* Asks the API server whether the next attempt number is free, because the cache may not show the
+ * newest record yet. */
 json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 {
 	const struct previous p = looked_back(l);
@@ -248,8 +250,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena 
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* Use the UUID that the agent read, in the agent's spelling. inventory_misfit() has found
-	 * that it is that of this machine. */
+	/* Use the UUID as the agent read and spelled it. inventory_misfit() has checked that this
+	 * UUID is the machine's. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -348,8 +350,9 @@ static bool same(const char *x, const char *y)
 	return str_eq(str_or(x, ""), str_or(y, ""));
 }
 
-/* True if the times in the evidence are plausible. The agent's clock is set by drover. The
- * countersignature would otherwise confirm wrong times. */
+/* True if the times in the evidence are plausible to within a day. They should be, because the
+ * agent's clock is set by drover. Without this check, the countersignature would confirm wrong
+ * times. */
 static bool timely(const struct life *l, const struct evidence *ev)
 {
 	const int64_t day = 24 * 3600 * 1000;
@@ -376,8 +379,8 @@ static bool could_be_done(const struct life *l, const struct evidence *ev)
 	return true;
 }
 
-/* True if the evidence is of the machine, tenancy, attempt and boot with which the agent was
- * briefed (*want). */
+/* True if the evidence is of the machine, tenancy, attempt and boot that the agent was given in its
+ * order (*want). */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
 	size_t named = 0;
@@ -443,7 +446,8 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 
 /* --- an attempt that did not end -------------------------------------------------------------- */
 
-/* Returns why the attempt did not end, as drover recorded it when the machine left the wipe. */
+/* Returns why the attempt did not end: the quarantine or failure that status has recorded since the
+ * attempt began, if any. */
 static const char *why_unfinished(const struct life *l, struct arena *a)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
@@ -515,7 +519,8 @@ bool life_ensure_attempt_settled(struct life *l)
 		return false;
 	}
 	if (record_named(l, t->record)) {
-		/* a record of a different attempt has the number: take the next number */
+		/* the name of the record is already used by a record of a different attempt: write
+		 * the next free attempt number to status */
 		p = looked_back(l);
 		life_write(l,
 			   json_pack("{s:o}", "wipeAttempt",

@@ -31,8 +31,9 @@ const struct wipe_record *life_attempt_record(const struct life *l);
  * machine on a mismatch. */
 enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 				     const struct evidence *want);
-/* True if no wipe attempt lacks its record, or the step need not wait for it. An attempt that ended
- * without the agent's evidence gets a record signed by drover alone. False: the step must wait. */
+/* True if no wipe attempt lacks its record, or the step may continue without the record. An attempt
+ * that ended without the agent's evidence gets a record signed by drover alone. False: the step
+ * must wait. */
 bool life_ensure_attempt_settled(struct life *l);
 
 #endif
