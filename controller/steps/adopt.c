@@ -90,8 +90,9 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	return NULL;
 }
 
-/* True if the port is in the segment of the claim's tenant, as far as the fabric can prove.
- * Otherwise waits, because a machine in the network of a different tenant must not be adopted. */
+/* True if the port is in the segment of the claim's tenant, as far as the fabric can prove, or if
+ * there is no fabric. Otherwise waits, because a machine in the network of a different tenant must
+ * not be adopted. */
 static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
@@ -147,9 +148,9 @@ enum life_decision adopt(struct life *l)
 
 /* --- a claim that came back ------------------------------------------------------------------- */
 
-/* Handles a claim with the name of the one that this machine serves, but a different UID. Nobody
- * asked for the work to stop, so the machine keeps serving. An operator must either delete the
- * claim or approve it as the same. */
+/* Handles a claim that has the name of the claim that this machine serves, but a different UID.
+ * Nobody asked for the work to stop, so the machine keeps serving. An operator must either delete
+ * the claim or approve it as the same claim. */
 static enum life_decision replaced(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;

@@ -21,9 +21,9 @@ bool adopt_wanted(const struct life *l);
 /* Adopts the machine if everything is proved; otherwise waits. Returns the decision. The caller
  * must have checked consent and read the BMC. */
 enum life_decision adopt(struct life *l);
-/* In serving and draining, for a claim that is not in the cache: true if the claim is deleted. If a
- * claim of the same name has a different UID, returns false, and adopts that claim (*d) or asks an
- * operator to approve it. */
+/* Call in serving and draining if the claim of this machine is not in the cache. True if the claim
+ * is deleted. False if the claim exists or this is not known yet. If a claim of the same name has a
+ * different UID, also adopts that claim (sets *d) or asks an operator to approve it. */
 bool adopt_unless_gone(struct life *l, enum life_decision *d);
 
 #endif

@@ -44,8 +44,8 @@ static json_t *again(const struct life *l)
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
 }
 
-/* True if the agent is connected and works. Otherwise waits for it. If the agent is lost, the
- * machine goes back to dirty, or to quarantine after AGENT_BOOTS_MAX boots (*d). */
+/* True if the agent is connected and works. Otherwise waits for it. If the agent is lost, sets *d:
+ * the machine goes back to dirty, or to quarantine after AGENT_BOOTS_MAX boots. */
 static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -54,10 +54,12 @@ static bool ensure_agent_works(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	/* check this first: a session restored from the journal detects a reboot, too */
+	/* check for a reboot even if the agent is not there: a session that was restored from the
+	 * journal detects a reboot, too */
 	if (agent_session_rebooted(l->agent))
 		why = "the machine rebooted while the agent was running";
-	else if (!there) /* a new leader still restores the session */
+	/* the agent has not called yet, or the session is still being restored from the journal */
+	else if (!there)
 		return false;
 	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
 		why = "the agent was silent for 5 minutes";
@@ -195,7 +197,8 @@ static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 		const struct proto_controller *c = &inv->controllers.v[i];
 
 		used = strlen(out);
-		if (used + 32 > size) /* out of space: the record names the rest */
+		/* out of space for a further controller: the inventory in status names all */
+		if (used + 32 > size)
 			break;
 		if (!c->driver)
 			str_format(out + used, size - used, " %s at %s", c->id, c->address);
@@ -231,9 +234,9 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 }
 
 /* True if the inspection need not wait for the BMC's list of drives, or the list is available.
- * The list may normally arrive later, while the drives are wiped. It is needed now if this
- * inspection defines spec.drives, or if the list named more drives than the agent saw and is
- * being read again. */
+ * Normally the list may arrive later, while the drives are wiped. It is needed now in two cases: if
+ * this inspection defines spec.drives, or if an earlier read of the list named drives that the
+ * agent did not see, so that the list is being read again. */
 static bool ensure_listed(struct life *l)
 {
 	if (!l->m->spec.drives.n || l->listing.differs_since)
@@ -242,8 +245,8 @@ static bool ensure_listed(struct life *l)
 	return true;
 }
 
-/* True if the agent saw every drive that the BMC lists, or spec accounts for the drive. Otherwise
- * waits, and after a while sets *misfit; e names the drives. */
+/* True if the agent saw every drive that the BMC lists, or spec accounts for the missing drives.
+ * Otherwise waits for a while, and then sets *misfit to true; e names the drives. */
 static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv, bool *misfit,
 			       struct err *e)
 {
@@ -319,8 +322,8 @@ enum life_decision step_inspecting(struct life *l)
 
 /* --- wiping, verifying ------------------------------------------------------------------------ */
 
-/* True if the attempt in status belongs to this boot of the agent. Otherwise *d changes the machine
- * back to dirty. */
+/* True if the wipe attempt in status belongs to this boot of the agent. Otherwise sets *d, which
+ * changes the machine back to dirty. */
 static bool ensure_attempt_stands(struct life *l, const char *nonce_hex, enum life_decision *d)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -353,7 +356,7 @@ static void set_floor(const struct life *l, struct proto_order *o)
 	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
-/* Returns the drives of the inspection in status, with those fields that are compared with the
+/* Returns the drives of the inspection in status, with only those fields that are compared with the
  * BMC's list. */
 static struct proto_inventory inspected(const struct life *l, struct arena *a)
 {
@@ -372,8 +375,8 @@ static struct proto_inventory inspected(const struct life *l, struct arena *a)
 	return inv;
 }
 
-/* True if status.inventory names the drives that only the BMC sees. Otherwise starts to write them.
- * The record takes them from status. */
+/* True if status.inventory names the drives that only the BMC sees. Otherwise starts to write their
+ * names and returns false. They must be in status, because the WipeRecord takes them from there. */
 static bool ensure_unseen_shown(struct life *l, const struct proto_inventory *inv)
 {
 	const struct machine_inventory *shown = l->m->status.inventory;
@@ -422,11 +425,12 @@ enum life_decision step_wiping(struct life *l)
 	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
-/* True unless three claims in a row failed on this machine. In that case *d quarantines the
- * machine: the drives are wiped and verified, but a further claim would fail on it, too. */
+/* True unless the last three claims on this machine failed. In that case sets *d to quarantine: the
+ * drives are wiped and verified, but the next claim would probably fail on this machine, too. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
-	/* Reasons that a retry does not fix: only an operator may end the quarantine. */
+	/* Reasons that a retry does not fix. If the last failure has one of them, only an operator
+	 * may end the quarantine. */
 	static const char *const lasting[] = {"DriveFailed",	       "DriveMissing",
 					      "DriveUnknown",	       "EraseUnverified",
 					      "WipeRevoked",	       "InventoryMismatch",

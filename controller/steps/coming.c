@@ -2,9 +2,9 @@
  * coming: the states claimed, imaging and attaching. Afterwards the machine boots the written image
  * (steps/joining.c).
  *
- * Until the end of claimed, nothing of the tenant has been written to the machine. The one status
- * write that leaves claimed raises the tenancy and clears `clean`. From then on every way out leads
- * through stopping and the wipe.
+ * Until the end of claimed, nothing of the tenant has been written to the machine. The status write
+ * that changes claimed to imaging also raises the tenancy and clears `clean`. From then on the
+ * machine can leave the tenant only through stopping and the wipe.
  * Tests: tests/world/test_join.c, tests/world/test_boot.c
  */
 #include "controller/steps/coming.h"
@@ -48,9 +48,9 @@
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
-/* Returns the claim that holds the machine, if the claim exists and is not being deleted. Otherwise
- * returns NULL. *leaving is then set to true if the claim is proved to be gone, or its deletion may
- * be acted on; it stays unchanged while that is not known. */
+/* Returns the claim to which the machine is bound, if the claim exists and is not being deleted.
+ * Otherwise returns NULL, and sets *leaving to true if the claim is proved to be gone, or if it is
+ * being deleted and drover may act on that. *leaving stays unchanged while this is not known. */
 static const struct node_claim *asked_for(struct life *l, bool *leaving)
 {
 	const struct node_claim *n = life_claim(l);
@@ -79,7 +79,8 @@ static bool ensure_agent_there(struct life *l, enum life_decision *d)
 	if (*d == LIFE_CHANGE)
 		return false;
 	if (agent_session_rebooted(l->agent)) {
-		/* check this first: a session restored from the journal detects a reboot, too */
+		/* check for a reboot even if the agent is not there: a session that was restored
+		 * from the journal detects a reboot, too */
 		*d = life_fail(l, REASON_AgentRebooted,
 			       "the machine rebooted while the agent was running");
 		return false;
@@ -129,8 +130,9 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	return 0;
 }
 
-/* Returns 0 if each drive still reads as the wipe left it, although its power was off and on again
- * since. Otherwise returns -1, and e names the drive. */
+/* Returns 0 if the sampled blocks of each drive still read as the wipe left them, although the
+ * drive's power was off and on again since the wipe. Otherwise returns -1, and e names the
+ * drive. */
 static int still_clean(const struct life *l, const struct proto_inventory *inv, struct err *e)
 {
 	char text[INVENTORY_DRIVE_TEXT];
@@ -148,8 +150,9 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	return 0;
 }
 
-/* Declares the wipe of the machine's record void: clears `clean` and begins an attempt in the same
- * tenancy, which ends as failed with a record signed by drover alone. The earlier record stays. */
+/* Declares the wipe void that the machine's WipeRecord proves: clears `clean`, and begins a new
+ * wipe attempt in the same tenancy. That attempt ends as failed, with a record signed by drover
+ * alone. The earlier record stays. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -236,8 +239,8 @@ enum life_decision step_claimed(struct life *l)
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
-	/* The order ids contain the claim. What the agent of a warm machine found for a withdrawn
-	 * claim must not count for the next claim. */
+	/* The order ids contain the claim's UID. Otherwise results that the agent of a warm machine
+	 * reported for a withdrawn claim would count for the next claim. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	str_format(probe, sizeof(probe), "%s/probe",
@@ -260,8 +263,8 @@ enum life_decision step_claimed(struct life *l)
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* An unknown party used the machine. Count that as a tenancy of its own, which the wipe
-	 * ends. */
+	/* The stamps do not match the WipeRecord, so an unknown party used the machine. Count that
+	 * use as a tenancy of its own, which the next wipe ends. */
 	if (stamps_fit(l, r->inventory, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:I, s:b}", "tenancy",
@@ -327,8 +330,8 @@ static const char *root_drive(const struct life *l, struct err *e)
 	return found;
 }
 
-/* True if the order is done. False: in progress, or failed; then *d fails the claim. r: result of
- * life_order(). what: beginning of the message. */
+/* True if the order is done. False if the order is in progress, or has failed; if it has failed,
+ * sets *d to fail the claim. r: result of life_order(). what: beginning of the failure message. */
 static bool ensure_ended(struct life *l, const struct proto_report *r, const char *what,
 			 enum life_decision *d)
 {
@@ -366,8 +369,8 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	s = life_token_secret(
 		&token, n->meta.name,
 		loop_wall(l->c->loop) +
-			/* an instance that is to be launched first waits for capacity, so add that
-			 * time */
+			/* a cloud instance is launched only after the token was created, and the
+			 * launch may wait for capacity: add that time */
 			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
@@ -400,8 +403,8 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	return s ? secret_expose(s) : NULL;
 }
 
-/* Fills o->files with the files of the config drive, allocated in a. False: not yet, or the claim
- * fails (*d). */
+/* Fills o->files with the files of the config drive, allocated in a. False: a Secret is not loaded
+ * yet, or the files cannot be built; in the second case *d fails the claim. */
 static bool config_files(struct life *l, const struct node_claim *n, struct tenant *t,
 			 struct life_join_at *at, struct arena *a, struct proto_order *o,
 			 enum life_decision *d)
@@ -483,8 +486,8 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 	return ensure_minted(l, n, t) && config_files(l, n, t, &at, a, o, d);
 }
 
-/* True if the agent has written the config drive. It is written last, because it contains the token
- * of the machine's Node. */
+/* True if the agent has written the config drive. It is written after the image, as the last step,
+ * because it contains the bootstrap token of the machine's Node. */
 static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
 			      enum life_decision *d)
 {
@@ -495,9 +498,9 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	       ensure_ended(l, life_order(l, &o, "config"), "the config drive was not written", d);
 }
 
-/* Images a machine whose manager installs the image, between two boots of the agent. In the first
- * boot the agent erases the clean stamps. In the second it writes the config drive, so that no
- * manager sees the config drive. */
+/* Does the imaging for a machine whose manager installs the image. In the agent's boot before the
+ * installation, the agent erases the clean stamps. In its boot after the installation, it writes
+ * the config drive, so that the manager never sees the config drive. */
 static enum life_decision image_managed(struct life *l, const struct node_claim *n,
 					const char *drive)
 {

@@ -5,21 +5,22 @@
 #include "controller/life/life.h"
 
 /*
- * coming: what the steps in which a machine comes to its tenant share (imaging to gating; partly
- * claimed).
+ * coming: functions for the states in which a machine comes into a tenant's service: imaging,
+ * attaching, booting, joining and gating, and partly claimed.
  */
 
-/* Returns the claim that holds the machine, if the claim still exists and is not being deleted.
- * NULL: the API server is being asked, or *d is the change to stopping. From imaging on, every way
- * out of the tenancy includes the wipe. */
+/* Returns the claim to which the machine is bound, if the claim still exists and is not being
+ * deleted. NULL: the API server is being asked, or *d is the change to stopping. That change leads
+ * to the wipe, because from imaging on data of the tenant may be on the machine. */
 const struct node_claim *coming_claim(struct life *l, enum life_decision *d);
 
-/* True if the machine can join the tenant of claim n, or that is not known. False if the tenant's
- * cluster accepts no Nodes, or its API server is not reachable from the segment; the machine then
- * waits with that reason. */
+/* True if the tenant of claim n accepts the machine's Node, or if that is not known. False if the
+ * tenant's cluster accepts no Nodes, or its API server is not reachable from the segment. In that
+ * case the machine waits, and status shows which of the two it is. */
 bool coming_ensure_taken(struct life *l, const struct node_claim *n);
-/* True if the bootstrap token of the machine's Node exists in the tenant, and o->files are the
- * files of its config drive, allocated in a. False: not yet, or the claim fails (*d). */
+/* True if the bootstrap token of the machine's Node exists in the tenant's cluster, and o->files
+ * contains the files of the machine's config drive, allocated in a. False: not yet, or the claim
+ * fails (*d). */
 bool coming_ensure_config(struct life *l, const struct node_claim *n, struct arena *a,
 			  struct proto_order *o, enum life_decision *d);
 

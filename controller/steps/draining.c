@@ -32,8 +32,8 @@
 #include "controller/steps/stopping.h"
 
 #define TELL_MS 5000 /* minimum time between two writes of status.leave */
-/* Longest wait for volumes to be detached. The volumes of evicted pods take seconds; those of
- * DaemonSets are never detached. */
+/* Longest wait for volumes to be detached. Volumes of evicted pods are detached within seconds;
+ * volumes of DaemonSet pods are never detached. */
 #define VOLUMES_MS (2 * 60 * 1000)
 #define ESCALATE_MS 30000 /* time that deleted pods get before the power-off */
 
@@ -41,7 +41,7 @@
 struct work {
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	/* loop_now() since when no pod that counts is left; 0: pods are left */
+	/* loop_now() since when no pod that must be evicted is left; 0: pods are left */
 	int64_t emptied_at;
 	/* loop_now() when progress was last written to status.leave; 0: never */
 	int64_t told_at;
@@ -92,8 +92,9 @@ static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
 }
 
-/* Sends an event if an operator changed the reason or deadline of the drain. Deadlines of claims
- * follow a clock, so their changes are not reported. */
+/* Sends an event if the drain has changed: its reason, its Drain, what follows (then), or who set
+ * these. A change of the deadline alone is reported only for a Drain, because other deadlines are
+ * computed from the clock and change without an operator. */
 static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -160,8 +161,8 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
-/* Ends the drain, because the pods are gone or are not waited for any longer. Returns the change of
- * state: to serving with a hold, or to stopping. */
+/* Ends the drain, because the pods are gone or drover no longer waits for them. Returns the change
+ * of state: to serving with a hold (then: Hold), or to stopping. */
 static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
 				 size_t left, const char *blocked)
 {
@@ -205,7 +206,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	char policy[500];
 	bool patient;
 
-	if (!tenant_usable(t)) /* there is no API server to ask: use the numbers in status */
+	/* there is no API server to ask how many pods are left: use the number in status */
+	if (!tenant_usable(t))
 		return finish(l, n, lv,
 			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0),
 			      l->m->status.leave ? l->m->status.leave->blocked_by : NULL);
@@ -213,8 +215,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 		return LIFE_STAY;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
-	/* The Node may not be marked yet if the drain began late. Without the mark, new pods come
-	 * as fast as others go. */
+	/* If the drain began late, the Node may not be marked (cordon, taint) yet. Mark it first,
+	 * because without the marks new pods are placed as fast as others leave. */
 	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return LIFE_STAY;
 	life_beat_listen(l);
@@ -225,8 +227,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	return LIFE_STAY;
 }
 
-/* True once all workloads that want to save their work were notified. This happens once, before the
- * first eviction. */
+/* True once all workloads that want to save their work were notified and have finished or run out
+ * of time, or if no workload wants that. Notified once, before the first eviction. */
 static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
 				const struct leave *lv)
 {
@@ -250,9 +252,9 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 	return !who;
 }
 
-/* True if no volume is attached to the Node any more. Volumes are detached after their pods are
- * gone, and data may still be on its way to them. Also true after VOLUMES_MS, and if drover may not
- * list the attachments. */
+/* True if no volume is attached to the Node any more. This is checked because volumes are detached
+ * after their pods are gone, and data may still be on its way to them. Also true after VOLUMES_MS,
+ * and if drover may not list the attachments. */
 static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];
@@ -280,8 +282,8 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 	return false;
 }
 
-/* Marks the Node, notifies workloads and evicts pods. True if nothing of the tenant that counts is
- * left on the machine. */
+/* Marks the Node, notifies workloads and evicts pods. True if no pod that must be evicted is left,
+ * and no volume is attached either (the volumes are not checked for then: Hold). */
 static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
 			     const struct leave *lv)
 {
@@ -322,7 +324,7 @@ enum life_decision step_draining(struct life *l)
 	bool late;
 
 	if (!n) {
-		/* nobody uses the machine if the claim is deleted: stop it without a drain */
+		/* nobody uses a machine whose claim is deleted: stop it without a drain */
 		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d))
 			return life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"),
 					 REASON_NONE, NULL);

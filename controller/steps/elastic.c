@@ -22,15 +22,17 @@
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
-/* highest age of a list for an instance that is being launched, joined, drained or ended */
+/* Maximum age of the cloud's list of instances, for an instance that is being launched, joined,
+ * drained or terminated */
 #define LIST_AGE_MS 15000
 #define IDLE_AGE_MS 60000
-/* highest age of a list for a spot instance, which may be ended with two minutes' notice */
+/* maximum age of the list for a spot instance, which the cloud may terminate with two minutes'
+ * notice */
 #define SPOT_AGE_MS 20000
-/* Time after a launch without an entry in any list, after which no instance was launched. Clouds
+/* If no list has shown the instance for this time after its launch, the launch has failed. Clouds
  * list a launched instance within seconds. */
 #define SETTLE_MS 60000
-/* time without an entry in any list after which an instance in use counts as gone */
+/* If no list has shown an instance in use for this time, the instance counts as gone. */
 #define ABSENT_MS (5 * 60 * 1000)
 #define PATIENCE_MS 90000 /* time in which a launch or termination is not repeated */
 
@@ -65,13 +67,14 @@ static const struct elastic_instance *find(const struct life *l)
 }
 
 /* True if there is a list of instances that was requested after `since` (loop_now()). Otherwise
- * requests one. */
+ * requests a list and returns false. */
 static bool ensure_listed(struct life *l, int64_t since)
 {
 	return fleet_ensure_listed(l->parts->fleet, provider_name(l), since);
 }
 
-/* True if there is a list that was requested after this process first wanted one here. */
+/* True if there is a list of instances that was requested after l->elastic.since. Sets that time to
+ * now if it is not set, so that the first call always requests a new list. */
 static bool ensure_listed_anew(struct life *l)
 {
 	if (!l->elastic.since)
@@ -139,8 +142,8 @@ static const struct elastic_offer *decided(const struct life *l, const struct no
 	return fleet_offer_of(l->parts->fleet, provider_name(l), &w, no_offer, why, size);
 }
 
-/* Writes to status that the launch was refused. A different offer needs a new decision of the
- * BurstPolicy, so the claim is withdrawn afterwards (claims/claims.c). */
+/* Writes to status that the launch was refused. No other offer is tried, because that needs a new
+ * decision of the BurstPolicy. The claim is withdrawn afterwards (claims/claims.c). */
 static enum life_decision refuse(struct life *l, const char *why)
 {
 	char when[STR_TIME_SIZE];
@@ -215,8 +218,8 @@ static struct elastic_offer offer_of(const struct machine_instance *i)
 	return o;
 }
 
-/* Returns cloud-init user data with those files that a physical machine has on its config drive.
- * The caller wipes and frees the text. */
+/* Returns cloud-init user data that contains those files of the config drive that drover-join needs
+ * (drover-join.cfg, cluster-ca.crt). The caller wipes and frees the text. */
 static char *user_data(const struct proto_order *o)
 {
 	json_t *files = json_array(), *config;
@@ -253,7 +256,7 @@ static bool may_act(void *arg)
 	return ctx_may_act(l->c);
 }
 
-/* True if the same request can never succeed, while a launch with a different offer may. */
+/* True if the same launch can never succeed, while a launch with a different offer may. */
 static bool is_refusal(const struct err *e)
 {
 	static const bool refusals[ERR_KINDS] = {
@@ -318,8 +321,8 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 	(void)provider_launch(l->driver->provider, &x, on_launched, l);
 }
 
-/* Sets o->reservation, whose name is in the offers and not in status. True if there is nothing to
- * set, or it was found. */
+/* Sets o->reservation, the name of the reservation, which status does not store, from the present
+ * offers. True if the offer needs no reservation, or the name was found. */
 static bool find_reservation(struct life *l, struct elastic_offer *o)
 {
 	const struct fleet_want w = {.region = o->region,
@@ -379,8 +382,8 @@ static enum life_decision take_answer(struct life *l)
 	return LIFE_STAY;
 }
 
-/* True if no list can show an instance of an earlier launch any more. An earlier launch may have
- * succeeded although its reply was lost. */
+/* True if an instance of an earlier launch, whose reply may have been lost, would be in a list by
+ * now. Only then is a further launch safe. */
 static bool ensure_nothing_launched(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -414,7 +417,8 @@ static enum life_decision claimed(struct life *l)
 	if (n->spec.user_data_secret_ref)
 		return life_fail(l, REASON_ConfigInvalid,
 				 "spec.userDataSecretRef is not supported for cloud instances");
-	if (n->spec.burst && i->refused_time) /* the claim is about to be withdrawn, so show why */
+	/* the claim will be withdrawn, so show the reason until then */
+	if (n->spec.burst && i->refused_time)
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
 				 provider_name(l), str_or(i->refusal, "refused"));
 	/* mutant: launch-unlisted */
@@ -437,15 +441,17 @@ static enum life_decision claimed(struct life *l)
 
 /* --- observing -------------------------------------------------------------------------------- */
 
-/* True if the instance exists, as far as is known. If the cloud has ended it, or no list has shown
- * it for ABSENT_MS, returns false and sets *d to the change to stopping. */
+/* True if the instance exists, as far as is known. If the cloud has terminated it, or no list has
+ * shown it for ABSENT_MS, returns false and sets *d to the change to stopping; while the machine is
+ * paused, only returns false. */
 static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop);
 	const struct elastic_instance *x;
 	json_t *leave = NULL;
 
-	/* without a list that is new enough, continue meanwhile */
+	/* no list is new enough: continue as if the instance exists, until the requested list
+	 * arrives */
 	if (!ensure_listed(l, now - age_ms))
 		return true;
 	x = find(l);
@@ -526,9 +532,9 @@ static bool ensure_ended(struct life *l)
 		return false;
 	}
 	if (x)
-		return false; /* it is being terminated: wait */
-	/* The instance is not listed: not yet, or no longer. Terminate it by its id, if the id is
-	 * known. */
+		return false; /* it is being terminated: wait until the cloud shows it as gone */
+	/* The instance is not in the list. Either it is not listed yet, or it is gone. If its id is
+	 * known, terminate it in any case. */
 	if (!str_empty(i->id) && !l->elastic.ended_at) {
 		end(l, i->region, i->id);
 		return false;
@@ -540,7 +546,7 @@ static bool ensure_ended(struct life *l)
 
 static enum life_decision stopping(struct life *l)
 {
-	if (!l->work.progress) { /* forget what was observed in earlier states */
+	if (!l->work.progress) { /* forget what was observed of the instance in earlier states */
 		l->work.progress = 1;
 		elastic_forget(l);
 		l->volumes = -1;
@@ -579,8 +585,8 @@ static enum life_decision gone(struct life *l)
 	return LIFE_STAY;
 }
 
-/* joining(), gating(), serving() and draining() run the steps of all machines, while the instance
- * exists. */
+/* joining(), gating(), serving() and draining() first check that the instance exists, and then run
+ * the step that is the same for all machines. */
 static enum life_decision joining(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;

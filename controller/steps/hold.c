@@ -16,7 +16,8 @@ static bool drain_stands(const struct life *l, const char *name)
 {
 	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
-	/* a Drain missing in the cache proves nothing while its definition is being deleted */
+	/* a Drain that is missing in the cache proves nothing while its CustomResourceDefinition is
+	 * being deleted */
 	if (ctx_crds_terminating(l->c))
 		return true;
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
@@ -50,7 +51,9 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 
 	if (release && (str_eq(release, l->m->status.requests.release) || strlen(release) > 253))
 		release = NULL;
-	if (!node || n->meta.deletion_timestamp) /* a claim that is being deleted is not held */
+	/* nothing to settle: the Node is not in the cache, or the claim is being deleted, which
+	 * ends its hold */
+	if (!node || n->meta.deletion_timestamp)
 		return true;
 	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
 		if (node->world.unschedulable || node->draining)
@@ -66,7 +69,8 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		return false;
 	}
 	if (node->draining &&
-	    /* remove the mark that a withdrawn drain left; keep the cordon if a user set it */
+	    /* remove the taint of a withdrawn drain; keep the cordon if there is a hold, which a
+	     * user began by that cordon */
 	    !(h && h->drain))
 		return life_mark_node(l, t, node, NULL, h != NULL, "uncordon");
 	if (!h && node->world.unschedulable) {
@@ -78,7 +82,8 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		life_write(l, json_pack("{s:{s:s}}", "requests", "release", release), NULL);
 		return false;
 	}
-	/* The marks match. Forget the last request, so that the next one is sent again. */
+	/* The marks match. Forget the answer to the last request, so that the next change of the
+	 * marks sends a new request. */
 	if (life_asked(l, "uncordon") != ASK_NONE)
 		life_ask_forget(l);
 	return true;

@@ -16,8 +16,8 @@
  * Tests: tests/world/test_hold.c
  */
 
-/* Sends an event and logs that a hold began (held) or ended (!held). why: who caused that, for
- * both. */
+/* Sends an event and logs that a hold began (held is true) or ended (held is false). why: the
+ * cause, for both texts. */
 void hold_tell(const struct life *l, bool held, const char *why);
 /* In serving: true if status.hold matches the marks (cordon, draining taint) on the Node of claim
  * n. Otherwise starts the write that is missing, and returns false. */

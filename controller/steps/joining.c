@@ -1,7 +1,7 @@
 /*
- * joining: the states booting, joining and gating. The written image boots. Then its Node is proved
- * to be this machine. The Node must offer the resources that its instance type has before pods are
- * admitted.
+ * joining: the states booting, joining and gating. The written image boots. Then the Node that
+ * registers is proved to be this machine. Pods are admitted only after the Node offers all
+ * resources that its instance type has.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
 #include <stdlib.h>
@@ -71,8 +71,8 @@ enum life_decision step_booting(struct life *l)
 	return d;
 }
 
-/* True if the bootstrap token is deleted. That must happen before the Node is trusted with
- * anything. */
+/* True if the bootstrap token is deleted. Otherwise starts to delete it. Only afterwards does the
+ * Node get labels, so that no second machine can join with the token. */
 static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
@@ -169,8 +169,9 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 	return true;
 }
 
-/* True if the Node is Ready and the node controller has removed its taints, which takes a moment
- * longer. Until then no pod fits, and a machine that counted as serving would look full. */
+/* True if the Node is Ready and the node controller has removed its own taints
+ * (node.kubernetes.io/...), which takes a moment longer. Until then no pod fits on the Node. If the
+ * machine counted as serving then, it would look full. */
 static bool schedulable(const struct tenant_node *node)
 {
 	for (size_t i = 0; i < node->world.taints.n; i++)
@@ -179,8 +180,8 @@ static bool schedulable(const struct tenant_node *node)
 	return node->world.ready && !node->world.unschedulable;
 }
 
-/* Time in which a device plugin normally registers its devices. After that, drover looks for
- * devices in the tenant. */
+/* Time in which a device plugin normally registers its devices. After that time drover searches the
+ * tenant's cluster for devices. */
 #define PLUGIN_MS 60000
 
 /* Returns the name of the first extended resource (with a slash) of the instance type that the Node
@@ -202,9 +203,9 @@ static const char *resource_missing(const struct life *l, const struct tenant *o
 	return NULL;
 }
 
-/* Returns a patch that removes the taint "unregistered" from the Node. cluster: tenant for which
- * the Node in the host cluster must be reserved; the patch then adds the taint for that if the
- * kubelet did not set it. NULL: the Node is in the tenant's own cluster. */
+/* Returns a patch that removes the taint "unregistered" from the Node. cluster: tenant for which a
+ * Node in the host cluster must be reserved by a taint. The patch adds that taint if the kubelet
+ * did not set it. NULL: the Node is in the tenant's own cluster. */
 static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
 	bool kept_for = /* mutant: host-node-untainted */ !cluster;
@@ -255,7 +256,8 @@ enum life_decision step_gating(struct life *l)
 				 "Node %s does not yet offer all of resource %s", n->meta.name,
 				 missing);
 	if (node->unregistered) {
-		if (life_asked(l, "taint") == ASK_OK) /* done: wait until the cache shows it */
+		/* the patch was accepted: wait until the cache shows the Node without the taint */
+		if (life_asked(l, "taint") == ASK_OK)
 			return d;
 		if (life_asked(l, "taint") == ASK_FAILED) {
 			life_ask_again(l);

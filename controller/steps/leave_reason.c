@@ -1,6 +1,7 @@
 /*
- * leave_reason: checks everything that may require a machine to leave (Drains, the claim, a
- * sleeping tenant, the cloud, drover itself) and returns the reason that takes precedence.
+ * leave_reason: checks everything that may require a machine to leave its tenant (Drains, the
+ * claim, a sleeping tenant, the cloud, drover itself) and returns the reason that takes precedence.
+ * In this file, "a leave" is a struct leave: why, by when and how a machine leaves its tenant.
  * draining.c acts on it.
  */
 #include "controller/steps/leave_reason.h"
@@ -30,8 +31,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return !a ? b : !b ? a : a < b ? a : b;
 }
 
-/* True if the status of Drain *d shows this machine as done. If its hold has ended since, that was
- * intended, so the Drain has no further effect on it. */
+/* True if the status of Drain *d shows this machine as done. If the hold of that machine has ended
+ * since, a user intended that, so the Drain has no further effect on the machine. */
 static bool done_with(const struct drain *d, const char *machine)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
@@ -57,7 +58,7 @@ static struct leave for_drain(const struct life *l)
 			d->spec.deadline + clock_jumps_since(l->c, d->meta.creation_timestamp);
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
-	/* Another Drain may have an earlier deadline; that deadline applies then. */
+	/* If another Drain of this machine has an earlier deadline, use that deadline. */
 	if (all.deadline && (!lv.deadline || all.deadline < lv.deadline)) {
 		lv.deadline = all.deadline;
 		lv.deadline_by = all.hurried->meta.name;
@@ -67,7 +68,8 @@ static struct leave for_drain(const struct life *l)
 		lv.then = (enum drain_then)all.after->spec.then;
 		lv.then_by = all.after->meta.name;
 	}
-	/* Ignore a Drain with onDeadline: Stop after its deadline. */
+	/* A Drain with onDeadline: Stop has no effect after its deadline. So the machine does not
+	 * leave. */
 	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
 	    loop_wall(l->c->loop) >= lv.deadline)
 		return (struct leave){0};
@@ -81,8 +83,9 @@ static bool slept_out(const struct life *l, const struct node_claim *n)
 	return t && tenant_sleep_too_long(t);
 }
 
-/* Returns the leave of a machine whose claim is deleted. The deletion cannot be undone, so a
- * concurrent Drain can only make the machine leave sooner. */
+/* Returns the leave (why, by when and how the machine leaves its tenant) of a machine whose claim
+ * is deleted. The deletion cannot be undone, so a concurrent Drain can only make the machine leave
+ * sooner. */
 static struct leave for_deletion(const struct life *l, const struct node_claim *n,
 				 const struct leave *drain)
 {
@@ -95,8 +98,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
 	lv.deadline = from + n->spec.termination_grace_period + clock_jumps_since(l->c, from);
-	/* The API server's clock is ahead of ours. Keep the deadline that was written first,
-	 * instead of postponing it in each turn. */
+	/* The API server's clock is ahead of this process's clock. Keep the deadline that was
+	 * written first, instead of postponing it in each turn. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
 		lv.deadline = earlier(was->deadline, now + n->spec.termination_grace_period);
@@ -124,20 +127,20 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 /* --- drover's own reasons --------------------------------------------------------------------- */
 
-/* Time after which the status of Nodes counts. A tenant that has just become reachable may not have
- * received the status of its Nodes yet. */
+/* Time after a tenant became reachable from which the status of its Nodes counts. Before, the
+ * tenant's API server may not have received the status of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
 
 #define OUTAGE_NODES 3
 
-/* Time before the end of a reservation at which its machines begin to leave, if the Provider does
- * not set one (type exec). */
+/* Time before the end of a capacity reservation at which its machines begin to leave, if the
+ * Provider cannot set one (type exec). */
 #define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
-/* Time before the end of an instance, set by the cloud, at which pods are deleted. They still have
- * their grace period. */
+/* Time before the moment at which the cloud ends an instance. At this time its pods are deleted;
+ * they still get their grace period. */
 #define END_GRACE_MS ((int64_t)30 * 1000)
-/* Time before the next billing increment begins, in which an instance has to leave and be
- * terminated. */
+/* Time before the start of the next billing increment. An idle instance leaves only within this
+ * time, which is long enough to terminate it. */
 #define BILLING_LEAD_MS ((int64_t)5 * 60 * 1000)
 
 /* Minimum time between two checks of the disruption budgets. Counting the machines of a pool scans
@@ -177,8 +180,8 @@ static const struct elastic_instance *instance_of(const struct life *l, const st
 		       : NULL;
 }
 
-/* True if minimum lifetime and billing increment, in scaleBack of BurstPolicy *p, allow the
- * instance to end. The idle time is checked by the caller. */
+/* True if scaleBack of BurstPolicy *p (minimum lifetime, alignment to billing increments) allows
+ * the instance to end now. The caller checks the idle time. */
 static bool may_scale_back(struct life *l, const struct node_claim *n, const struct burst_policy *p)
 {
 	const struct burst_policy_scale_back *s = p ? p->spec.scale_back : NULL;
@@ -219,8 +222,9 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	       may_scale_back(l, n, b);
 }
 
-/* True if all pods of the Node have fitted elsewhere for long enough. That is the time that a wipe
- * and a boot take, or the pool's consolidateAfter if another tenant waits for a machine. */
+/* True if for long enough all pods of the Node could have been placed elsewhere. Long enough is the
+ * time that a wipe and a boot take, or only the pool's consolidateAfter if another tenant waits for
+ * a machine. */
 static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
 {
 	const struct underused *u = l->all->spec.underused;
@@ -238,8 +242,8 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	return ms >= after && life_is_due(l, quiet, after);
 }
 
-/* Returns a leave for a machine that differs from its pool's template, if it may be replaced now;
- * otherwise .reason is NULL. */
+/* Returns the leave of a machine that differs from its pool's template, if drover may replace the
+ * machine now; otherwise .reason is NULL. */
 static struct leave for_drift(struct life *l, const struct node_claim *n)
 {
 	struct drift *d = l->all->spec.drift;
@@ -283,9 +287,10 @@ static bool count_node(const struct kube_entry *en, void *arg)
 }
 
 /* True if the Node has not been Ready for deadlines.notReady. The time must have passed both by the
- * tenant's times and as this process saw it: with a clock that is wrong, the tenant's times alone
- * would end the Node at once, or never. If all of several Nodes are not Ready, returns false: the
- * tenant's control plane or network is then broken, and the workloads may run well. */
+ * times in the tenant's cluster and since this process first saw the Node not Ready. With a wrong
+ * clock, the times of the cluster alone would make the Node count as dead at once, or never. If
+ * none of OUTAGE_NODES or more Nodes is Ready, returns false: then the tenant's control plane or
+ * network is broken, and the workloads may run well. */
 static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
 		    const struct tenant_node *node)
 {
@@ -314,9 +319,9 @@ static bool count_alone(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* True if the Node has been gone for deadlines.notReady. A user then deleted it in the tenant's
- * cluster, where it is visible that nothing runs on it. If several Nodes are gone and none is
- * Ready, returns false: the tenant's control plane has lost them. */
+/* True if the Node has been missing for deadlines.notReady. Then a user deleted it in the tenant's
+ * cluster, and nothing runs on it any more as far as that cluster can see. If OUTAGE_NODES or more
+ * Nodes are missing and none is Ready, returns false: the tenant's control plane has lost them. */
 static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
 {
 	struct left_alone k = {.l = l};
@@ -336,8 +341,8 @@ static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n
 	return h.ready || k.without_node < OUTAGE_NODES;
 }
 
-/* True if the machine is held: status.hold is set, or the Node has a cordon that is not
- * drover's. */
+/* True if the machine is held: status.hold is set, or the Node has a cordon that drover did not
+ * set. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
 	const struct tenant_node *node = tenant_node_of(l->parts->tenants, n);
@@ -345,9 +350,9 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
 
-/* Returns a leave for a machine whose tenant has slept too long; otherwise .reason is NULL. A
- * machine that is already leaving then no longer waits for an answer of the tenant. A Drain with
- * then: Hold prevents this leave. */
+/* Returns the leave of a machine whose tenant has slept longer than sleepGrace; otherwise .reason
+ * is NULL. With this leave, a machine that is already being drained no longer waits for an answer
+ * of the tenant. A held machine and a Drain with then: Hold prevent this leave. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -381,8 +386,8 @@ static int64_t lead_of(const struct life *l)
 	return p && p->spec.ec2 ? p->spec.ec2->drain_before_end : RESERVED_LEAD_MS;
 }
 
-/* Returns a leave for an instance that the cloud will end; otherwise .reason is NULL. No budget,
- * pause of a pool or cordon postpones this leave. */
+/* Returns the leave of an instance that the cloud will end soon; otherwise .reason is NULL. No
+ * disruption budget, pause of a pool or cordon postpones this leave. */
 static struct leave for_interruption(struct life *l, const struct node_claim *n)
 {
 	const struct elastic_instance *x = instance_of(l, n);
@@ -398,8 +403,9 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
 }
 
-/* Returns a leave that drover begins for a reason of its own; .reason NULL: none. Only if nothing
- * is paused, and never for a held Node. */
+/* Returns the leave that drover begins for a reason of its own; .reason NULL: none. Never for a
+ * paused VirtualCluster or a held Node. Except for a missing or dead Node, also never while the
+ * pool is paused. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
 	const struct node_pool *p =
@@ -413,8 +419,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 
 	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
 		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
-	/* From here on the Node must be in the cache: a missing Node is no proof that it is
-	 * dead. */
+	/* From here on the Node must be in the cache: a Node that is missing is handled above, and
+	 * does not count as not Ready. */
 	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
@@ -424,8 +430,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	if (is_expired(l, n) && budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
-	/* No check of the budget here: it was checked when the set of machines to reclaim was
-	 * chosen. */
+	/* Do not check the disruption budget here: reclaims.c checked it when it chose the machines
+	 * to reclaim. */
 	if (reclaims_wants(l->all->spec.reclaims, n))
 		return (struct leave){.reason = LEAVE_RECLAIMED,
 				      .deadline = now + n->spec.termination_grace_period};
@@ -441,8 +447,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	return (struct leave){0};
 }
 
-/* Returns the leave that drover began for a reason of its own, if it continues; otherwise .reason
- * is NULL. An Empty leave continues only while no pod is on the machine. */
+/* Returns the leave that drover began for a reason of its own, if that leave continues; otherwise
+ * .reason is NULL. A leave with reason Empty continues only while no pod is on the machine. */
 static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -470,8 +476,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
 		}
 	}
-	/* The tenant needs machines now: one of its pods waits for a machine, or has one in
-	 * progress. The leave then does not continue. */
+	/* The leave ends if the tenant needs machines now: one of its pods waits for a machine, or
+	 * a machine for it is in progress. */
 	if (str_eq(was->reason, LEAVE_UNDERUSED)) {
 		if (l->all->spec.underused &&
 		    underused_needs(l->all->spec.underused, n->spec.virtual_cluster_ref.name))
@@ -484,7 +490,7 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 }
 
 /* Returns *other, unless the BurstPolicy no longer pays for the machine. In that case returns a
- * leave with LEAVE_EXPIRED, unless *other releases the machine sooner. */
+ * leave with reason LEAVE_EXPIRED, unless *other makes the machine leave at least as early. */
 static struct leave within_pay(struct life *l, const struct node_claim *n,
 			       const struct leave *other)
 {

@@ -6,16 +6,16 @@
 
 /*
  * leave_reason: decides whether a serving machine must leave its tenant, why, and how. The answer
- * is derived from the caches in each turn; nothing is remembered here.
+ * is derived from the caches in each turn.
  *
  * While the machine serves, the answer starts a drain and is written to status.leave. While the
  * machine is drained, the answer is computed again. If the reason no longer exists, the machine
  * serves again, unless its claim is deleted, which cannot be undone.
  *
- * Drover's own reasons (Empty, Underutilized, Drifted, Expired, Reclaimed, TenantAsleep) wait for
- * the pool's disruption budgets, and while the machine is paused or held. An instance that no
- * BurstPolicy pays for any more does not wait. A drain that has already begun for one of these
- * reasons continues, as the journal shows it.
+ * Drover's own reasons (Empty, Underutilized, Drifted, Expired, Reclaimed, TenantAsleep) wait until
+ * the pool's disruption budgets allow them, and until the machine is neither paused nor held. An
+ * instance that no BurstPolicy pays for any more does not wait. A drain that has already begun for
+ * one of these reasons is continued as the journal records it.
  */
 /* Returns why the machine must leave, and how; .reason NULL: the machine need not leave. For the
  * states serving and draining. */

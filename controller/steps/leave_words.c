@@ -1,5 +1,6 @@
-/* leave_words: the texts that report a leave in status.leave, events and logs. A separate file,
- * because serving begins a leave and draining continues it. */
+/* leave_words: the texts that report in status.leave, events and logs that a machine leaves its
+ * tenant. A separate file, because two states use them: serving begins to leave, and draining
+ * continues. */
 #include "controller/steps/leave_words.h"
 
 #include "api/annotations.h"
@@ -30,7 +31,7 @@ void leave_tell(struct life *l, const struct node_claim *n, const char *type, co
 		 LOG_S("claim", n ? n->meta.name : ""), LOG_S("text", text));
 }
 
-/* Writes the first entry of the audit trail: who wants the leave, why, by when, and what
+/* Writes the first entry of the audit trail: who wants the machine to leave, why, by when, and what
  * follows. */
 const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size)
 {

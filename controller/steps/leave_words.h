@@ -4,14 +4,14 @@
 #include "controller/steps/leave_reason.h"
 
 /*
- * leave_words: the texts that report a leave (a machine leaves its tenant) in status.leave, events
- * and logs.
+ * leave_words: the texts that report in status.leave, events and logs that a machine leaves its
+ * tenant.
  * Tests: tests/world/test_leave.c, tests/world/test_drain.c
  */
 /* Returns *lv as JSON for status.leave, as a new reference that the caller owns. */
 json_t *leave_json(const struct leave *lv);
-/* Sends an event to the Machine and to its claim n, and logs it. n NULL: event of the Machine
- * only. */
+/* Sends an event to the Machine and to its claim n, and logs the event. n NULL: event of the
+ * Machine only. */
 void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
 		const char *text);
 /* Writes how many pods are left to out, as "2 pods are left; blocked by WHAT"; returns out. blocked

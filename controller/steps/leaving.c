@@ -1,7 +1,8 @@
 /*
  * leaving: the machine is off and isolated. Its volumes are detached, its Node is deleted by UID,
- * and its bootstrap token is deleted. Then the claim ends (safety rule S3). What cannot be deleted
- * in a tenant that does not answer becomes a pending cleanup (tenant/debts.h).
+ * and its bootstrap token is deleted. Then the claim ends (safety invariant S3 of
+ * docs/architecture.md). Objects that cannot be deleted, because the tenant does not answer, become
+ * a pending cleanup (tenant/debts.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
@@ -28,7 +29,7 @@
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
-/* Values of l->work.progress: what is deleted next. */
+/* Values of l->work.progress: what is removed next from the tenant's cluster. */
 enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
 
 /* kube_done: records the answer. An object that does not exist counts as deleted. */
@@ -41,9 +42,9 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, l->question.answer.ok ? 0 : l->c->o.poll_ms);
 }
 
-/* kube_done of the Node's deletion. A Node that has finalizers is only marked as deleted, and is
- * not gone; nor is a Node whose UID has changed. The deletion is repeated until the time limit for
- * the tenant has passed. */
+/* kube_done of the Node's deletion. A Node with finalizers is only marked as deleted, and still
+ * exists. A Node whose UID has changed is not deleted. In both cases the deletion is repeated until
+ * the time limit for the tenant has passed. */
 static void on_node(json_t *o, const struct err *e, void *arg)
 {
 	struct err kept;
@@ -60,8 +61,8 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->question.answer.about, about) && l->question.answer.ok;
 }
 
-/* What a claim leaves in its tenant's cluster. If the claim was deleted by force, its name and UID
- * come from status.claimRef. */
+/* Objects that remain in the tenant's cluster after a claim. If the claim was deleted by force, its
+ * name and UID come from status.claimRef. */
 struct left {
 	const char *tenant, *name, *claim_uid;
 	/* UID of the Node; NULL: unknown */
@@ -80,8 +81,8 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 
 /* --- pending cleanups ------------------------------------------------------------------------- */
 
-/* Reports a new pending cleanup with a log line and an event. Does nothing if only the write of the
- * pending cleanup is being repeated. */
+/* Reports a new pending cleanup with a log line and an event. Does nothing if the pending cleanup
+ * was reported before and only its write is being repeated. */
 static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
 {
 	bool refused = str_eq(l->question.answer.about, "node") ||
@@ -177,8 +178,8 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	json_decref(patch);
 }
 
-/* True if no pod is bound to the Node and no volume is attached to it. Otherwise takes the Node out
- * of service. */
+/* True if no pod is bound to the Node and no volume is attached to it. Otherwise sets the
+ * out-of-service taint and returns false. */
 static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct left_pods left = {.node = node->world.name};
@@ -193,7 +194,7 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 			life_ask_again(l);
 			return false;
 		}
-		break; /* drover may not list the attachments: only the pods decide */
+		break; /* drover may not list the attachments: decide by the pods only */
 	case ASK_OK:
 		break;
 	}
@@ -211,8 +212,9 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 /* --- the Node and its token ------------------------------------------------------------------- */
 
 /* Returns the Node of the claim, if it still exists; NULL: none. That is the Node with the recorded
- * UID, or one that the machine's kubelet has registered again (same providerID). A Node of that
- * name with a different UID and providerID belongs to another user. */
+ * UID, or a Node that the machine's kubelet has registered again (same providerID). If the claim
+ * recorded no UID, the name suffices. A Node of that name with a different UID and providerID
+ * belongs to another user. */
 static const struct tenant_node *node_of(const struct life *l, const struct left *x,
 					 struct tenant *t)
 {
@@ -225,8 +227,8 @@ static const struct tenant_node *node_of(const struct life *l, const struct left
 		       : NULL;
 }
 
-/* Removes what the claim leaves in the tenant's cluster: pods and volumes, the Node by UID, and the
- * token. True if all are gone, or recorded as a pending cleanup. */
+/* Removes what remains of the claim in the tenant's cluster: pods and volumes, the Node (by UID),
+ * and the token. True if all are gone, or recorded as a pending cleanup. */
 static bool ensure_tenant_left(struct life *l, const struct left *x)
 {
 	struct tenant *t = x->tenant ? tenant_get(l->parts->tenants, x->tenant) : NULL;
@@ -244,7 +246,8 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	if (l->work.progress == LEFT_ALL)
 		return true;
 	if (answer_is(l, "debt") || answer_is(l, "token") || l->m->status.tenant.name == NULL) {
-		/* nothing to do, also if nothing was ever written for a tenant */
+		/* Done: the pending cleanup is recorded, or the token (the last object) is deleted,
+		 * or nothing was ever written for a tenant. */
 		l->work.progress = LEFT_ALL;
 		return true;
 	}
@@ -259,8 +262,8 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		return false;
 	if (l->work.progress == LEFT_LOOK)
 		l->work.progress = LEFT_NODE;
-	/* In the host cluster, the cache selects Nodes by a label that the kubelet could remove.
-	 * Use the recorded UID if the cache shows no Node. */
+	/* In the host cluster, the cache selects Nodes by a label, which the kubelet could have
+	 * removed. So if the cache shows no Node, try to delete the Node with the recorded UID. */
 	uid = node ? node->uid : /* mutant: host-node-unlabelled */ t->on_host ? x->node_uid : NULL;
 	if (l->work.progress == LEFT_NODE && uid && !answer_is(l, "node")) {
 		o.uid = uid;
@@ -291,8 +294,9 @@ static void end_claim(struct life *l, const struct node_claim *n)
 				       FINALIZER_CLAIM, false, on_step);
 }
 
-/* True if the machine is proved off. If stopping has passed its deadline, the machine may be
- * isolated before it is off, but the claim does not end before off is observed. */
+/* True if the machine is proved off. This is checked again here, because a stopping that passed its
+ * deadline leads to isolation before the machine is off. The claim must not end before off is
+ * observed. */
 static bool ensure_off(struct life *l)
 {
 	if (life_ensure_off_confirmed(l))
@@ -315,8 +319,8 @@ enum life_decision step_leaving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	/* steps/elastic.c has seen that the instance is terminated. It has no power or port to
-	 * check. */
+	/* steps/elastic.c has seen that the cloud instance is terminated. The instance has no power
+	 * state or port to check. */
 	bool elastic = l->m->spec.elastic;
 
 	if (!elastic && !ensure_off(l))

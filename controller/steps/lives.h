@@ -29,8 +29,8 @@ struct lives_spec {
 	/* Knows the machines that differ from their pool's template; NULL: none counts as
 	 * drifted */
 	struct drift *drift;
-	/* Knows the machines that are taken back for another tenant; NULL: no machine is
-	 * reclaimed */
+	/* Knows the machines that drover takes from their tenant to give them to another tenant;
+	 * NULL: no machine is reclaimed */
 	const struct reclaims *reclaims;
 };
 
@@ -54,8 +54,8 @@ void lives_kick_of_tenant(struct lives *ls, const char *tenant);
 /* Schedules ticks of the machines in state known, because any tenant's Node may run on one of
  * them. */
 void lives_kick_known(struct lives *ls);
-/* Schedules a new attachment of machine `name` to its BMC. Call when a Secret on which it depends
- * has changed. */
+/* Schedules a new attachment of machine `name` to its BMC. Call when the machine's BMC settings or
+ * a Secret of the BMC have changed. */
 void lives_reattach(struct lives *ls, const char *name);
 /* Cancels all calls that use the client of tenant t, which is about to be freed. Afterwards the
  * calls count as never made. */

@@ -1,6 +1,6 @@
 /*
  * rest: the states in which nothing is in progress: known, free, quarantined and retired. Also the
- * checks before a machine is offered to claims (safety rule S1).
+ * checks before a machine is offered to claims (safety invariant S1 of docs/architecture.md).
  * Tests: tests/world/test_verbs.c, tests/world/test_bmc.c
  */
 #include <string.h>
@@ -60,8 +60,8 @@ static enum life_decision take_out(struct life *l, const char *text)
 	return life_goto(l, MACHINE_QUARANTINED, x, REASON_NONE, NULL);
 }
 
-/* True if no operator or Drain wants the machine to be retired or quarantined. Otherwise starts
- * that and returns false; *d is the decision. */
+/* True if no operator or Drain wants the machine to be retired or quarantined. Otherwise starts the
+ * retirement or quarantine and returns false; *d is the decision. */
 static bool ensure_fate_met(struct life *l, enum life_decision *d)
 {
 	const char *text;
@@ -90,8 +90,8 @@ static bool ensure_may_retire(struct life *l)
 
 /* True if the machine certainly serves no tenant, so that its drives may be wiped. Otherwise waits
  * for an operator. A machine without a record, or with a wrong one, may still serve a tenant: the
- * record was lost, or a backup was restored. A tenant's Node or the position of the port shows
- * this, even if the machine is off. */
+ * record was lost, or a backup was restored. A Node of a tenant, or the machine's port in a
+ * tenant's segment, reveals such a machine, even if it is off. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
@@ -168,8 +168,9 @@ enum life_decision step_known(struct life *l)
 	"recorded free and off, but on: the machine no longer counts as clean; it is wiped "       \
 	"once it is off; if it may be wiped now, run `drover approve --wipe %s`"
 
-/* True if the machine is on and drover did not switch it on. After the BMC's address changed, the
- * BMC may be that of a different machine, whose power does not count. */
+/* True if the machine is on and drover did not switch it on. False if the BMC reports the identity
+ * of a different machine, as after a change of its address, because the power of that machine does
+ * not count. */
 static bool came_on(const struct life *l)
 {
 	struct err e;
@@ -178,9 +179,9 @@ static bool came_on(const struct life *l)
 	       !life_is_another(l, &e);
 }
 
-/* Handles a free machine that was found on. Whoever switched it on may have written to its drives,
- * so it is no longer offered. It is not switched off. Once it is off it is wiped again, unless it
- * may serve a tenant. */
+/* Handles a free machine that was found on, or that is not clean. Whoever switched it on may have
+ * written to its drives, so drover no longer offers it. Drover does not switch it off. Once the
+ * machine is off it is wiped again, unless it may serve a tenant. */
 static enum life_decision wipe_again(struct life *l)
 {
 	if (l->m->status.clean) {
@@ -257,7 +258,8 @@ enum life_decision step_free(struct life *l)
 }
 
 /* Returns the decision for a machine that an operator has quarantined. The quarantine ends when the
- * annotation is removed, or with a request to release. */
+ * annotation REQUEST_QUARANTINE is removed. A request to release makes drover remove that
+ * annotation. */
 static enum life_decision wait_for_release(struct life *l)
 {
 	const char *v = request_new(l->m, REQUEST_RELEASE, l->m->status.requests.release);
@@ -276,9 +278,10 @@ static enum life_decision wait_for_release(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
-/* True if nothing of drover's agent is left after a failed wipe: it does not run, and its boot
- * medium is removed. Otherwise switches the machine off, or removes the medium. A machine that does
- * not run drover's agent is left as it is. */
+/* True if nothing of drover's agent is left after a failed wipe: the agent does not run, and its
+ * boot medium is removed. Otherwise switches the machine off, or removes the medium, and returns
+ * false. Also true, without a change, for a machine that does not run drover's agent, and while the
+ * BMC cannot be read. */
 static bool ensure_agent_taken_away(struct life *l)
 {
 	struct err e;
@@ -325,9 +328,9 @@ enum life_decision step_quarantined(struct life *l)
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
 		return wait_for_release(l);
 	}
-	/* A machine that leaves quarantine by itself would be used again. Therefore first do what
-	 * an operator or a Drain wants to become of it. Not while it has a claim, because off and
-	 * isolation must be proved before. */
+	/* A machine that leaves quarantine by itself would be used again. Therefore first retire or
+	 * quarantine it if an operator or a Drain wants that. Skip this while the machine has a
+	 * claim, because it must first be proved off and isolated. */
 	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
 	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
 		(void)ensure_fate_met(l, &d);

@@ -1,8 +1,8 @@
 /*
  * serving: decides whether the machine must leave its tenant. docs/drain.md describes the order.
  *
- * 	serving --status.leave--> draining (steps/draining.c)
- * 	   '----no API server to ask: Node dead or gone, tenant asleep--> stopping
+ *   	serving --status.leave--> draining (steps/draining.c)
+ *   	   '----no pods to evict: Node dead or missing, or tenant asleep--> stopping
  *
  * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */
@@ -33,18 +33,20 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 		leave_tell(l, n, "Warning", lv->reason,
 			   "the cloud will end the instance soon; its pods are moved off now");
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
-	/* Reset the numbers that an earlier leave may have left in status. */
+	/* Reset the number of pods and the obstacle that an earlier drain may have left in
+	 * status. */
 	json_object_update_new(json_object_get(extra, "leave"),
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
-	/* End a hold: the deletion of the claim cannot be undone. */
+	/* End a hold, because the deletion of the claim cannot be undone and the machine will
+	 * stop. */
 	if (n->meta.deletion_timestamp)
 		json_object_set_new(extra, "hold", json_null());
 	l->leave.giving_back = disruption_is_ours(lv->reason);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
-/* Stops the machine without a drain, because its Node is dead: the tenant sees nothing of what runs
- * on it. */
+/* Stops the machine without a drain, because its Node is dead (not Ready for too long): no kubelet
+ * would carry out an eviction. */
 static enum life_decision give_up(struct life *l, const struct node_claim *n,
 				  const struct leave *lv)
 {
@@ -72,9 +74,9 @@ static enum life_decision take_alone(struct life *l, const struct node_claim *n,
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
-/* Stops the machine without a drain, because its tenant sleeps. Its API server cannot be asked,
- * and no pod can be notified or evicted. What is left there becomes a pending cleanup
- * (tenant/debts.h). */
+/* Stops the machine without a drain, because its tenant sleeps: the tenant's API server does not
+ * run, so no pod can be notified or evicted. Objects that remain in the tenant's cluster become a
+ * pending cleanup (tenant/debts.h). */
 static enum life_decision take_back(struct life *l, const struct node_claim *n,
 				    const struct leave *lv)
 {
@@ -107,8 +109,9 @@ enum life_decision step_serving(struct life *l)
 		return d;
 	}
 	lv = leave_reason(l);
-	/* Do not wait for the marks of a hold in two cases. A tenant that does not allow its Node
-	 * to be marked must delay neither a Drain nor the end of a paid instance. */
+	/* A tenant that does not let drover mark its Node must delay neither a Drain nor the end of
+	 * an instance that nobody pays for. So wait for the marks of a hold only in the other
+	 * cases. */
 	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_paid_over(l) &&
 	    !life_ensure_hold_settled(l, n))
 		return d;

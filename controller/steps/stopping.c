@@ -1,14 +1,17 @@
 /*
- * stopping: the states stopping and isolating. Their order is a guarantee: first the machine is
- * off, as observed; then it is isolated, as proved; then follows steps/leaving.c (safety rule S3).
+ * stopping: the states stopping and isolating. Their order is a guarantee (safety invariant S3 of
+ * docs/architecture.md): first the machine is off, as observed; then it is isolated, as proved;
+ * then follows steps/leaving.c.
  *
  * A BMC may report Off while the machine runs. Two sources reveal this: drover's agent, and the
  * machine's kubelet, which renews its Lease every 10 s (a quarter of 40 s). Clocks of two machines
  * are never compared. What counts is that the Lease changes between two requests that were both
- * sent after off was read. How old the Lease was when first seen is computed from the clock of its
- * API server alone (managedFields and Date). One such change may come from a write that was in
- * flight. Two changes mean that the machine runs. A tenant could renew the Lease itself to keep its
- * machine. Therefore the doubt ends with the operation; by then the machine is isolated.
+ * sent after off was read. The age of the Lease at the first request is computed from the clock of
+ * its API server alone (managedFields and Date).
+ *
+ * One such change may come from a write that was in flight when the machine stopped. Two changes
+ * mean that the machine runs. A tenant could renew the Lease itself to keep its machine. Therefore
+ * this doubt about the BMC ends with the operation; by then the machine is isolated.
  */
 #include <string.h>
 
@@ -29,11 +32,11 @@
 #include "kube/want.h"
 
 #define BEAT_EVERY_MS 1000
-/* Silence of the Lease that proves that no kubelet runs: the kubelet's interval of 10 s, and 4 %
- * jitter. */
+/* If the Lease does not change for this time, no kubelet runs. It is the kubelet's interval of 10 s
+ * plus 4 % jitter, rounded up. */
 #define BEAT_SILENT_MS 11000
-/* Time in which a tenant must answer a request for the Lease. One that does not answer delays
- * nothing. */
+/* Time in which a tenant must answer a request for the Lease. After that time drover stops waiting
+ * for the tenant. */
 #define BEAT_ANSWER_MS 5000
 #define BEATS_ALIVE 2
 /* Longest wait for the isolation if the pool does not require it. */
@@ -46,8 +49,8 @@ static const struct scan_want lease_spec[] = {SCAN_PLAIN("renewTime"), SCAN_END}
 static const struct scan_want lease[] = {SCAN_SOME("metadata", lease_meta),
 					 SCAN_SOME("spec", lease_spec), SCAN_END};
 
-/* Returns for how long the Lease has not been written, at least, in ms; 0: unknown. Subtracts a
- * second, because both times have whole seconds. */
+/* Returns a lower bound of the time since the Lease was last written, in ms; 0: unknown. Subtracts
+ * a second, because both times that are compared have whole seconds. */
 static int64_t unwritten_ms(const struct life *l, const json_t *o)
 {
 	const int64_t written = kube_written_at(o);
@@ -87,8 +90,8 @@ void life_beat_hang_up(struct life *l, const struct tenant *t)
 	l->beat.silent = true;
 }
 
-/* True if status shows the machine as isolated already. A heartbeat that is heard now is then
- * forged. */
+/* True if status shows the machine as isolated already. A heartbeat that arrives now must be
+ * forged, because an isolated machine cannot reach its tenant. */
 static bool is_cut(const struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -127,8 +130,8 @@ void life_beat_listen(struct life *l)
 				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
-/* True if nothing was heard of the machine since off was read, for long enough. A message of the
- * agent counts like a heartbeat. A tenant that does not answer delays nothing. */
+/* True if nothing was heard of the machine for long enough since off was read. Both a message of
+ * the agent and a changed Lease count. Also true if the tenant does not answer. */
 static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);
@@ -236,7 +239,8 @@ bool life_ensure_cut(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
 
-	/* isolating has already tried, and the pool does not require it */
+	/* state isolating has already tried to isolate the machine, and the pool does not require
+	 * it: do not wait longer */
 	if (optional && l->state != MACHINE_ISOLATING)
 		return true;
 	if (life_ensure_placed(

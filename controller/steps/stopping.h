@@ -4,26 +4,26 @@
 #include "controller/life/life.h"
 
 /*
- * stopping: checks that the states stopping, isolating and leaving share: is the machine off, and
- * is it isolated?
+ * stopping: checks that the states stopping, isolating and leaving share: whether the machine is
+ * off, and whether it is isolated.
  * Tests: tests/world/test_leave.c
  */
-/* True if an Off of the BMC can be believed in this operation. False: the machine's kubelet or
- * drover's agent was heard after the BMC had reported Off; status shows that, or it is being
- * written. */
+/* True if an Off of the BMC can be believed in this operation. False if the machine's kubelet or
+ * drover's agent was heard after the BMC had reported Off. In that case status shows the
+ * contradiction, or is being written. */
 bool life_ensure_undoubted(struct life *l);
-/* True if the machine has been off for the minimumOffTime of its instance type. off_for: for how
- * long it has been off, ms. Otherwise schedules a turn for the end of the minimumOffTime and
- * returns false. */
+/* True if the machine has been off for the minimumOffTime of its instance type. off_for: time for
+ * which the machine has been off, in ms. Otherwise schedules a turn for the end of the
+ * minimumOffTime and returns false. */
 bool life_ensure_rested(struct life *l, int64_t off_for);
-/* True if the port is proved to be in the quarantine segment. Otherwise starts what is missing. If
- * the pool's isolation is NotRequired, this also returns true after a minute in isolating, and
- * always in leaving. */
+/* True if the port is proved to be in the quarantine segment. Otherwise starts the missing
+ * observation, move or write and returns false. If the pool's isolation is NotRequired, also
+ * returns true after a minute in isolating, and always in the states after it. */
 bool life_ensure_cut(struct life *l);
 
-/* Requests the heartbeat of the machine's kubelet, at most once a second. Called from the moment
- * when the last pod has gone. The time in which the kubelet must stay silent to prove that the
- * machine is off then begins to pass while the machine is still being drained. */
+/* Requests the heartbeat of the machine's kubelet (the Lease of its Node), at most once a second.
+ * Call from the moment when the last pod has gone. The time for which the kubelet must stay silent,
+ * to prove that the machine is off, can then begin while the machine is still being drained. */
 void life_beat_listen(struct life *l);
 /* Cancels the request for a heartbeat if it uses the client of t, which is about to be freed. */
 void life_beat_hang_up(struct life *l, const struct tenant *t);

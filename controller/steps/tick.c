@@ -1,6 +1,7 @@
 /*
- * tick: attaches the BMC and agent session of each Machine, and runs the step of its state in each
- * turn. The steps are in the other files of this folder. What they share is in controller/life/.
+ * tick: attaches the BMC and agent session of each Machine, and in each turn runs the step of the
+ * machine's state. The steps are in the other files of this folder. Functions that several steps
+ * use are in controller/life/.
  *
  *   on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
  *      ^                                              | act, order, wait        |
@@ -64,16 +65,18 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
 	bool odd = reason == REASON_PowerStateUnexpected;
-	/* In verifying, these reasons mean that the machine is wiped and proved, and only its
-	 * manager has not taken back its node yet. */
+	/* In state verifying, these reasons mean that the wipe is done and proved, and that only
+	 * the machine's manager has not taken back its node yet. Waiting can fix that, so an
+	 * operator is not needed. */
 	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
 			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
-	/* The deadline does not count while the machine waits for an operator or for a turn. Nor
-	 * does it switch off a machine that is on although status records it as off. */
+	/* The deadline does not count while the machine waits for an operator, for its turn to be
+	 * switched on, or in the machine queue. It also does not count for a machine that is on
+	 * although status records it as off, because stopping would switch that machine off. */
 	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
@@ -89,7 +92,8 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
-	/* Quarantine an elastic instance that the table would isolate: it has no port. */
+	/* The table of states would isolate the machine. An elastic instance has no port to
+	 * isolate, so quarantine it instead. */
 	if (info->on_limit == MACHINE_QUARANTINED ||
 	    (l->m->spec.elastic && info->on_limit == MACHINE_ISOLATING))
 		*d = life_quarantine(l,
@@ -104,8 +108,8 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* True if status shows what the BMC last reported. Otherwise writes it: operators and the next
- * leader read it there. */
+/* True if status shows what the BMC last reported. Otherwise writes it to status, where operators
+ * and the next leader read it. */
 static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
@@ -145,7 +149,7 @@ static bool ensure_seen_written(struct life *l)
 }
 
 /* True if the conditions in status are up to date. Otherwise writes them. Usually they are written
- * together with other changes. */
+ * together with other changes, so that this write is rarely needed. */
 static bool ensure_conditions_written(struct life *l)
 {
 	OWN_JSON changed = life_conditions(l, NULL);
@@ -215,7 +219,9 @@ static void detach_bmc(struct life *l)
 		life_bmc_left(l);
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		if (!l->place.moving[0]) /* a move of the port continues without the BMC */
+		/* the act in flight is at the BMC, so its answer will not come; a move of the port
+		 * would continue without the BMC */
+		if (!l->place.moving[0])
 			life_act_unanswered(l);
 		life_look_forget(l);
 		life_listing_forget(l);
@@ -229,16 +235,17 @@ static void life_detach(struct life *l)
 	detach_bmc(l);
 	l->driver = NULL;
 	life_place_drop(l);
-	if (l->elastic.busy) { /* the answer of the launch or termination will not come */
+	if (l->elastic.busy) {
+		/* a launch or termination is in flight, but its answer will not come */
 		l->elastic.busy = false;
 		life_act_unanswered(l);
 		elastic_forget(l);
 	}
 }
 
-/* Detaches the machine from its driver. Returns false while a request to the driver's fabric is in
- * flight (at most 60 s): its answer would otherwise reach a life that uses a different Provider, or
- * that was freed. */
+/* Detaches the machine from its driver. Returns false, without detaching, while a request to the
+ * driver's fabric is in flight (at most 60 s). Its answer would otherwise reach a struct life that
+ * uses a different Provider, or that was freed. */
 static bool ensure_detached(struct life *l)
 {
 	if (l->driver && l->place.busy)
@@ -248,15 +255,15 @@ static bool ensure_detached(struct life *l)
 	return true;
 }
 
-/* True if the BMC is attached, or cannot be now. False while the trust in the BMC is being written.
- * Callers that need the BMC check whether it may be contacted (life/bmc_open.h). */
+/* True if the BMC is attached, or cannot be attached now. False while status.trustedBMC is being
+ * written. Steps that need the BMC check whether it may be contacted (life/bmc_open.h). */
 static bool ensure_bmc_attached(struct life *l)
 {
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
 	struct err e = {0};
 	char digest[512];
 
-	/* detach first: what was observed and learned belongs to the earlier BMC */
+	/* detach first: the observations and the learned certificate belong to the earlier BMC */
 	if (l->attached.again)
 		detach_bmc(l);
 	l->attached.again = false;
@@ -269,7 +276,7 @@ static bool ensure_bmc_attached(struct life *l)
 	if (!l->bmc) {
 		err_clear(&l->attached.error);
 		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
-		/* no timer: the Secret of the BMC starts a turn when it arrives or changes */
+		/* start no timer: the Secret of the BMC starts a turn when it arrives or changes */
 		if (!l->bmc)
 			return true;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
@@ -318,7 +325,9 @@ static void forget(struct life *l)
 	life_act_forget(l);
 	life_ask_forget(l);
 	life_follow_forget(l);
-	detach_bmc(l); /* the next attachment first ends the BMC session of the leader in between */
+	/* detach, so that the next attachment first ends the BMC session of the replica that led in
+	 * between */
+	detach_bmc(l);
 	life_look_forget(l);
 	life_place_forget(l);
 	life_boot_forget(l);
@@ -354,8 +363,8 @@ static void take_over(struct life *l)
 	life_write(l, status, NULL);
 }
 
-/* True if the machine can retire or be deleted although its Provider does not exist: it is at rest
- * and has no claim, so that nothing is asked of its BMC or port any more. */
+/* True if the machine can retire or be deleted although its Provider does not exist: it is in a
+ * state of rest and has no claim, so that drover sends no more requests to its BMC or fabric. */
 static bool goes_without_provider(struct life *l)
 {
 	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
@@ -392,8 +401,8 @@ static enum life_decision turn(struct life *l)
 	if (!l->m->status.state || !l->m->status.operation)
 		return life_begin(l, l->m->status.state ? "machine status has no journal"
 							: "machine is new");
-	/* Check for a restored backup when this leader begins, after a conflict, and when the
-	 * tenancy has decreased. */
+	/* Check whether status comes from a restored backup: when this leader begins, after a
+	 * conflict, and when the tenancy has decreased. */
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
@@ -615,8 +624,8 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
-	/* Not used below. A session counts as accepted even before the read that logged in has
-	 * ended. */
+	/* Output of life_session() that is not used here. The session is asked for because a login
+	 * counts as accepted even before the read that logged in has ended. */
 	bool only;
 
 	if (l)

@@ -1,7 +1,7 @@
 /*
  * warm: begins, keeps and ends the boot of a warm machine (a free machine that is on, with its
- * agent running), and hands its agent over to a claim. Separate from rest.c, because keeping a
- * machine warm is only one of many things that the state free does.
+ * agent running), and hands its agent over to a claim. Separate from rest.c, because that file
+ * handles everything else that can happen to a free machine.
  */
 #include "controller/steps/warm.h"
 #include "controller/steps/lives.h"
@@ -27,12 +27,13 @@
 #include "controller/rules/machine.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
-/* wait before the second boot; the wait before the third boot is four times as long */
+/* Wait before the second boot of a warm machine. The wait before the third boot is four times as
+ * long. */
 #define BACKOFF_MS 15000
 #define WELL_MS (60 * 60 * 1000)
 #define REST_MS (30 * 60 * 1000)
-/* Time that the agent has to answer. A long poll lasts 30 s, and an agent whose connection broke
- * comes back a little later. */
+/* Time that the agent has to answer. It covers a long poll (30 s), and an agent that reconnects a
+ * little later because its connection broke. */
 #define ANSWER_MS 60000
 
 /* Returns the time limit for a warm boot, in ms: that of the state claimed. */
@@ -73,8 +74,8 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	json_t *op;
 	char id[33];
 
-	/* Check again whether the machine rests: the warm pool's decision may be older than the
-	 * rest. */
+	/* Check again whether the machine must stay off for a while (nextAttempt): the warm pool
+	 * may have decided before that was written. */
 	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop))
 		return LIFE_STAY;
 	if (life_outdated(l))
@@ -144,16 +145,16 @@ bool life_ensure_warm_left(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return true;
-	/* Do not wait for off in two cases, because neither may prevent retiring: a BMC that does
-	 * not answer or belongs to a different machine, and a system that another party booted,
-	 * which is not switched off. */
+	/* In two cases retire without switching the machine off. First, if its BMC does not answer
+	 * or belongs to a different machine. Second, if the machine runs a system that another
+	 * party booted, which drover must not switch off. */
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		if (l->agent)
 			agent_session_close(
-				/* without a session, the agent powers off by itself after a
-				 * while */
+				/* close the session: without it, the agent powers off by itself
+				 * after a while */
 				l->agent);
 		return true;
 	}
@@ -161,8 +162,8 @@ bool life_ensure_warm_left(struct life *l)
 	return false;
 }
 
-/* Stops keeping the machine warm for 30 min, after three boots or because another party switched it
- * off. */
+/* Stops keeping the machine warm for 30 min, after three boots or because another party switched
+ * the machine off. */
 static void give_up(struct life *l, const char *why)
 {
 	json_t *op = boot(l, WARM_POOL_BOOTS + 1, 0);
@@ -178,7 +179,7 @@ static void give_up(struct life *l, const char *why)
 static void lost(struct life *l, const char *reason, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	/* If the machine ran well for an hour, earlier boots do not count. */
+	/* True if the machine ran well for an hour. Then its earlier boots do not count. */
 	bool well =
 		l->m->status.agent && op->started && loop_wall(l->c->loop) - op->started > WELL_MS;
 	int64_t n = well ? 0 : op->boot_number;
@@ -218,8 +219,8 @@ static bool is_late(const struct life *l)
 	       op->waiting_for != WAITING_RATE && op->waiting_for != WAITING_APPROVAL;
 }
 
-/* Checks a warm machine whose agent is connected: is the agent still heard, and the machine still
- * on? */
+/* Checks a warm machine whose agent is connected: whether the agent is still heard, and whether the
+ * machine is still on. */
 static void stay(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -248,13 +249,15 @@ static void stay(struct life *l)
 }
 
 /* True if the port may be moved: the machine is off or runs drover's boot medium. Otherwise waits.
- * Status restored from a backup may show a machine as warm that is on for a tenant by now. */
+ * If status was restored from a backup, it may show a machine as warm although the machine runs for
+ * a tenant by now. */
 static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	/* An HTTP boot may still be drover's, because a BMC does not show that. Without one, the
-	 * machine is no longer clean. */
+	/* If status records an HTTP boot, the system that runs may still be drover's, because a BMC
+	 * does not show that. If status records none, another system runs, so the machine is no
+	 * longer clean. */
 	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
@@ -313,8 +316,8 @@ enum life_decision life_warm(struct life *l)
 
 	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
-		/* Keep the session of the agent open: an agent that nobody answers powers off by
-		 * itself. */
+		/* Keep the session of the agent open, because an agent whose calls are not answered
+		 * powers off by itself. */
 		if (warm_is_ready(l->m))
 			(void)life_ensure_agent(l, &d);
 		if (d == LIFE_STAY)
@@ -348,8 +351,8 @@ bool life_warm_may_be_on(const struct life *l)
 		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
-/* Boots the machine for its claim as usual, off and then on with a new secret, because the agent of
- * its warm boot cannot be used. */
+/* Boots the machine for its claim as any other machine, because the agent of its warm boot cannot
+ * be used. The machine is switched off and then on with a new boot secret. */
 static void boot_after_all(struct life *l, const char *why)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -380,7 +383,7 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 		boot_after_all(l, "the machine rebooted while the agent was running");
 		return false;
 	}
-	if (!there) /* the machine was still booting when it was claimed: continue as usual */
+	if (!there) /* the machine was still booting when it was claimed: continue that boot */
 		return false;
 	if (!l->work.knocked_at)
 		l->work.knocked_at = now;

@@ -19,11 +19,11 @@
  * Tests: tests/world/test_warm.c, tests/world/test_warm_claim.c, tests/world/test_warm_crash.c
  */
 
-/* Runs a turn of a free machine without a claim: begins, keeps or ends its warm boot as the warm
- * pool decides. */
+/* Runs one turn of a free machine that no claim wants: begins, keeps or ends its warm boot as the
+ * warm pool decides. */
 enum life_decision life_warm(struct life *l);
-/* True unless the machine was warm and is being switched off. In that case continues to switch it
- * off; a claim waits until the end is written. */
+/* True unless the machine was warm and is being switched off. In that case continues to switch the
+ * machine off, and returns false. A claim waits until status records the end of the warm boot. */
 bool life_ensure_warm_ended(struct life *l);
 /* True if the machine is not warm any more, or its BMC cannot be used to switch it off. Otherwise
  * switches it off and returns false. Call before the machine retires. */
@@ -34,11 +34,11 @@ bool life_warm_may_be_on(const struct life *l);
 /* In claimed: true if the machine was not warm, or its agent has answered since it was claimed.
  * False while the answer is pending, or while the machine is being booted as usual instead. */
 bool life_ensure_warm_answer(struct life *l, enum life_decision *d);
-/* In claimed, after the claim was withdrawn: if the agent of the warm boot is still connected,
- * returns true, and *d changes the machine back to free as it is. Nothing was written to the
- * machine, and its clean stamps are intact. What happens to it meanwhile is detected in free as
- * usual, and the next claim has it inspected again. False: the machine was not warm, or was still
- * booting, and must be switched off. */
+/* Call in claimed after the claim was withdrawn. If the agent of the warm boot is still connected,
+ * returns true, and sets *d to change the machine back to free without switching it off. That is
+ * safe: nothing was written to the machine, its clean stamps are intact, and the next claim has the
+ * agent inspect it again. False: the machine was not warm, or was still booting, and must be
+ * switched off. */
 bool life_warm_release(struct life *l, enum life_decision *d);
 
 #endif
