@@ -5,11 +5,12 @@
 #include "base/err.h"
 
 /*
- * boot_image: checks that an ISO is the one its builder signed. `make image` writes two files
+ * boot_image: checks that an ISO is the file that its builder signed. `make image` writes two files
  * beside the ISO:
  *
- *   drover-agent.iso.sha256   output of sha256sum; the first line is the ISO's
- *   drover-agent.iso.sig      Ed25519 signature (RFC 8032) of that file, in base64, with newline
+ *   drover-agent.iso.sha256   output of sha256sum; the first line is for the ISO
+ *   drover-agent.iso.sig      Ed25519 signature (RFC 8032) of drover-agent.iso.sha256, in base64,
+ *                             with newline
  *
  * The key comes from the command line, so write access to the files is not enough to replace the
  * image.

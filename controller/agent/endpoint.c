@@ -115,7 +115,7 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* True if `address` is the one from which the agent first called in this boot, or the address of a
+/* True if `address` is the address from which the agent first called in this boot, or that of a
  * configured proxy. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
@@ -379,8 +379,8 @@ static void on_order(struct httpd_req *q, void *arg)
 	agent_session_answer(s, NULL); /* the agent has abandoned its earlier poll, so end it */
 	/* seq numbers the orders of this process only. The agent sends n, the seq of the last order
 	 * that it received. If n is higher than seq, or if this process never sent the order n, the
-	 * agent received order n from another leader. Then continue with numbers above n, because
-	 * the agent ignores lower ones. */
+	 * agent received its last order from another leader. Then continue with numbers above n,
+	 * because an order is sent only if its number is higher than the agent's. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {
