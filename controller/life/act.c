@@ -99,7 +99,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
 		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
 		      "waitingFor", "Device", "nextAttempt");
-	if (attempt == 1) { /* a new act: clear the error and progress of the one before */
+	if (attempt == 1) { /* a new act: clear the error and progress of the previous act */
 		json_object_set_new(j, "lastError", json_null());
 		json_object_set_new(j, "progress", json_null());
 	}

@@ -109,8 +109,8 @@ bool life_ensure_boot_followed(struct life *l)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
-		/* Do not wait for a second answer of the fabric: once it has answered, go on even
-		 * if the answer is too old now. */
+		/* Wait for the fabric's answer only once: go on if it has answered already, with a
+		 * place that is too old now or with an error. */
 		return l->boot.whereabouts == LIFE_ANSWERED;
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
@@ -216,8 +216,8 @@ static bool open_seat(struct life *l)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
 	if (!was)
 		agent_session_await(l->agent, awaited(l));
-	/* Address that may fetch the medium: the one from which the BMC answered. Before the BMC's
-	 * first answer: the host in spec.bmc.address. */
+	/* Address that may fetch the medium: the address from which the BMC answered. Before the
+	 * BMC's first answer: the host in spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
 	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,

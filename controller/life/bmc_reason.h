@@ -12,7 +12,7 @@
 /* Returns the reason that describes an error of a BMC or of its manager. */
 enum reason life_bmc_reason(const struct err *e);
 /* Returns the reason that describes an error of the act `step`: MediaNotMounted if a BMC refused a
- * medium, otherwise that of life_bmc_reason(). */
+ * medium, otherwise the result of life_bmc_reason(). */
 enum reason life_act_reason(const char *step, const struct err *e);
 
 #endif

@@ -21,7 +21,7 @@
  */
 
 /* True if the manager has accepted the request to install the image of claim n, and status.install
- * says so. Otherwise sends the request or writes the acceptance. The machine must be off. */
+ * records that. Otherwise sends the request or writes the acceptance. The machine must be off. */
 bool life_ensure_acquired(struct life *l, const struct node_claim *n);
 
 /* True if the installation is over: the manager has installed the image, the machine was up and is

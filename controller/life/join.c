@@ -175,8 +175,9 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	if (!str_eq(node->provider_id, id))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s has providerID %s, want %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
-	/* A cloud instance has no BMC that reports its identity. It is recognised by the claim's
-	 * name, the providerID and the token, which nobody else has. */
+	/* Do not compare the UUID of a cloud instance, because no BMC reports its identity. The
+	 * instance is recognised by the claim's name, the providerID and the token, which only this
+	 * instance was given. */
 	if (!l->m->spec.elastic && !identity_joined(mine, seen, node->system_uuid))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),

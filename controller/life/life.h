@@ -517,8 +517,8 @@ void life_kick(struct life *l);
 void life_drop_work(struct life *l);
 
 /* Returns this leader's fence for the machine (a number that is higher with each leader). Until the
- * first write of this leader it is one above the fence in the journal, afterwards the one in the
- * journal. */
+ * first write of this leader, that is the fence in the journal plus one; afterwards, the fence in
+ * the journal. */
 int64_t life_fence(const struct life *l);
 /* Sets o[key] to the wall time ms in RFC 3339; ms 0: to null. */
 void life_set_time(json_t *o, const char *key, int64_t ms);

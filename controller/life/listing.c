@@ -176,7 +176,8 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	life_kick(l);
 }
 
-/* Gives up a BMC that answers other reads but fails at this one: stores an empty list. */
+/* Gives up the list of a BMC that answers other reads but fails at this one: sends an event, and
+ * stores an empty list. */
 static void let_be(struct life *l)
 {
 	log_gap(l, "BMC lists no drives");
@@ -187,7 +188,8 @@ static void let_be(struct life *l)
 
 /* Call after FAILED_TRIES failed calls. Gives up the list, and returns true, if the BMC has
  * answered an observation since the last failed call: this shows that only this request fails.
- * Otherwise starts the observation and returns false. Without `waits`, only returns false. */
+ * Otherwise starts the observation and returns false. If `waits` is false, does nothing and returns
+ * false. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
 	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))

@@ -13,8 +13,9 @@
  * observation and returns false. */
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 
-/* True if the port is in `segment`, proved as far as the fabric can prove it, and status says so.
- * Otherwise starts what is missing: an observation, a move, or a write of status. */
+/* True if the port is in `segment`, proved as far as the fabric can prove it, and status.network
+ * records that. Otherwise starts what is missing: an observation, a move of the port, or a write of
+ * status. */
 bool life_ensure_placed(struct life *l, const char *segment);
 
 /* Forgets when the present state first wanted an observation of the port. Call on a change of

@@ -1,8 +1,8 @@
 /*
  * wipe_attempt: handles a wipe attempt from the first order of the wipe to its WipeRecord.
  *
- *   	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
- *   	                                        '--> dirty, quarantined: signed by drover alone
+ * 	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
+ * 	                                        '--> dirty, quarantined: signed by drover alone
  *
  * The attempt, with its number and the previous record, is written to status before the agent is
  * ordered to wipe. Therefore the attempt ends in exactly one record, even if drover or the agent
@@ -300,8 +300,8 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	if (e->kind == ERR_CONFLICT) {
-		/* The record exists. It is either ours, created by a request whose reply was lost,
-		 * or a different one: read it. */
+		/* A record of this name exists. Either drover created it by a request whose reply
+		 * was lost, or it belongs to a different attempt. Read it to find out. */
 		life_asking(l, "record", NULL);
 		l->question.call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
 					    l->m->status.wipe_attempt->record, on_looked_up, l);
