@@ -146,7 +146,7 @@ enum life_decision adopt(struct life *l)
 	return life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
 }
 
-/* --- a claim that came back ------------------------------------------------------------------- */
+/* --- a claim that was replaced ---------------------------------------------------------------- */
 
 /* Handles a claim that has the name of the claim that this machine serves, but a different UID.
  * Nobody asked for the work to stop, so the machine keeps serving. An operator must either delete

@@ -92,9 +92,9 @@ static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
 }
 
-/* Sends an event if the drain has changed: its reason, its Drain, what follows (then), or who set
- * these. A change of the deadline alone is reported only for a Drain, because other deadlines are
- * computed from the clock and change without an operator. */
+/* Sends an event if *lv differs from status.leave in reason, drain, then, thenBy or deadlineBy. A
+ * change of the deadline alone is reported only for a Drain, because other deadlines are computed
+ * from the clock and change without an operator. */
 static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	const struct machine_leave *was = l->m->status.leave;

@@ -77,8 +77,8 @@ static void enter(struct life *l, const struct life_decided *d)
 	given = json_object_get(status, "operation");
 	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:I}", "handle", "waitingFor", "nextAttempt",
 		       "lastError", "progress", "fence", (json_int_t)life_fence(l));
-	/* Leave an act that has not ended in the journal, so that the next leader waits for its end
-	 * (life/takeover.h). */
+	/* If an act has not ended, keep it in the journal, so that the next leader waits for the
+	 * end of the act (life/takeover.h). */
 	for (size_t i = 0; !l->act.under_way && i < sizeof(act) / sizeof(*act); i++)
 		json_object_set_new(op, act[i], json_null());
 	life_set_time(op, "deadline", limit ? now + limit : 0);

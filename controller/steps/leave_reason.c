@@ -352,7 +352,8 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 
 /* Returns the leave of a machine whose tenant has slept longer than sleepGrace; otherwise .reason
  * is NULL. With this leave, a machine that is already being drained no longer waits for an answer
- * of the tenant. A held machine and a Drain with then: Hold prevent this leave. */
+ * of the tenant. A hold, a paused pool and a Drain with then: Hold prevent this leave; the
+ * disruption budgets can postpone its begin. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,

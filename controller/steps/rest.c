@@ -31,7 +31,7 @@
 #include "controller/tenant/tenant.h"
 
 /* Quarantines the machine until an operator releases it. First sets the annotation
- * REQUEST_QUARANTINE if it is missing; it stays set until the release. */
+ * REQUEST_QUARANTINE if it is missing. The annotation stays until the release. */
 static enum life_decision take_out(struct life *l, const char *text)
 {
 	const char *release = labels_get(&l->m->meta.annotations, REQUEST_RELEASE);
@@ -220,7 +220,7 @@ enum life_decision step_free(struct life *l)
 			REASON_NONE, NULL);
 	if (!ensure_fate_met(l, &d))
 		return d;
-	if (l->m->status.leave) { /* the leave has ended, so clear it */
+	if (l->m->status.leave) { /* the machine no longer leaves a tenant, so clear status.leave */
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}

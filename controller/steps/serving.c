@@ -1,8 +1,8 @@
 /*
  * serving: decides whether the machine must leave its tenant. docs/drain.md describes the order.
  *
- *   	serving --status.leave--> draining (steps/draining.c)
- *   	   '----no pods to evict: Node dead or missing, or tenant asleep--> stopping
+ *   serving --status.leave--> draining (steps/draining.c)
+ *      '----without a drain: Node dead or missing, tenant asleep, claim gone--> stopping
  *
  * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */

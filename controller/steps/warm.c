@@ -36,7 +36,7 @@
  * little later because its connection broke. */
 #define ANSWER_MS 60000
 
-/* Returns the time limit for a warm boot, in ms: that of the state claimed. */
+/* Returns the time limit for a warm boot, in ms. It is the time limit of the state claimed. */
 static int64_t limit_ms(void)
 {
 	return machine_state_info[MACHINE_CLAIMED].limit_s * 1000;
@@ -145,9 +145,9 @@ bool life_ensure_warm_left(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return true;
-	/* In two cases retire without switching the machine off. First, if its BMC does not answer
-	 * or belongs to a different machine. Second, if the machine runs a system that another
-	 * party booted, which drover must not switch off. */
+	/* In two cases retire without switching the machine off. First, if its BMC does not answer,
+	 * may not be contacted, or does not report the approved identity. Second, if the machine
+	 * runs a system that another party booted, which drover must not switch off. */
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {

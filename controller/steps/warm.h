@@ -13,9 +13,10 @@
  *                                                        after 3 boots: off for 30 min
  *   claimed --claim withdrawn--> warm
  *
- * The agent's session is that of status.operation {id, bootNumber}. The claim takes over the
- * session, so that the agent need not be booted again. Identity, inventory and clean stamps are
- * checked then as usual. A machine that another party switched off stays off for 30 min as well.
+ * The agent's session belongs to the operation and boot number in status.operation. A claim keeps
+ * both, so that the session continues and the agent need not be booted again. Once the machine is
+ * claimed, its identity, inventory and clean stamps are checked as for any machine. A machine that
+ * another party switched off also stays off for 30 min.
  * Tests: tests/world/test_warm.c, tests/world/test_warm_claim.c, tests/world/test_warm_crash.c
  */
 
@@ -34,11 +35,11 @@ bool life_warm_may_be_on(const struct life *l);
 /* In claimed: true if the machine was not warm, or its agent has answered since it was claimed.
  * False while the answer is pending, or while the machine is being booted as usual instead. */
 bool life_ensure_warm_answer(struct life *l, enum life_decision *d);
-/* Call in claimed after the claim was withdrawn. If the agent of the warm boot is still connected,
- * returns true, and sets *d to change the machine back to free without switching it off. That is
- * safe: nothing was written to the machine, its clean stamps are intact, and the next claim has the
- * agent inspect it again. False: the machine was not warm, or was still booting, and must be
- * switched off. */
+/* Call in claimed after the claim was withdrawn. If the agent of the warm boot has called and was
+ * not dismissed, returns true, and sets *d to change the machine back to free without switching it
+ * off; while an act is in flight, returns true without setting *d. Staying on is safe: nothing was
+ * written to the machine, its clean stamps are intact, and the next claim has the agent inspect it
+ * again. False: the machine was not warm, or was still booting, and must be switched off. */
 bool life_warm_release(struct life *l, enum life_decision *d);
 
 #endif
