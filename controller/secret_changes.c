@@ -29,8 +29,8 @@ static bool reattach(const char *machine, void *arg)
 	return true;
 }
 
-/* Attaches the Machine's BMC again if its Provider's credentials Secret is the changed one and the
- * Machine has no credentials Secret of its own. */
+/* Attaches the Machine's BMC again if the Machine has no credentials Secret of its own and the
+ * credentials Secret of its Provider has changed. */
 static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 {
 	const struct secret_change *s = arg;
