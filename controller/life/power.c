@@ -180,9 +180,9 @@ void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
 
-	/* No tenant has a machine that is recorded as clean. If such a machine is on, status was
-	 * restored from a backup, or another client switched it on. It may then run for somebody,
-	 * so do not switch it off. */
+	/* No machine that is recorded as clean serves a tenant. If such a machine is on, status was
+	 * restored from a backup, or another client switched the machine on. It may then run a
+	 * tenant's workload, so do not switch it off. */
 	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
