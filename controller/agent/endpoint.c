@@ -15,9 +15,9 @@
 #define POLL_MS 30000
 /* Maximum total size of the hellos and reports of all agents that are being received at one time */
 #define BODY_BUDGET (16u << 20)
-/* Silence after which the agent that said hello first in this boot counts as dead. A living agent
- * is never silent for this time while it is checked: it polls again at once when its poll is ended,
- * and it reports every second while it works. */
+/* Silence after which the first agent of a boot counts as dead. A living agent is not silent for
+ * this time while it is checked: it polls again at once when its poll is ended, and it reports
+ * every second while it works. */
 #define SUSPECT_MS 10000
 
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g)
