@@ -354,7 +354,9 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 		return true;
 	case ASK_FAILED:
 		if (l->question.answer.err.kind ==
-		    ERR_CONFLICT) /* created before a crash of drover: the token is the same */
+		    /* the token was created before a crash of drover; it is equal, because it is
+		     * derived from the claim's UID */
+		    ERR_CONFLICT)
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 			  "the bootstrap token could not be created: %s",
