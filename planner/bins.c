@@ -14,22 +14,24 @@ struct bins {
 	struct bin *v;
 	struct rooms *rooms;
 	size_t n, cap;
-	/* True if a PreferNoSchedule taint exists on any node or claim, or in a pool whose claims
-	 * may be added. */
+	/* True if a node, a claim or a pool has a PreferNoSchedule taint. Then also pods without
+	 * preferences need a score per bin. */
 	bool soft;
 };
 
-/* Search position of a cell (set of interchangeable pods) among the bins of one preference
- * score. */
+/* Search position of a cell (set of interchangeable pods) among the bins (candidate nodes) of one
+ * preference score. */
 struct cursor {
 	int64_t score;
-	/* Index: all bins before it are excluded for good. */
+	/* Index of the first bin that is not excluded for good. Bins before this index are skipped
+	 * in all later searches. */
 	size_t never;
-	/* Index: all bins before it are excluded while topology_epoch() equals `epoch`. */
+	/* Index of the first bin that is not excluded at present. Bins before this index are
+	 * skipped while topology_epoch() equals `epoch`. */
 	size_t now;
 	uint64_t epoch;
-	/* By domain, if a spread has few domains: index of the bin before which all bins of the
-	 * domain are excluded for good. */
+	/* By topology domain, if a spread has at most TOPOLOGY_FEW domains: index of the domain's
+	 * first bin that is not excluded for good. */
 	uint32_t *few;
 };
 
@@ -61,7 +63,7 @@ const struct bin *bins_at(const struct bins *b, size_t at)
 	return &b->v[at];
 }
 
-/* --- which bins suit a fit -------------------------------------------------------------------- */
+/* --- which bins suit a fit (pods that differ only in their requests) -------------------------- */
 
 static uint64_t *wider(const uint64_t *old, size_t had, size_t words, struct arena *a)
 {
@@ -84,8 +86,8 @@ static void make_room(const struct bins *b, struct plan_fit *f)
 	f->words = words;
 }
 
-/* Returns the level of f with that score, created if missing. Levels are sorted, highest score
- * first. */
+/* Returns the level of f (its set of bins with one preference score) that has this score, created
+ * if missing. Levels are sorted, highest score first. */
 static struct fit_level *level_of(const struct bins *b, struct plan_fit *f, int64_t score)
 {
 	struct fit_level *v;
@@ -217,8 +219,8 @@ static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint6
 static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			struct cursor *cur, int key, uint64_t admitted, size_t *at)
 {
-	/* Bit set of domains with a bin that is excluded now, but not for good: their positions
-	 * stay at that bin. */
+	/* Bit set of domains that contain a bin which is excluded now, but not for good. The
+	 * domain's search position stays at that bin, so that a later search checks it again. */
 	uint64_t kept = 0;
 	size_t i = b->n;
 

@@ -28,8 +28,8 @@ struct bin {
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of);
-/* Adds a bin with a copy of room, the free amounts by column (planning.h). Returns the bin's
- * index. */
+/* Adds a bin with a copy of room, an array of free amounts with one element for each resource
+ * column (planning.h). Returns the bin's index. */
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
 const struct bin *bins_at(const struct bins *b, size_t at);
 /* Records in *f which bins suit its pods by labels, taints, RuntimeClass and permit. Checks only
@@ -40,14 +40,15 @@ void bins_look(struct bins *b, struct plan_fit *f);
  * *at: the bin's index. False: no bin fits. If the cell has topology constraints, topology_begin()
  * must have returned true before. */
 bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
-/* True if a pod of the cell fits into bin `at`, with regard to labels, room and topology. */
+/* True if a pod of the cell may be placed in bin `at`: the bin suits (labels, taints, RuntimeClass,
+ * permit), has room, and meets the topology constraints. */
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
-/* Subtracts the requests of one pod of class c from the room of bin `at`. */
+/* Subtracts the requests of class c, for one pod, from the free amounts of bin `at`. */
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
-/* Sets the room of bin `at` to none, so that no further pod fits. */
+/* Sets the free number of pods of bin `at` to the minimum, so that no further pod fits. */
 void bins_close(struct bins *b, size_t at);
-/* True if bin `at` suits the pods of the fit (by labels, taints and so on), whatever room it has.
- * Call after bins_look(). */
+/* True if bin `at` suits the pods of the fit by labels, taints, RuntimeClass and permit, whatever
+ * room the bin has. Call after bins_look(). */
 bool bins_suits(const struct plan_fit *f, size_t at);
 
 /*
@@ -55,8 +56,8 @@ bool bins_suits(const struct plan_fit *f, size_t at);
  * search positions of cells.
  *
  * To roll back: call bins_mark() for each fit before the attempt. Afterwards call bins_give() for
- * each pod that was placed into an older bin, then bins_cut() with the number of bins before the
- * attempt.
+ * each pod that was placed into a bin that existed before the attempt. Then call bins_cut() with
+ * the number of bins before the attempt.
  */
 
 size_t bins_count(const struct bins *b);
@@ -66,8 +67,8 @@ size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from);
 /* Returns how many pods of class c fit into bin `at`; 0 if the bin does not suit. Call after
  * bins_look(). */
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
-/* Writes to *level the rank of the bin's preference score for class c; 0 is the best. False: the
- * bin does not suit or has no room. */
+/* Writes to *level the rank of the bin's preference score among all scores of class c; 0 is the
+ * highest score. False: the bin does not suit or has no room. */
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level);
 /* Reverts one bins_take() of a pod of class c. */
 void bins_give(struct bins *b, size_t at, const struct plan_class *c);

@@ -43,7 +43,7 @@ static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 	x->bins[x->nbins++] = at;
 }
 
-/* Adds to the blocks each bin that has room for at least one pod of some kind. */
+/* Adds to the blocks each bin that has room for at least one pod of at least one gang_kind. */
 static void add_bins(struct blocks *b, struct map *by_text)
 {
 	const size_t n = bins_count(b->tenant->bins);
@@ -114,8 +114,8 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
 
-/* Adds the free machines to the blocks. Reads the pools of the first kind, because all fits of a
- * tenant have the same pools. */
+/* Adds the free machines to the blocks. Reads the pools only for the first gang_kind, because all
+ * fits of a tenant have the same pools. */
 static void add_stock(struct blocks *b, struct map *by_text)
 {
 	const struct plan_fit *f = b->kinds[0].cell->class_->fit;
@@ -163,7 +163,7 @@ struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struc
 	return b;
 }
 
-/* --- spans ------------------------------------------------------------------------------------ */
+/* --- spans (sets of blocks with the same value of one topology level) ------------------------- */
 
 static void measure(const struct blocks *b, struct span *s)
 {

@@ -5,22 +5,24 @@
 #include "planner/supply.h"
 
 /*
- * blocks: candidate locations for a gang's pods, by topology. Bins (candidate nodes, bins.h) and
- * free machines with equal values of all level labels (world_put_levels()) form one block. Blocks
- * with the same value of one level form a span, for example a rack.
+ * blocks: candidate locations for a gang's pods, by topology. A block consists of all bins
+ * (candidate nodes, bins.h) and free machines whose level labels (world_put_levels(), for example
+ * rack and zone) are all equal. A span consists of all blocks with the same value of one level
+ * label, for example all blocks of one rack.
  *
- * The room of a block is counted separately for each kind of pod and ignores other constraints. The
- * count is never too low, so a span whose count is too small needs no attempt.
+ * For each kind of pod, the number of pods that fit into a block is counted separately; quotas,
+ * limits and topology constraints are ignored. The count is never too low. So a span whose count is
+ * too small for the gang need not be tried.
  * Tests: tests/unit/planner/test_gangs.c
  */
-/* Number of kinds of pods for which room is counted. All pods of further kinds are assumed to
+/* Largest number of kinds of pods for which room is counted. Pods of further kinds are assumed to
  * fit. */
 #define BLOCK_KINDS 8
 
 /* Pods of a gang that are interchangeable, because they belong to one cell (planning.h). */
 struct gang_kind {
 	struct plan_cell *cell;
-	/* Number of these pods that are not yet placed. */
+	/* Number of the gang's pods of this kind that are not yet placed. */
 	size_t left;
 };
 struct block_machines {
@@ -47,8 +49,8 @@ struct blocks {
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
-	/* Machines that become free by this time count as free, Unix ms. 0: only machines that are
-	 * free now. */
+	/* Unix ms: machines that become free by this time count as free. 0: only machines that are
+	 * free now count. */
 	int64_t until;
 	/* All blocks, sorted by their label values. */
 	struct block **v;
@@ -60,28 +62,29 @@ struct span {
 	const char *value;
 	struct block **v;
 	size_t n;
-	/* Number of the gang's pods that fit. room: into bins. all: into bins and onto new
-	 * machines. */
+	/* Number of the gang's pods that fit into the span. room: counts only existing bins. all:
+	 * counts existing bins and new claims on free machines. */
 	size_t room, all;
-	/* Number of pods that would fit into bins and onto new machines if the gang had any number
-	 * of pods. */
+	/* Number of pods of the gang's kinds that would fit into bins and onto free machines, even
+	 * if that is more than the gang has. */
 	size_t size;
 };
 
-/* Collects the blocks of the tenant. stock: includes machines that are free by `until`. a: arena of
- * the result. Call after supply_ask() for each kind. */
+/* Collects the blocks of the tenant. stock: includes free machines, as blocks.until defines. a:
+ * arena of the result. Call after supply_ask() for each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
 			  size_t nkinds, bool stock, int64_t until, struct arena *a);
 struct span blocks_all(const struct blocks *b);
-/* Divides span *of by the label of that level. Returns the resulting spans, sorted by value; *n is
- * their number. */
+/* Divides span *of by the label of topology level number `level`. Returns the resulting spans,
+ * sorted by label value; *n is their number. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);
-/* Sorts the blocks of span *s into the order in which the gang's `pods` remaining pods should fill
- * them. `levels`: number of topology levels that are narrower than the span.
+/* Sorts the blocks of span *s into the order in which the gang's `pods` remaining pods should
+ * fill them. `levels`: number of topology levels that are narrower than the span.
  *
- * At each of these levels, the smallest domain with room for all remaining pods comes first, or
- * else the largest domain; then the next one for the pods that are still left. So few domains are
- * used, and large ones stay free as a whole. */
+ * At each of these levels, the smallest domain with room for all remaining pods comes first. If
+ * no domain has room for all, the largest domain comes first, and the rest is chosen in the same
+ * way for the pods that are still left. So few domains are used, and large ones stay free as a
+ * whole. */
 void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * bound: solves the dual of the linear program of bound_machines() by the simplex method, from y =
- * 0, z = 0:
+ * bound: computes bound_machines() by the simplex method. It solves the dual of the linear program
+ * that bound.h shows, starting from y = 0, z = 0:
  *
  *   max sum(requests_r y_r) - sum(machines_t z_t)   subject to
  *       sum(capacity_t,r y_r) - z_t <= 1 for each t,   y, z >= 0
  *
- * Bland's rule prevents cycles. The tableau has few rows (instance types) and columns (resources
- * and instance types).
+ * y_r is the dual variable of resource r, z_t that of instance type t. Bland's rule prevents
+ * cycles. The tableau has few rows (instance types) and columns (resources and instance types).
  */
 #include "planner/bound.h"
 
@@ -19,7 +19,7 @@
 #include "planner/world_impl.h"
 
 #define EPSILON 1e-9
-#define PIVOTS 10000 /* Limit of simplex steps; more than any program of this size needs. */
+#define PIVOTS 10000 /* Limit of simplex steps; more than any linear program of this size needs. */
 
 struct tableau {
 	/* Matrix of rows x cols; the last row is the objective, the last column the right-hand
@@ -47,8 +47,8 @@ static void pivot(const struct tableau *t, size_t row, size_t col)
 	}
 }
 
-/* Returns the optimum of the tableau, or the value reached after PIVOTS steps. All rows but the
- * last are constraints, whose right-hand sides must not be negative. */
+/* Returns the maximum of the objective, or its value after PIVOTS steps. All rows but the last are
+ * constraints, whose right-hand sides must not be negative. */
 static double solve(const struct tableau *t)
 {
 	const size_t last = t->rows - 1, right = t->cols - 1;
@@ -140,12 +140,13 @@ double bound_machines(struct world *w, const struct plan *p)
 	if (!p->nclaims || !nlines)
 		return 0;
 	t.rows = nlines + 1;
-	/* Columns: y of each resource; z and slack of each type; right-hand side. */
+	/* Columns of the tableau: y of each resource; z and slack variable of each type; right-hand
+	 * side. */
 	t.cols = d.sum.n + 2 * nlines + 1;
 	t.v = arena_calloc(a, t.rows * t.cols, sizeof(*t.v));
 	for (size_t i = 0; i < nlines; i++) {
-		/* Capacities are divided by the requests, so that all numbers have a similar
-		 * size. */
+		/* Divide each capacity by the total request of that resource, so that all numbers
+		 * of the tableau have a similar size. */
 		for (size_t r = 0; r < d.sum.n; r++)
 			*cell(&t, i, r) = amount(&lines[i].type->capacity, d.sum.v[r].name) /
 					  ((double)d.sum.v[r].q.nano / 1e9);

@@ -5,33 +5,34 @@
 #include "planner/replay.h"
 
 /*
- * bound: limits that no planner can beat, to report how far a plan is from the optimum: a lower
- * bound of the machines that are needed, and an upper bound of the GPU time that can be used. Both
- * are relaxations, so the true optimum may lie between the bound and the plan.
+ * bound: limits that no planner can beat, to report how far a plan is from the optimum. The limits
+ * are a lower bound of the number of machines that are needed, and an upper bound of the GPU time
+ * that can be used. Both ignore some constraints, so the true optimum may lie between the bound and
+ * the plan.
  * Tests: tests/unit/planner/test_bound.c
  */
 
 /*
- * Returns the least number of machines that could serve the pods for which the plan opens claims:
- * the optimum of the linear program
+ * Returns a lower bound of the number of machines that could serve the pods for which the plan
+ * opens claims. It is the optimum of the linear program
  *
  *   min sum(x_t)   subject to   sum(x_t capacity_t,r) >= requests_r for each resource r,
  *                               0 <= x_t <= machines_t
  *
- * over the instance types t of which machines are offered; x_t is the number of machines of type t.
- * In this relaxation pods may be split, and machines may be shared by tenants and by any pods.
+ * over the instance types t that have offered machines; x_t is the number of machines of type t.
+ * The program allows pods to be split, and machines to be shared by tenants and by any pods.
  * Returns 0 if the plan opens no claims.
  */
 double bound_machines(struct world *w, const struct plan *p);
 
 /*
- * Returns the most GPU time (GPUs times ms) that could be used until until_ms. In this relaxation
- * all machines are one pool of GPUs, always on and usable by any tenant, and jobs may be split into
+ * Returns an upper bound of the GPU time (GPUs times ms) that can be used until until_ms. It treats
+ * all machines as one pool of GPUs, always on and usable by any tenant, and lets jobs be split into
  * parts that run concurrently.
  *
- * The bound is the minimum over all times t: up to t, no more is used than the jobs that arrived
- * before t need; from t on, at most all GPUs are used. No job uses more than its GPUs from its
- * arrival to the end.
+ * The bound is the minimum over all times t of the sum of two amounts. Until t: the GPU time that
+ * jobs which arrived before t need. From t on: the time of all GPUs. No job uses more than its GPUs
+ * from its arrival to the end.
  */
 double bound_use(const struct replay_job *jobs, size_t njobs, double gpus, int64_t until_ms);
 

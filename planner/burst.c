@@ -2,9 +2,9 @@
  * burst: the order of the work, the policy that applies to each piece of work, its triggers, and
  * the choice of an offer.
  *
- * Offers are evaluated in three steps (planner/burst_offers.c): once per policy, once for all work
- * of one shape (equal requirements), and for each piece of work with regard to what is left. So
- * 10,000 equal pods cost little more than one.
+ * Offers are evaluated in three steps (planner/burst_offers.c): once per policy; once for all work
+ * of one shape (equal requirements); and for each piece of work against the remaining instances,
+ * limits and budgets. So 10,000 equal pods cost little more than one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,11 @@ struct decide {
 	struct arena *a;
 	struct burst_side *sides;
 	struct burst_stock *stock;
-	/* Work in the order in which it is decided on. */
+	/* Pieces of work, sorted in the order in which they are decided on. */
 	const struct burst_work **work;
 	struct burst_purses *purses;
-	/* Three maps: name of a tenant, of work or of a Provider -> its number + 1. */
+	/* Three maps, for the names of tenants, of work and of Providers: name -> index of the name
+	 * + 1. */
 	struct map *index[3];
 	const char **names[3];
 	size_t nnames[3];
@@ -181,8 +182,9 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 	return p->windows.freeze.n && burst_named(&p->windows.freeze, today);
 }
 
-/* Returns whether the policy's windows allow launches now: BURST_CHOSEN if they do, otherwise the
- * code of the window or date that forbids them. A window that cannot be parsed allows nothing. */
+/* Returns BURST_CHOSEN if the policy allows launches at time now; otherwise the code of the window
+ * or freeze date that forbids them. An `allow` window that cannot be parsed allows nothing; a
+ * `deny` window that cannot be parsed forbids launches. */
 static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
 {
 	bool open = !p->windows.nallow;
@@ -233,7 +235,7 @@ static enum burst_code set(struct burst_decision *x, enum burst_code code, int64
 	return code;
 }
 
-/* Returns the ratio is / of in millionths, rounded down; 0 if `of` is 0. */
+/* Returns the quotient `is` / `of` in millionths, rounded down; 0 if `of` is 0. */
 static int64_t part(int64_t is, int64_t of)
 {
 	return of > 0 ? (int64_t)((__int128)is * MONEY_UNIT / of) : 0;
@@ -249,7 +251,8 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (!triggered(s, w, in->now))
 		return set(x, wait == BURST_NEVER ? BURST_NEVER_WAITS : BURST_WAITS,
 			   in->now - w->since, wait);
-	/* Without owned GPUs the condition holds, as if all of them were in use. */
+	/* Refuse unless more than the required part of the owned GPUs is in use. An installation
+	 * without owned GPUs is never refused here, as if all its GPUs were in use. */
 	if (p->trigger.utilisation >= 0 && in->gpus_owned > 0 &&
 	    (__int128)in->gpus_used * MONEY_UNIT <=
 		    (__int128)in->gpus_owned * p->trigger.utilisation)
@@ -311,8 +314,8 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-/* Returns the verdicts for work of this shape, computed once. The key contains everything that
- * burst_shape_new() reads of the work. */
+/* Returns the verdicts on all offers for work with the requirements of w; computed once for equal
+ * requirements. The map key contains all members of w that burst_shape_new() reads. */
 static struct burst_shape *shape_of(struct decide *d, const struct burst_side *s,
 				    const struct burst_work *w)
 {
@@ -364,8 +367,8 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	d->out->chosen++;
 }
 
-/* True if a limit or budget excludes even the cheapest and smallest offer. Then the offers need not
- * be evaluated one by one. */
+/* True if a limit or budget excludes even the cheapest and smallest offer. The caller then need not
+ * evaluate the offers one by one. */
 static bool hopeless(const struct burst_decision *x)
 {
 	return x->bound.mixed || x->shape->least_cost > x->bound.left ||
@@ -399,8 +402,8 @@ static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst
 		if (y.code != BURST_CHOSEN)
 			return set(x, y.code, y.is, y.limit);
 	}
-	/* An offer with too few instances for this work has too few for all later work of the
-	 * shape. So it is removed from the shape's order, and later work does not evaluate it
+	/* If an offer has too few instances for this work, it has too few for all later work of the
+	 * same shape. So remove the offer from the shape's order; later work does not evaluate it
 	 * again. */
 	for (i = 0; i < h->n && !found; i++) {
 		const size_t o = h->order[i];

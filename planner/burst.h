@@ -9,19 +9,20 @@
 
 /*
  * burst: decides which waiting work is launched in a cloud now, under which policy, with which
- * offer and at what cost; and why other work is not.
+ * offer and at what cost; and why other work is not launched.
  *
- * burst_decide() is a pure, deterministic function of its input, whatever the order of its arrays:
- * no clock, no I/O. Production, `drover burst plan` and the tests call the same code. Work is
- * decided on by rank, then by waiting time, then by tenant and name. Tiers of a policy are tried in
- * strict order; within a tier, the offer with the lowest total cost for its throughput is chosen.
+ * burst_decide() is a pure, deterministic function of its input: no clock, no I/O. The order of the
+ * input's arrays does not change the result. Production, `drover burst plan` and the tests call the
+ * same code. Work is decided on by rank, then by waiting time, then by tenant and name. Tiers of a
+ * policy are tried in strict order; within a tier, the offer with the lowest total cost for its
+ * throughput is chosen.
  *
  * Money is a whole number of millionths of one currency (base/money.h); amounts that overflow are
- * refused. A launch is charged at once with the most that it may cost: the expected run time (or
- * the longest that the policy allows) plus boot and staging, rounded up to the minimum billing and
- * to whole increments. No launch exceeds a hard budget. Budgets of scope Tenant, Provider and
- * Global bind every launch, under any policy. A gang is launched whole in one zone or not at all.
- * Work that matches two policies is not launched.
+ * refused. A launch is charged at once with its maximum cost. That is the price of the expected run
+ * time (or the longest that the policy allows) plus boot and staging of data, rounded up to the
+ * minimum billing time and to whole billing increments. No launch exceeds a hard budget. Budgets of
+ * scope Tenant, Provider and Global apply to every launch, under any policy. A gang is launched
+ * whole in one zone or not at all. Work that matches two policies is not launched.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c,
  * tests/bench/bench_burst.c
  */
@@ -43,7 +44,7 @@ enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
 extern const char *const burst_mode_names[],
 	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
 
-/* Waiting time that is never reached: waiting does not trigger a launch. */
+/* Value for a waiting time: no waiting time triggers a launch. */
 #define BURST_NEVER INT64_C(-1)
 
 /* --- policies --------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ struct burst_budget {
 	enum burst_period per;
 	int64_t amount;
 	bool soft, reserve;
-	/* Alert thresholds: parts of the amount, in millionths. */
+	/* Alert thresholds of the budget, each as a part of its amount, in millionths. */
 	int64_t *alerts;
 	size_t nalerts;
 };
@@ -99,15 +100,15 @@ struct burst_policy_in {
 	/* Conditions on the work to which the policy applies. */
 	struct {
 		struct burst_names tenants, products;
-		/* Least and greatest number of pods of the work; 0: no bound. */
+		/* Minimum and maximum number of pods of the work; 0: no bound. */
 		int64_t gang_min, gang_max;
 		bool priorities;
 		int64_t priority_min, priority_max;
 	} match;
-	/* When work is launched. At least one of the triggers by_wait, predicted_ms, slack_ms,
-	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. All
-	 * conditions in utilisation, frees_ms and approval must hold as well; frees_ms 0 and
-	 * approval false mean no condition. */
+	/* Conditions for a launch. At least one of the triggers by_wait, predicted_ms, slack_ms,
+	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. In
+	 * addition, the conditions utilisation, frees_ms and approval must all hold; -1 in
+	 * utilisation, 0 in frees_ms and false in approval mean no condition. */
 	struct {
 		bool by_wait;
 		int64_t wait_ms;
@@ -143,15 +144,17 @@ struct burst_policy_in {
 	struct {
 		struct burst_names allowed, denied, classes;
 	} compliance;
-	/* Bounds of the work's run time. min_ms, max_ms 0: no bound. overhead: most that boot and
-	 * staging may take, as a part of the run time in millionths; -1: no bound. restarts: number
-	 * of restarts after which the work no longer gets spot instances; -1: no bound. */
+	/* Conditions on the work's run time. min_ms, max_ms: shortest and longest run time; 0: no
+	 * bound. overhead: largest part of the run time, in millionths, that boot and staging of
+	 * data may add; -1: no bound. restarts: number of restarts after which the work no longer
+	 * gets spot instances; -1: no bound. */
 	struct {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
 	} runtime;
-	/* Limits of what the policy's launches have at one time (nodes, gpus), start per minute and
-	 * start at once; 0: no limit. share: part of `nodes` that one tenant may have, in
+	/* Limits of the policy's launches. nodes, gpus: most that they may have at one time.
+	 * per_minute: most launches in one minute. at_once: most launches that are starting at one
+	 * time. 0 in these members: no limit. share: part of `nodes` that one tenant may have, in
 	 * millionths; -1: no limit. */
 	struct {
 		int64_t nodes, gpus, per_minute, at_once, share;
@@ -186,9 +189,11 @@ struct burst_offer {
 	enum burst_link link;
 };
 
-/* A launch that a cloud refused. The offers concerned are not used during the policy's cooldown. */
+/* A launch that a cloud refused. The offers that the refusal concerns are not used during the
+ * policy's cooldown. */
 struct burst_failure {
-	/* Offers that the refusal concerns. A NULL region, zone or type stands for all of them. */
+	/* Offers that the refusal concerns. A NULL region, zone or type stands for all regions,
+	 * zones or types. */
 	const char *provider, *region, *zone, *type;
 	/* True: the account's quota is used up; false: no capacity. */
 	bool quota;
@@ -198,8 +203,8 @@ struct burst_failure {
 /* A launch that was made. Its cost is charged to the budget period that contains the time `at`. */
 struct burst_launch {
 	const char *policy, *tenant, *workload, *provider, *currency;
-	/* Workload to which budgets of scope Workload charge the launch; NULL: the member
-	 * workload. */
+	/* Workload to which budgets of scope Workload charge the launch; NULL: the workload named
+	 * by the member `workload`. */
 	const char *owner;
 	int64_t at;
 	/* Cost of the launch so far, in millionths. */
@@ -207,22 +212,23 @@ struct burst_launch {
 	/* Most that the launch may cost in addition to `spent`, in millionths; 0: the launch has
 	 * ended. */
 	int64_t committed;
-	/* Overrun: cost that arises after `committed` was used up. from, until: Unix ms; until 0:
-	 * no overrun. per_hour: millionths per hour. */
+	/* Overrun: cost that arises after the amount `committed` was used up. from, until: Unix ms;
+	 * until 0: no overrun. per_hour: millionths per hour. */
 	struct {
 		int64_t from, until, per_hour;
 	} over;
 	/* Instances and GPUs that the launch has now. */
 	int64_t nodes, gpus;
 	bool starting;
-	/* True: another launch of the same gang stands for this one in limits on the number of
-	 * launches. */
+	/* True if another launch of the same gang is already counted in limits on the number of
+	 * launches. This one is then not counted. */
 	bool part;
 };
 
 struct burst_work {
 	const char *tenant, *name;
-	/* Workload to which budgets of scope Workload charge the work; NULL: the member name. */
+	/* Workload to which budgets of scope Workload charge the work; NULL: the workload named by
+	 * the member `name`. */
 	const char *owner;
 	/* Number of pods; 1: a single pod, more: a gang. */
 	int64_t pods;
@@ -232,12 +238,13 @@ struct burst_work {
 	const char *product;
 	/* Highest priority of the work's pods, compared with the priorities in policies. */
 	int64_t priority;
-	/* The priority, but at most the tenant's. Work with a higher rank is decided on first. */
+	/* Priority that orders the work: the member `priority`, but at most the tenant's priority.
+	 * Work with a higher rank is decided on first. */
 	int64_t rank;
 	/* Unix ms at which the work began to wait. */
 	int64_t since;
-	/* Expected time of an owned machine for the work (planner/timeline.h), Unix ms: median and
-	 * 90th percentile; 0: not known. */
+	/* Expected time at which an owned machine is free for the work (planner/timeline.h), Unix
+	 * ms: median and 90th percentile; 0: not known. */
 	int64_t p50, p90;
 	/* True if no owned machine has a type that suits the work. */
 	bool impossible;
@@ -279,19 +286,19 @@ enum burst_code {
 };
 extern const char *const burst_code_names[];
 
-/* Verdict on one offer for one piece of work: a code and the numbers of its text
- * (burst_why_text()). */
+/* Verdict on one offer for one piece of work: a code and the numbers that burst_why_text()
+ * shows. */
 struct burst_why {
 	enum burst_code code;
-	/* Numbers that the code compares: the present value and the limit. */
+	/* The two numbers that the code compares. is: the present value. limit: its bound. */
 	int64_t is, limit;
 	/* Cost to commit if this offer were launched, in millionths; -1: not known. */
 	int64_t cost;
 };
 
-/* The hard budget that leaves the least, among those that apply to a decision. */
+/* The hard budget with the smallest remaining amount, among those that apply to a decision. */
 struct burst_bound {
-	/* Amount that the budget leaves, in millionths; INT64_MAX: no budget applies. */
+	/* Remaining amount of the budget, in millionths; INT64_MAX: no budget applies. */
 	int64_t left;
 	/* True if amounts cannot be compared, because a budget that applies has a different
 	 * currency. */
@@ -306,10 +313,10 @@ struct burst_decision {
 	const struct burst_work *work;
 	/* The policy that matches the work; NULL: no policy matches, or several do. */
 	const struct burst_policy_in *policy;
-	/* BURST_CHOSEN: the work is launched. Other codes: why it is not. */
+	/* BURST_CHOSEN: the work is launched. Other codes: why the work is not launched. */
 	enum burst_code code;
 	int64_t is, limit;
-	/* Text that replaces "?" in the text of the code; NULL: nothing. */
+	/* Text that replaces "?" in the message of `code`; NULL: the message has no "?". */
 	const char *about;
 	/* The chosen offer; NULL: none. */
 	const struct burst_offer *offer;
@@ -318,13 +325,15 @@ struct burst_decision {
 	int64_t nodes, cost;
 	/* Price of one instance of the chosen offer per hour, in millionths. */
 	int64_t per_hour;
-	/* State at the time of the decision, for burst_why(): the members from here on. */
-	/* Verdicts on all offers; NULL: no offer was evaluated. */
+	/* The members from here on record the state at the time of the decision, so that
+	 * burst_why() can evaluate offers again. */
+	/* Verdicts on all offers; NULL: no offer was evaluated for this work. */
 	const struct burst_shape *shape;
 	size_t seq;
 	int64_t nodes_left, gpus_left, share_left;
-	/* bound: tightest budget that applies to every Provider. of_provider: by Provider, the
-	 * tightest of the budgets that apply only to this Provider. */
+	/* bound: of the budgets that apply to all Providers, the one with the smallest remaining
+	 * amount. of_provider: the same by Provider, of the budgets that apply only to this
+	 * Provider. */
 	struct burst_bound bound, *of_provider;
 };
 
@@ -345,17 +354,19 @@ struct burst {
 	 * launch. */
 	struct burst_decision *v;
 	size_t n, chosen;
-	/* All offers, sorted by place and type; burst_why() takes an index into this array. */
+	/* All offers, sorted by Provider, region, zone and type; burst_why() takes an index into
+	 * this array. */
 	const struct burst_offer **offers;
 	struct burst_account *accounts;
 	size_t naccounts;
 	/* All policies (in->npolicies of them), sorted by name. */
 	const struct burst_policy_in **policies;
-	/* Error by index into policies; NULL: no error. */
+	/* Error of each policy, by index into `policies`; NULL: no error. */
 	const char **errors;
 };
 
-/* Returns the Unix ms at which the period that contains `now` began; INT64_MIN for BURST_TOTAL. */
+/* Returns the start, in Unix ms, of the budget period that contains `now`; INT64_MIN for
+ * BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, int64_t now);
 /* Decides on all work of the input. The result is allocated in arena a; the input must live as long
  * as the result. */

@@ -5,17 +5,18 @@
 #include "planner/burst.h"
 
 /*
- * burst_impl: shared by the following files; not included elsewhere.
+ * burst_impl: declarations that the following files share; not included elsewhere.
  *
  *   burst.c         order of the work, policies, triggers, choice of an offer
- *   burst_offers.c  verdicts on offers: by policy, by work, and by what is left
- *   burst_money.c   periods, charges against budgets, what budgets leave
+ *   burst_offers.c  verdicts on offers: by policy, by work, and by remaining capacity
+ *   burst_money.c   periods, charges against budgets, remaining amounts
  *   burst_text.c    texts
  */
 /* True if the list contains the name; an empty list contains all. */
 bool burst_named(const struct burst_names *l, const char *name);
 
-/* Instances of an offer that the decision with number seq (burst_decision.seq) has taken. */
+/* Instances of an offer that one decision has used up. seq: number of that decision
+ * (burst_decision.seq). */
 struct burst_take {
 	size_t seq;
 	int64_t nodes;
@@ -25,15 +26,15 @@ struct burst_stock {
 	const struct burst_offer *offer;
 	/* Number of the offer's Provider, as in burst_key.provider. */
 	size_t provider;
-	/* Instances that are left; -1: the cloud does not report the number. */
+	/* Remaining number of instances of the offer; -1: the cloud does not report the number. */
 	int64_t left;
 	struct burst_take *takes;
 };
 
-/* Verdict on one offer, either by one policy alone (cost is then not computed) or for one work
+/* Verdict on one offer, either by one policy alone (then cost is not computed) or for work of one
  * shape (struct burst_shape). */
 struct burst_verdict {
-	/* BURST_CHOSEN: the offer is suitable. Other codes: why it is not. */
+	/* BURST_CHOSEN: the offer is suitable. Other codes: why the offer is not suitable. */
 	enum burst_code code;
 	int64_t is, limit;
 	size_t tier;
@@ -42,13 +43,14 @@ struct burst_verdict {
 	int64_t nodes, cost;
 };
 
-/* Evaluation of one policy: its verdicts on all offers, and what its launches have. */
+/* Evaluation of one policy: its verdicts on all offers, and the numbers of nodes and GPUs that its
+ * launches have now. */
 struct burst_side {
 	const struct burst_policy_in *p;
 	struct burst_verdict *offers;
 	bool overlaps;
-	/* BURST_CHOSEN: the policy's windows allow launches now. Other codes: why they forbid
-	 * them. */
+	/* BURST_CHOSEN: the policy's windows allow launches now. Other codes: why the windows
+	 * forbid launches. */
 	enum burst_code shut;
 	int64_t queued_gpus;
 	int64_t nodes, gpus, starting, minute;
@@ -65,12 +67,13 @@ struct burst_shape {
 	int64_t least_cost, least_nodes;
 };
 
-/* The balances of one budget; one balance per tenant, workload or Provider, or a single one. */
+/* The balances of one budget: one balance per tenant, workload or Provider, or a single balance,
+ * depending on the budget's scope. */
 struct burst_purse {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	/* Amounts charged before the first decision, and with all decisions so far, in millionths,
-	 * by balance. INT64_MAX: too large to compute. */
+	/* Charged amounts in millionths, by balance. before: without the decisions. total: with all
+	 * decisions so far. INT64_MAX: too large to compute. */
 	int64_t *before, *total;
 	const char **keys;
 	size_t n;
@@ -80,30 +83,32 @@ struct burst_purses {
 	struct burst_purse *v;
 	size_t n, nproviders;
 };
-/* Numbers that stand for the names of the tenant, workload and Provider of a launch or of work. */
+/* Numbers of the names of the tenant, workload and Provider of a launch or of work. Each distinct
+ * name has one number. */
 struct burst_key {
 	size_t tenant, work, provider;
 };
 
-/* The following functions are in burst_offers.c. burst_side_offers() sets s->offers to the policy's
- * verdicts on all offers. burst_shape_new() returns the verdicts for work like w. */
+/* burst_side_offers() sets s->offers to the policy's verdicts on all offers. burst_shape_new()
+ * returns the verdicts for work with the requirements of w. These and the next function are in
+ * burst_offers.c. */
 void burst_side_offers(struct burst_side *s, const struct burst_input *in,
 		       const struct burst_stock *stock, struct arena *a);
 struct burst_shape *burst_shape_new(const struct burst_side *s, const struct burst_input *in,
 				    const struct burst_stock *stock, const struct burst_work *w,
 				    struct arena *a);
-/* Evaluates suitable offer i against the limits and budgets that were left at decision d. left:
- * instances of the offer that are left; -1: not known. */
+/* Evaluates offer i, which must be suitable, against the limits and budgets that remained when
+ * decision d was made. left: remaining instances of the offer; -1: not known. */
 struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t left);
 
-/* The following functions are in burst_money.c. burst_purses_new() returns the balances of all
- * budgets, with all launches of the input charged. */
+/* Returns the balances of all budgets, with all launches of the input charged. This and the
+ * following functions are in burst_money.c. */
 struct burst_purses *burst_purses_new(const struct burst_input *in, const struct burst_side *sides,
 				      const struct burst_key *keys,
 				      const char *const *const names[3], const size_t n[3],
 				      struct arena *a);
-/* Writes to d->bound and d->of_provider the tightest budgets that apply to a launch for this work
- * under policy p. */
+/* Writes to d->bound and d->of_provider the budgets with the smallest remaining amounts, among
+ * those that apply to a launch for this work under policy p. */
 void burst_purses_bind(const struct burst_purses *l, const struct burst_policy_in *p,
 		       const char *tenant, const struct burst_key *k, struct burst_decision *d);
 void burst_purses_charge(struct burst_purses *l, const struct burst_policy_in *p,

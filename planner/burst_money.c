@@ -1,8 +1,8 @@
 /*
- * burst_money: budgets. A launch is charged to the period in which it was made, with the most that
- * it may cost. In a budget with `reserve`, the part that the launch has not spent yet counts in
- * every period until the launch has ended. The cost of an overrun is charged to the periods in
- * which it occurs.
+ * burst_money: budgets. A launch is charged with its maximum cost to the budget period in which the
+ * launch was made. In a budget with `reserve`, the part of that cost which is not spent yet also
+ * counts in every later period until the launch has ended. The cost of an overrun is charged to the
+ * periods in which the overrun occurs.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
@@ -72,15 +72,15 @@ static size_t key_of(const struct burst_budget *b, const struct burst_key *k)
 	return 0;
 }
 
-/* True if launches under the named policy count against the budget. */
+/* True if the budget counts launches that were made under the named policy. */
 static bool counts(const struct burst_purse *u, const char *policy)
 {
 	return (u->budget->scope != BURST_OF_POLICY && u->budget->scope != BURST_OF_WORKLOAD) ||
 	       str_eq(u->policy->name, policy);
 }
 
-/* Returns the cost of the launch's overrun since `start`, in millionths; INT64_MAX: too large to
- * compute. */
+/* Returns the cost of the launch's overrun (cost beyond the committed amount) since `start`, in
+ * millionths; INT64_MAX: too large to compute. */
 static int64_t over_since(const struct burst_launch *l, int64_t start)
 {
 	const int64_t from = l->over.from > start ? l->over.from : start;

@@ -1,8 +1,8 @@
 /*
- * burst_offers: decides whether an offer is suitable, in three steps: by the policy alone, for work
- * of one shape (equal requirements), and with regard to what is left. The first two results are
- * computed once and reused. The third is evaluated again by burst_why(), from data that the
- * decision recorded.
+ * burst_offers: decides whether an offer is suitable, in three steps: by the policy alone; for work
+ * of one shape (equal requirements); and against the remaining instances, limits and budgets. The
+ * results of the first two steps are computed once and reused. burst_why() evaluates the third step
+ * again, from data that the decision recorded.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static bool jurisdiction_allowed(const struct burst_policy_in *p, const char *j)
 	return burst_named(&p->compliance.allowed, j) && (!denied->n || !burst_named(denied, j));
 }
 
-/* Returns the price of the offer that the operator wrote in the policy; a price that names the
- * region is preferred. NULL: none. */
+/* Returns the price of the offer that the operator wrote in the policy; NULL: none. Prefers a price
+ * that names the offer's region. */
 static const struct burst_price *written_price(const struct burst_policy_in *p,
 					       const struct burst_verdict *v,
 					       const struct burst_offer *o)
@@ -256,7 +256,7 @@ struct burst_shape *burst_shape_new(const struct burst_side *s, const struct bur
 	return h;
 }
 
-/* --- by what is left -------------------------------------------------------------------------- */
+/* --- by remaining instances, limits and budgets ----------------------------------------------- */
 
 static struct burst_why why(enum burst_code code, int64_t is, int64_t limit, int64_t cost)
 {

@@ -1,5 +1,6 @@
 /*
- * burst_text: renders a code and its two numbers as text, by the table planner/burst_codes.def.
+ * burst_text: writes a burst_code and its two numbers as text, using the table
+ * planner/burst_codes.def.
  * Tests: tests/unit/planner/test_burst.c
  */
 #include "base/buf.h"

@@ -10,12 +10,12 @@
  */
 struct cells;
 struct cells *cells_new(struct planning *p);
-/* Returns the cell of class c and topology profile s, created if missing. s NULL: no pod has
- * topology constraints. */
+/* Returns the cell of class c and topology profile s, created if missing. s NULL: no pod in the
+ * plan has topology constraints. */
 struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_side *s);
-/* Counts one more waiting pod of the cell in its party. */
+/* Adds one waiting pod of the cell to the counts of its party. */
 void cells_join(const struct plan_cell *c);
-/* Counts one waiting pod of the cell less in its party. */
+/* Subtracts one waiting pod of the cell from the counts of its party. */
 void cells_leave(const struct plan_cell *c);
 
 #endif

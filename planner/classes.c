@@ -3,10 +3,11 @@
 #include <string.h>
 #include "planner/fit.h"
 
-/* A resource that a pod requests. It gets a column once a node, claim or instance type is found
- * that offers it. */
+/* A resource that a pod requests. The resource gets a column (an index in arrays of amounts,
+ * planning.h) once a node, claim or instance type is found that offers it. */
 struct column {
-	/* 1 + column number; 0: no column, because no offer of the resource was found yet. */
+	/* Column number of the resource + 1; 0: no column yet, because nothing was found that
+	 * offers the resource. */
 	size_t at;
 };
 

@@ -4,9 +4,9 @@
 #include "planner/planning.h"
 
 /*
- * classes: groups waiting pods into classes (pods with equal constraints and requests), and
- * computes each class's requests by column (planning.h) and the work units that one check of its
- * pods costs.
+ * classes: groups waiting pods into classes (pods with equal constraints and requests). Computes
+ * for each class its requests by column (array index of a resource, planning.h), and the work units
+ * that one check of its pods costs.
  *
  * Call order: classes_of() for each shape, classes_columns(), classes_requests() for each class.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_fit.c
@@ -16,11 +16,12 @@
  * (world_impl.h). */
 struct plan_class *classes_of(struct planning *p, struct world_shape *s);
 
-/* Adds the resource to those that need a column. classes_columns() assigns the column if something
- * offers the resource. */
+/* Adds the resource to the list of those that pods request. classes_columns() then assigns a column
+ * (array index, planning.h) if something offers the resource. */
 void classes_want(struct planning *p, const char *name);
 
-/* Assigns columns to those requested resources that nodes, claims or instance types offer. */
+/* Assigns columns (array indexes, planning.h) to those requested resources that nodes, claims or
+ * instance types offer. */
 void classes_columns(struct planning *p, const struct world_list *nodes,
 		     const struct world_list *claims);
 
