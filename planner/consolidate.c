@@ -1,6 +1,6 @@
 /*
  * consolidate: places pods in one table of free capacity per tenant. Each Node is tried in a short
- * transaction on the table, which is kept or rolled back.
+ * transaction on that table; the transaction is committed or rolled back.
  */
 #include "planner/consolidate.h"
 
@@ -17,8 +17,8 @@
 #define POD_WORK 20
 #define HOST_WORK 50
 
-/* TROUBLE: eviction cost of one pod, in thousandths. TROUBLE_MOST: largest cost, positive or
- * negative, to which the pod's deletion cost and priority may change it. */
+/* TROUBLE: eviction cost of one pod, in thousandths. TROUBLE_MOST: bound, positive and negative, of
+ * the cost of a pod after its deletion cost and priority were added. */
 #define TROUBLE 1000
 #define TROUBLE_MOST 10000
 
@@ -36,8 +36,8 @@ struct host {
 	struct world_host *it;
 	struct plan_tenant *tenant;
 	const struct world_claim *claim;
-	/* is_candidate: the Node may be given back. is_going: the Node accepts no pods, and its
-	 * pods are to be moved. */
+	/* is_candidate: drover may give the Node back. is_going: the Node accepts no pods, so its
+	 * pods are moved in any case. */
 	bool is_candidate, is_going;
 	bool gone, receives;
 	bool has_bin;
@@ -67,11 +67,12 @@ struct consolidate_run {
 	struct mover *movers, **first;
 	size_t nmovers, nfirst;
 	struct host *hosts;
-	/* Nodes in the order in which they get bins, see by_trouble(). */
+	/* Nodes in the order in which bins (candidate nodes, bins.h) are added for them, see
+	 * by_trouble(). */
 	struct host **order;
 	size_t nhosts, ncandidates;
 	struct map *by_load, *by_claim;
-	/* By plan_tenant.number. */
+	/* Nodes of each tenant, by plan_tenant.number. */
 	struct tenant_hosts *tenants;
 	struct consolidate *out;
 };
@@ -154,7 +155,7 @@ static void do_hosts(struct consolidate_run *r)
 }
 
 /* Returns the pod's eviction cost in thousandths. A deletion cost of 2^27, or a priority of 2^25,
- * adds as much as one more pod. */
+ * adds 1000, as much as one more pod. */
 static int64_t trouble_of(const struct world_one *x)
 {
 	const int64_t priority = x->priority > INT32_MAX   ? INT32_MAX
@@ -191,8 +192,9 @@ static int by_size(const void *x, const void *y)
 	return c ? c : strcmp(a->pod->name, b->pod->name);
 }
 
-/* Compares Nodes: those that stay anyway first, then candidates, the highest trouble first. Pods
- * are placed in this order, and candidates are tried from the end of the array on. */
+/* Compares Nodes: Nodes that stay anyway first, then candidates, highest trouble (sum of eviction
+ * costs) first. Pods are placed on Nodes in this order. Candidates are tried from the end of the
+ * array on, lowest trouble first. */
 static int by_trouble(const void *x, const void *y)
 {
 	const struct host *a = *(struct host *const *)x, *b = *(struct host *const *)y;
@@ -338,14 +340,14 @@ static void leave(struct consolidate_run *r, const struct mover *m)
 		groups_leave(r->p.groups, m->cell->side, m->host->bin);
 }
 
-/* Finds the first Node that has room for the pod and is not given back; writes its bin to m->to.
- * False: none. */
+/* Finds the first Node that has room for the pod and is not to be given back; writes the Node's bin
+ * to m->to. False: no such Node. */
 static bool find(struct consolidate_run *r, struct mover *m)
 {
 	struct plan_tenant *t = m->class_->tenant;
 	struct bins *b = room_of(&r->p, t);
-	/* Use a copy of the cell, without its search position and topology state. These are valid
-	 * only while counts grow, but in a consolidation pods also leave Nodes. */
+	/* Use a copy of the cell without its search position and topology state. Those are valid
+	 * only while room shrinks and counts grow, but in a consolidation pods also leave Nodes. */
 	struct plan_cell cell = *m->cell;
 	const struct tenant_hosts *of = &r->tenants[t->number];
 
@@ -376,8 +378,8 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 
 /* --- pods that get room first ----------------------------------------------------------------- */
 
-/* Places waiting pods and pods of Nodes that are to be emptied. Afterwards marks Nodes that have
- * and receive no pods as gone, so that no pod is placed on them. */
+/* Places waiting pods and pods of Nodes that accept no pods. Afterwards marks those candidate Nodes
+ * that have no pods and receive none as gone, so that no pod is placed on them. */
 static void do_first(struct consolidate_run *r)
 {
 	for (; r->at < r->nfirst && !slice_is_over(r); r->at++) {
@@ -426,8 +428,8 @@ static void keep(struct consolidate_run *r, struct host *h, struct consolidate_n
 	}
 }
 
-/* True if the pod keeps its Node from being given back, whatever room other Nodes have; the verdict
- * and the pod are then in *out. */
+/* True if the pod prevents its Node from being given back, even if other Nodes have room for it.
+ * Then writes the verdict and the pod to *out. */
 static bool is_kept(const struct consolidate_run *r, const struct mover *m,
 		    struct consolidate_node *out)
 {

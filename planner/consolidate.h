@@ -4,24 +4,27 @@
 #include "planner/plan.h"
 
 /*
- * consolidate: which Nodes can be given back because their pods have room on other Nodes of the
- * same tenant.
+ * consolidate: determines which Nodes can be given back, because their pods have room on other
+ * Nodes of the same tenant.
  *
- * A pure, deterministic function of the world and of now_ms, like plan_make(). A Node is given back
- * only if no machine has to be claimed for its pods.
+ * The result is a pure, deterministic function of the world and of now_ms, like that of
+ * plan_make(). A Node is given back only if no machine has to be claimed for its pods.
  *
- * Algorithm: first, waiting pods and the pods of Nodes that accept no more pods get room. Then one
- * Node after the other is tried, in order of increasing trouble. The trouble of a Node is the sum
- * of the eviction costs of its pods (1 each, modified by pod-deletion-cost and priority as in
- * Karpenter). Of equal Nodes comes first the one with more GPUs, then with more CPUs, then by name.
- * Either all pods of the Node get room on other Nodes, or the attempt is rolled back. The pods of a
- * Node that is given back occupy their new room from then on. So all results can be carried out at
- * once, and also any part of them: a Node that receives pods is not given back. Receiving Nodes are
- * chosen in this order: Nodes that stay anyway, then Nodes with the most trouble. So pods fill few
- * Nodes rather than half of many.
+ * Algorithm: first, waiting pods and the pods of Nodes that accept no pods get room. Then one Node
+ * after the other is tried, in order of increasing trouble. The trouble of a Node is the sum of the
+ * eviction costs of its pods: 1 per pod, modified by pod-deletion-cost and priority as in
+ * Karpenter. Nodes with equal trouble are tried in this order: more GPUs first, then more CPUs,
+ * then by name.
  *
- * All constraints that kube-scheduler requires are kept (planner/fit.h, planner/topology.h);
- * preferences are ignored. A Node that is alone in its domain counts for spread until it is gone.
+ * An attempt succeeds if all pods of the Node get room on other Nodes; otherwise it is rolled back.
+ * After a success the pods occupy their new room in all later attempts, and a Node that receives
+ * pods is not given back. So all results together, or any part of them, can be carried out at once.
+ * Receiving Nodes are chosen in this order: Nodes that stay anyway, then Nodes with the most
+ * trouble. So a few Nodes are filled, and the others become empty.
+ *
+ * All constraints that kube-scheduler requires are respected (planner/fit.h, planner/topology.h);
+ * preferences are ignored. In a topology spread, the domain of a Node counts until that Node is
+ * deleted, even if the Node is the only one of its domain.
  * Tests: tests/unit/planner/test_consolidate.c, tests/bench/bench_consolidate.c
  */
 enum consolidate_verdict {
@@ -31,24 +34,25 @@ enum consolidate_verdict {
 	CONSOLIDATE_EMPTY,
 	/* A pod of the Node may not be moved, for the reason in consolidate_node.keep. */
 	CONSOLIDATE_KEPT,
-	/* A pod of the Node belongs to a gang, which moving the pod would break up. */
+	/* A pod of the Node belongs to a gang. Moving one pod would interrupt the whole gang. */
 	CONSOLIDATE_GANG,
 	/* A pod of the Node fits on no other Node. */
 	CONSOLIDATE_NO_ROOM,
 	/* The Node stays, because pods of other Nodes or waiting pods are to be placed on it. */
 	CONSOLIDATE_RECEIVES,
-	/* The Node was not examined to the end, because the tenant's work units are used up
-	 * (PLAN_WORK). */
+	/* The attempt was not finished, because the tenant's work units are used up (PLAN_WORK). */
 	CONSOLIDATE_OVER
 };
 struct consolidate_move {
-	/* The pod to be moved, and the Node of the same tenant that receives it. */
+	/* Namespace and name of the pod to be moved; to: the Node of the same tenant that receives
+	 * the pod. */
 	const char *ns, *pod, *to;
 };
 struct consolidate_node {
 	const char *tenant, *node, *claim;
 	enum consolidate_verdict verdict;
-	/* For verdicts KEPT, GANG and NO_ROOM: the first pod to which the verdict applies. */
+	/* For verdicts KEPT, GANG and NO_ROOM: namespace and name of the first pod to which the
+	 * verdict applies. */
 	const char *ns, *pod;
 	/* For verdict KEPT: why the pod may not be moved. */
 	enum world_keep keep;
@@ -60,8 +64,8 @@ struct consolidate_node {
 	/* For verdict GIVE: number of moves, one for each pod of the Node. */
 	size_t nmoves;
 };
-/* Result for each serving Node whose pool has world_pool.underused, in the order in which the Nodes
- * were tried. given: number of Nodes that can be given back. */
+/* Results, one for each serving Node whose pool has world_pool.underused, in the order in which the
+ * Nodes were tried. given: number of Nodes that can be given back. */
 struct consolidate {
 	struct consolidate_node *v;
 	size_t n, given;
@@ -70,7 +74,8 @@ struct consolidate {
  * consolidate_begin() to consolidate_end() no plan may be made of the world. */
 struct consolidate_run;
 struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* Does about `units` work units. Returns the result once it is complete; NULL: call again. */
+/* Does about `units` work units (units of computing time, plan.h). Returns the result once it is
+ * complete; NULL: call again. */
 struct consolidate *consolidate_step(struct consolidate_run *r, uint64_t units);
 void consolidate_end(struct consolidate_run *r);
 

@@ -8,13 +8,14 @@
 #include "base/arena.h"
 
 /*
- * counts: a hash table of counters: number -> count, for few numbers out of a large range. Its size
- * depends on the entries, not on the range of numbers.
+ * counts: a hash table that stores one count for each of a few numbers out of a large range. Its
+ * size depends on the number of entries, not on the range.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct counts {
 	struct count {
-		/* at: the number. n: its count; 0 marks a free slot. */
+		/* at: the number that is counted. n: its count; 0 marks a free slot of the
+		 * table. */
 		uint32_t at, n;
 	} * v;
 	/* cap: length of v, a power of two. n: number of used slots. */

@@ -6,7 +6,7 @@
 /*
  * domains: for each topology key (label key that constraints name), the domain of each of a
  * tenant's bins (candidate nodes, bins.h), and the bins of each domain. The domains of a key are
- * numbered from 0, equally for all tenants.
+ * numbered from 0, with the same numbers for all tenants.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 /* Bins of one domain, in the order in which they were added. */
@@ -15,11 +15,11 @@ struct domain_bins {
 	size_t n, cap;
 };
 struct tenant_domains {
-	/* By number of the topology key. */
+	/* Domains and bins of each topology key, by the key's number. */
 	struct key_domains {
 		struct domain_bins *bins;
 		size_t cap;
-		/* By bin: domain of the bin; -1: the bin lacks the label. */
+		/* Domain of each bin, by the bin's index; -1: the bin lacks the label. */
 		int *of;
 		size_t nof;
 	} * keys;
@@ -27,16 +27,16 @@ struct tenant_domains {
 };
 
 void domains_new(struct arena *a, struct plan_tenant *t, int nkeys);
-/* Records, for one topology key, the domain of the tenant's next bin; domain < 0: the bin lacks the
- * label. */
+/* Records in which domain of topology key number `key` the tenant's next bin is. bin: that bin's
+ * index. domain < 0: the bin lacks the label. */
 void domains_put(struct arena *a, struct plan_tenant *t, int key, size_t bin, int domain);
 /* Removes the tenant's last bin, whose index is `bin`. */
 void domains_drop(struct plan_tenant *t, size_t bin);
-/* Returns the bin's domain of that key; -1 if the bin lacks the label. */
+/* Returns the bin's domain of topology key number `key`; -1 if the bin lacks the label. */
 int domains_of_bin(const struct plan_tenant *t, int key, size_t bin);
 const struct domain_bins *domains_bins(const struct plan_tenant *t, int key, size_t domain);
 
-/* A set of domains of one key. */
+/* A set of domains of one topology key. */
 struct domains_seen {
 	uint8_t *v;
 	size_t cap;
@@ -45,7 +45,7 @@ struct domains_seen {
 	size_t n, order_cap;
 };
 void domains_see(struct arena *a, struct domains_seen *s, int domain);
-/* Removes the members that were added last, until n are left. */
+/* Removes the members that were added last, until only the first n members are left. */
 void domains_unsee(struct domains_seen *s, size_t n);
 static inline bool domains_has(const struct domains_seen *s, size_t domain)
 {

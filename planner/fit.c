@@ -1,7 +1,8 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
-/* True if a node with these labels matches one of the n terms; an empty term matches nothing. */
+/* True if a node with these labels matches at least one of the n terms; an empty term matches
+ * nothing. */
 static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
 {
 	for (size_t i = 0; i < n; i++)
@@ -29,8 +30,8 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
 
-/* Lengths to which names and values chosen by tenants are truncated in reasons, and number of
- * values shown. */
+/* KEY_SHOWN, VALUE_SHOWN: number of bytes to which label keys and values are truncated in reasons,
+ * because tenants choose them. VALUES_SHOWN: number of values shown. */
 #define KEY_SHOWN 100
 #define VALUE_SHOWN 63
 #define VALUES_SHOWN 3
@@ -65,9 +66,9 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 	return NULL;
 }
 
-/* Returns, as text for a reason, which requirement of the first term that has requirements the node
- * does not meet; "WHAT, which matches nothing" if no term has requirements. *key: label key of the
- * requirement. */
+/* Returns text for a reason: the requirement that the node does not meet, of the first term in v
+ * that has requirements. Returns "WHAT, which matches nothing" if no term has requirements. *key:
+ * label key of the requirement. */
 static const char *terms_miss(const char *what, const struct selector *v, size_t n,
 			      const struct labels *node, const char **key, struct arena *a)
 {

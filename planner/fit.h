@@ -5,13 +5,14 @@
 
 /*
  * fit: whether a pod fits on a node with given labels, taints and free resources, by the rules of
- * kube-scheduler (NodeAffinity, TaintToleration, NodeResourcesFit, VolumeBinding). fit_labels()
- * checks the pod's node selector, required node affinity, volumes, resource claims and excluded
- * nodes.
+ * kube-scheduler (NodeAffinity, TaintToleration, NodeResourcesFit, VolumeBinding).
+ *
+ * fit_labels() returns true if the node's labels meet the pod's node selector, required node
+ * affinity, volumes and resource claims, and the node is not one of those excluded for the pod.
  */
 bool fit_labels(const struct world_pod *p, const struct labels *node);
-/* True if one of the volume's terms matches a node with these labels: the volume is on the node, or
- * may be provisioned for it. */
+/* True if one of the volume's terms matches a node with these labels. Then the volume is accessible
+ * from the node, or may be provisioned for it. */
 bool fit_volume(const struct world_volume *v, const struct labels *node);
 /* Returns the first constraint of the pod that excludes a node with these labels, as text for a
  * reason: "nodeSelector gpu=b200". *key: the label key of that constraint, NULL if none. Call only
@@ -27,8 +28,8 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
  * RuntimeClass, if the pool names no RuntimeClasses, or if pool is NULL (node without a pool:
  * handlers not known). */
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
-/* True if the Provider's machines can give the proof of port location that the tenant requires,
- * either by the network itself or by test packets. */
+/* True if the Provider's machines can give the proof of port location that the tenant requires:
+ * either the switch reports the location reliably enough, or test packets can prove it. */
 bool fit_proof(const struct world_tenant *t, const struct world_provider *p);
 /* Returns the first NoSchedule or NoExecute taint that the pod does not tolerate; NULL: all are
  * tolerated. */
@@ -36,13 +37,14 @@ const struct world_taint *fit_taints(const struct world_pod *p, const struct wor
 /* True for a PreferNoSchedule taint: kube-scheduler avoids nodes with it, but does not exclude
  * them. */
 bool fit_is_soft(const struct world_taint *taint);
-/* Returns the preference score of a node: the sum of the weights of the preferences that match;
- * FIT_LAST if a PreferNoSchedule taint is not tolerated; 0 for a pod without preferences. */
+/* Returns the preference score of a node. FIT_LAST: the pod does not tolerate a PreferNoSchedule
+ * taint of the node. Otherwise the sum of the weights of the pod's preferences that match; 0 if the
+ * pod has none. */
 #define FIT_LAST INT64_MIN
 int64_t fit_score(const struct world_pod *p, const struct labels *node,
 		  const struct world_taints *taints);
-/* Returns the name of the first requested resource or host port of which room, after subtraction of
- * `taken`, has too little; NULL: the requests fit. */
+/* Returns the name of the first requested resource or host port that does not fit into room minus
+ * `taken`; NULL: all requests fit. */
 const char *fit_resources(const struct resources *requests, const struct resources *room,
 			  const struct resources *taken);
 

@@ -10,8 +10,8 @@
 #include "planner/opening.h"
 #include "planner/refusal.h"
 
-/* Number of domains tried per level. The counts of room are seldom too high, and further attempts
- * would delay all other work. */
+/* Number of domains tried per topology level. Further domains are seldom needed, because the
+ * computed room of a domain is seldom too high; and further attempts would delay all other work. */
 #define DOMAINS_TRIED 4
 
 struct pod {
@@ -23,34 +23,37 @@ struct pod {
 struct kind {
 	/* Topology state of this attempt only; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
-	/* Search position: no bin before it has room. Used only for pods without topology
-	 * constraints and preferences. */
+	/* Search position: index of a block in the search order, of a bin in that block, and of a
+	 * bin in `fresh`. No bin before these positions has room. Used only for pods without
+	 * topology constraints and preferences. */
 	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
 	struct planning *p;
-	/* Arena of this search, freed at its end; the plan's arena lives longer. */
+	/* Arena of this search, freed at the end of the search. Results that outlive the search are
+	 * in the plan's arena. */
 	struct arena *a;
 	struct plan_gang *g;
 	struct plan_tenant *tenant;
-	/* Pods of the gang that were not placed before the search; placed: number of them that the
-	 * present attempt has placed. */
+	/* v: the n pods of the gang that were not placed before the search. placed: how many of
+	 * them the present attempt has placed. */
 	struct pod *v;
 	size_t n, placed;
 	struct gang_kind *kinds;
 	struct kind *states;
 	size_t nkinds;
 	struct blocks *blocks;
-	/* Blocks (candidate locations) of the present attempt, in the order in which they are
-	 * filled. */
+	/* Blocks (sets of candidate locations with equal topology labels, blocks.h) of the present
+	 * attempt, in the order in which they are filled. */
 	struct block **order;
 	size_t norder;
 	/* Bins of the claims that the present attempt opened. */
 	struct block *fresh;
 	/* True if the present attempt may open claims. */
 	bool stock;
-	/* Parameters and result of a look-ahead; NULL: the search is none. */
+	/* Parameters and result of a look-ahead (search for a later time, gang_try.h); NULL: this
+	 * search is for the present time. */
 	struct gang_ahead *ahead;
 	/* State before the present attempt, to which undo() returns. */
 	struct bins_mark *marks;
@@ -59,8 +62,9 @@ struct gang_try {
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Returns the best bin of block b, from index *from on, whose preference level is better than
- * *level; ROOMS_NONE: none. Writes its level to *level and the search position to *from. */
+/* Returns the best bin of block b, from index *from on, whose preference level is better (a lower
+ * number) than *level; ROOMS_NONE: no such bin. Writes that bin's level to *level and the next
+ * search position to *from. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
@@ -112,8 +116,8 @@ struct choice {
 	size_t serves;
 };
 
-/* True if the machine serves the gang's tenant now. Its room is then counted as a bin, so it must
- * not count again as a machine that becomes free. */
+/* True if the machine serves the gang's tenant now. The free room of such a machine is already
+ * counted as a bin, so the machine must not count a second time as one that becomes free. */
 static bool serves_us(const struct gang_try *t, const struct world_stock *s)
 {
 	return !s->m.offered && s->used == t->p->w->plan && str_eq(s->serves, t->tenant->it->name);
@@ -126,17 +130,17 @@ static int64_t until_of(const struct gang_try *t, bool first)
 	return first && until == SUPPLY_SOMETIME ? SUPPLY_SOMETIME - 1 : until;
 }
 
-/* Returns the option's next machine that is free (in a look-ahead: free by the time looked at), and
- * advances m->next to it; NULL: none is left. */
+/* Returns the option's next machine that is free (in a look-ahead: that will be free at the time
+ * t->ahead->until), and advances m->next to its position; NULL: no machine is left. */
 static struct world_stock *free_machine(const struct gang_try *t, const struct supply_pool *pool,
 					struct block_machines *m)
 {
 	struct world_stock **v = t->ahead ? m->option->group->ahead : m->option->group->v;
 	const size_t n = t->ahead ? m->option->group->nahead : m->option->group->n;
 
-	/* A look-ahead passes over the list twice. A machine that another entry is to get counts as
-	 * free at an unknown time, but is sorted into the list by its own time: the second pass
-	 * finds it. */
+	/* In a look-ahead, pass over the list twice. The list is sorted by the machines' own free
+	 * times. But a machine that another queue entry is to get counts as free at an unknown
+	 * time. So the first pass skips that machine, and the second pass considers it. */
 	for (; m->next < (t->ahead ? 2 * n : n); m->next++) {
 		struct world_stock *s = v[m->next % n];
 
@@ -149,7 +153,8 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 	return NULL;
 }
 
-/* Returns, in a look-ahead, when the machine is free (supply_free_at()); otherwise 0. */
+/* Returns, in a look-ahead, the time at which the chosen machine is free (supply_free_at()).
+ * Returns 0 otherwise, and if the choice has no machine. */
 static int64_t time_of(const struct gang_try *t, const struct choice *c)
 {
 	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
@@ -215,8 +220,8 @@ static void note(struct gang_try *t, const struct choice *c)
 	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }
 
-/* Opens a claim for pod x on the best machine of the first block that has one; *bin: its bin.
- * False: no machine. */
+/* Opens a claim for pod x on the best machine of the first block that has a suitable one. *bin:
+ * index of the claim's bin. False: no machine. */
 static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;
@@ -260,7 +265,7 @@ static bool place(struct gang_try *t, struct pod *x)
 	return true;
 }
 
-/* --- one try ---------------------------------------------------------------------------------- */
+/* --- one attempt ------------------------------------------------------------------------------ */
 
 static void begin(struct gang_try *t)
 {
@@ -289,8 +294,8 @@ static void begin(struct gang_try *t)
 		groups_try(t->p->groups);
 }
 
-/* Rolls back the attempt. keeps: pods that were placed in older bins of claims keep their room
- * there. */
+/* Rolls back the attempt. keeps true: pods placed in bins of existing claims keep their room there,
+ * so that the room stays reserved for the gang. */
 static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
@@ -401,7 +406,8 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 
 /* --- choice of a domain ----------------------------------------------------------------------- */
 
-/* Compares spans: those that need fewer new machines first, then the smaller, then by value. */
+/* Compares spans: spans that need fewer new machines first, then smaller spans, then by label
+ * value. */
 static int by_worth(const void *x, const void *y)
 {
 	const struct span *a = x, *b = y;
@@ -413,8 +419,9 @@ static int by_worth(const void *x, const void *y)
 	return strcmp(a->value, b->value);
 }
 
-/* Writes to *value the value of the level's label that the nodes of all placed pods of the gang
- * have; NULL: the values differ. False: no pod of the gang is placed. */
+/* Finds the topology domain in which the gang's placed pods are. *value: value of the level's
+ * label on the nodes of all these pods; NULL if the values differ. False: no pod of the gang is
+ * placed. */
 static bool stand(const struct gang_try *t, size_t level, const char **value)
 {
 	const char *key = t->p->w->levels[level];
@@ -498,8 +505,9 @@ static size_t kind_of(struct gang_try *t, struct plan_cell *c)
 	return i;
 }
 
-/* True if a gang of equal pods that needed as many or fewer could not be placed before in this
- * plan; its result is then in *miss. Room only shrinks, so this gang cannot be placed either. */
+/* True if this plan already failed to place a gang of equal pods that needed as many pods as this
+ * gang or fewer. Room only shrinks during a plan, so this gang cannot be placed either. *miss: the
+ * result of the earlier gang. */
 static bool is_known(const struct gang_try *t, struct gang_miss *miss)
 {
 	const struct plan_cell *c = t->kinds[0].cell;
@@ -562,8 +570,9 @@ bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 	       (try_all(&t, true, miss) || !remember(&t, miss));
 }
 
-/* True if a look-ahead for a gang of equal pods that needed as many or fewer failed before in this
- * plan. Room and future machines only shrink, so this one would fail, too. */
+/* True if, in this plan, a look-ahead already failed for a gang of equal pods that needed as many
+ * pods as this gang or fewer. Room and future machines only shrink during a plan, so a look-ahead
+ * for this gang would fail, too. */
 static bool is_hopeless(const struct gang_try *t)
 {
 	const struct plan_cell *c = t->kinds[0].cell;

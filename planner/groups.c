@@ -2,8 +2,8 @@
 
 #include "base/str.h"
 
-/* Largest number of topology keys of one tenant. Each key costs a check of each node of all
- * tenants, so a tenant with more keys is treated as if its work units were used up. */
+/* Largest number of topology keys of one tenant. For each key, each node of all tenants is checked.
+ * So a tenant with more keys is treated as if its work units (PLAN_WORK) were used up. */
 #define KEYS_MAX 16
 #define GROUP_COST 500 /* Work units charged for creating a group, including its memory. */
 #define LOOKUP_COST 10
@@ -28,7 +28,7 @@ struct bucket {
 };
 struct tenant_topology {
 	struct map *by_text;
-	/* Namespace, label key and value (index_key()) -> struct bucket. */
+	/* "NAMESPACE, label key, value", as index_key() writes it -> struct bucket. */
 	struct map *index;
 	/* Label keys that occur in the index. */
 	struct named {
@@ -53,7 +53,7 @@ struct groups {
 	/* Scratch list of groups, used by meet(). */
 	struct topology_group **found;
 	size_t nfound, found_cap;
-	/* State of each group before the current transaction changed the group. */
+	/* Saved state of each group that the current transaction has changed. */
 	struct before {
 		struct topology_group *group, was;
 		struct before *next;
@@ -216,8 +216,9 @@ static bool selects(const struct topology_group *x, const struct world_pod *p)
 	return true;
 }
 
-/* Creates the groups of the profile's own constraints, and the rules of a pending profile. For
- * bound pods only anti-affinity is considered, because their other constraints no longer matter. */
+/* Creates the groups of the profile's own constraints and, if the profile is pending, its rules.
+ * For bound pods only anti-affinity is considered, because their other constraints have no effect
+ * any more. */
 static void make_rules(struct groups *g, struct plan_side *s)
 {
 	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,
@@ -403,8 +404,8 @@ void groups_undo(struct groups *g)
 	g->trying = false;
 }
 
-/* Saves group x before its first change in the current transaction. The group gets a copy of its
- * table of counts, so that the saved table stays unchanged. */
+/* Saves group x before its first change in the current transaction. The group then gets its own
+ * copy of its table of counts, so that the saved table stays unchanged. */
 static void remember(struct groups *g, const struct plan_side *s, struct topology_group *x)
 {
 	struct before *b;

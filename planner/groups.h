@@ -5,23 +5,25 @@
 #include "planner/inclusion.h"
 
 /*
- * groups: counters for topology constraints: how many pods that a constraint selects are in each
- * domain of the constraint's key, updated as pods are placed. Equal constraints share a group. For
- * kubernetes.io/hostname each bin (candidate node, bins.h) is a domain.
+ * groups: counters for topology constraints. A group counts, for each domain of the constraint's
+ * topology key, the pods that the constraint selects. Counts are updated as pods are placed. Equal
+ * constraints share a group. For kubernetes.io/hostname each bin (candidate node, bins.h) is a
+ * domain.
  *
- * Which groups count a pod is looked up by the pod's labels: most selectors require one value of a
- * label, and an index finds groups by that label.
+ * An index finds the groups that count a pod by the pod's labels, because nearly all selectors
+ * require one value of a label.
  * Tests: tests/unit/planner/test_topology.c
  */
 enum group_what {
 	/* Counts pods that the constraint selects. */
 	GROUP_SELECTED,
-	/* Counts pods that have the anti-affinity term themselves, because anti-affinity also
-	 * excludes the pods that the term selects from the domains of these pods. */
+	/* Counts pods that have the anti-affinity term themselves. Needed because anti-affinity
+	 * also excludes the pods that the term selects from the domains of the pods that have
+	 * it. */
 	GROUP_CARRIERS,
-	/* Counts pods that the constraint selects, without those that are terminating. */
+	/* Counts pods that the constraint selects, except those that are terminating. */
 	GROUP_SPREAD,
-	/* Counts pods that all affinity terms of one pod select together. */
+	/* Counts pods that match all affinity terms of the pod that has the constraint. */
 	GROUP_ALL_TERMS
 };
 #define GROUP_HOST (-1)
@@ -50,8 +52,8 @@ struct topology_rule {
 	bool self;
 };
 
-/* Topology profile: what other pods' constraints can see of a pod, and its own topology constraints
- * (see world_shape). */
+/* Topology profile: the properties of a pod that other pods' constraints refer to (tenant,
+ * namespace, labels), and the pod's own topology constraints (see world_shape). */
 struct plan_side {
 	const struct world_pod *pod;
 	struct plan_tenant *tenant;
@@ -65,8 +67,8 @@ struct plan_side {
 	/* Groups whose count grows when a pod of this profile is placed. */
 	struct topology_group **counted;
 	size_t ncounted;
-	/* Anti-affinity groups of other pods: this profile is excluded from the domains in which
-	 * they count pods. */
+	/* Anti-affinity groups of other pods that select pods of this profile. This profile is
+	 * excluded from the domains in which these groups count pods. */
 	struct topology_group **bans;
 	size_t nbans;
 	struct party *parties;
@@ -74,14 +76,14 @@ struct plan_side {
 
 struct groups;
 struct groups *groups_new(struct planning *p);
-/* Returns the plan's profile of a shape, created if missing.
+/* Returns the plan's profile of shape *side, created if missing.
  *
  * Call order: first for the profiles of waiting pods (pending true), then for all other profiles,
- * then groups_meet() for each number. For a tenant whose work units are used up (PLAN_WORK),
- * nothing more is recorded and the counts are not valid. */
+ * then groups_meet() for each profile number. For a tenant whose work units are used up
+ * (PLAN_WORK), nothing more is recorded and the counts are not valid. */
 struct plan_side *groups_side(struct groups *g, struct world_shape *side, bool pending);
-/* Finds the groups that count profile number `side`. False: no such number, so all profiles are
- * done. */
+/* Finds the groups that count the profile with number `side`. False: no profile has that number, so
+ * all profiles are done. */
 bool groups_meet(struct groups *g, size_t side);
 
 /* Returns the number of topology keys, which are the same for all tenants. */
@@ -91,7 +93,7 @@ size_t groups_domains(const struct groups *g, int key);
 /* Returns an array by topology key: the domain of a node with these labels; -1: the node lacks the
  * label. */
 const int *groups_domains_of(struct groups *g, const struct labels *labels);
-/* Records the domains of the tenant's next bin, whose index is `bin`. */
+/* Records the topology domains of the tenant's next bin. bin: that bin's index. */
 void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels,
 		const struct world_taints *taints);
 

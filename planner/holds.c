@@ -9,11 +9,11 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Largest number of gangs that may reserve machines in one plan: the first ones of the queue. The
- * limit bounds the cost of their look-aheads. */
+/* Largest number of gangs that may reserve machines in one plan: the first gangs of the queue. The
+ * bound limits the cost of their look-aheads. */
 #define HOLDS_MOST 64
 
-/* --- the soonest time ------------------------------------------------------------------------- */
+/* --- the earliest time at which a gang becomes whole ------------------------------------------ */
 
 static int by_value(const void *x, const void *y)
 {
@@ -83,8 +83,8 @@ static bool is_whole_at(struct planning *p, struct plan_gang *g, int64_t until,
 	return gang_try_ahead(p, g, x);
 }
 
-/* Finds the soonest time *at by which the gang is whole, by binary search over the times at which
- * machines become free. False: no such time is known. */
+/* Finds the earliest time *at at which the gang becomes whole (all needed pods get machines). Uses
+ * binary search over the times at which machines become free. False: no such time is known. */
 static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead *x, int64_t *at)
 {
 	struct times t;
@@ -152,8 +152,8 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		g->last = NULL;
 }
 
-/* Marks all suitable machines as unsure. The gang takes whichever becomes free first, so expected
- * times of entries behind the gang are not known. */
+/* Marks all machines that suit the gang as unsure. Because the gang takes whichever of them becomes
+ * free first, expected times of queue entries behind the gang are not known. */
 static void unsettle(struct planning *p, const struct plan_gang *g)
 {
 	for (size_t k = 0; k < g->n; k++) {
@@ -171,8 +171,8 @@ static void unsettle(struct planning *p, const struct plan_gang *g)
 	}
 }
 
-/* Passes the pods beyond the gang's size to the timeline. Once the gang is whole, they are served
- * one by one at its position in the queue. */
+/* Passes the gang's pods beyond its size to the timeline. Once the gang is whole, these pods are
+ * served one by one at the gang's position in the queue. */
 static void look_at_its_others(struct planning *p, const struct plan_gang *g)
 {
 	size_t beyond = g->want - g->need;
@@ -223,8 +223,8 @@ static void tell(struct planning *p, const struct plan_gang *g, bool rests)
 						       .rests = rests};
 }
 
-/* Passes the entries before the gang to the timeline, because they get machines before the gang
- * does. Creates the timeline if it is missing. */
+/* Passes the queue entries before the gang to the timeline, because they get machines before the
+ * gang does. Creates the timeline if it is missing. */
 static void look_at_those_before(struct planning *p)
 {
 	if (!p->timeline)
@@ -239,8 +239,8 @@ static bool may_reserve(const struct planning *p, const struct plan_gang *g)
 	       !g->turn->pod->check && !g->tenant->over && !refusal_is_of_tenant(g->tenant->it);
 }
 
-/* Lets the gang wait without reserved machines. It may then get whichever machine becomes free
- * first, so expected times of entries behind the gang are not known. */
+/* Lets the gang wait without reserved machines. Because the gang may then get whichever suitable
+ * machine becomes free first, expected times of queue entries behind the gang are not known. */
 static void wait_without(struct planning *p, struct plan_gang *g)
 {
 	struct gang_ahead x = {.anywhere = true};

@@ -5,10 +5,10 @@
 
 /*
  * inclusion: which nodes a topology spread counts, by PodTopologySpread's node inclusion policies.
- * A node counts if all of this is true:
- * - It has a label of each key by which the pod spreads.
- * - The pod's nodeSelector and required node affinity admit it (nodeAffinityPolicy Honor).
- * - The pod tolerates its taints (nodeTaintsPolicy Honor).
+ * A node counts if all of these conditions are true:
+ * - The node has a label of each key by which the pod spreads.
+ * - The pod's nodeSelector and required node affinity admit the node (nodeAffinityPolicy Honor).
+ * - The pod tolerates the node's taints (nodeTaintsPolicy Honor).
  *
  * Spreads that count the same nodes share one inclusion. Bins (candidate nodes, bins.h) are checked
  * on first use. A bin that the pod may use always counts.
@@ -29,16 +29,16 @@ struct inclusion {
 	size_t words, seen;
 	/* Domains of the key in which at least one bin counts. */
 	struct domains_seen domains;
-	/* For each member of domains, in the order of insertion: the bin by which the domain was
-	 * found. */
+	/* Bin by which each member of `domains` was found, in the order in which the members were
+	 * added. */
 	uint32_t *first;
 	size_t nfirst;
 	/* Next inclusion of the same tenant; the first one is inclusions.all. */
 	struct inclusion *next;
 };
 
-/* All inclusions of a tenant, and for each bin of the tenant the labels and taints that they
- * check. */
+/* All inclusions of a tenant, and for each of the tenant's bins the labels and taints that the
+ * inclusions check. */
 struct inclusions {
 	struct plan_tenant *tenant;
 	struct map *by_text;
@@ -51,7 +51,7 @@ struct inclusions {
 };
 
 /* Returns the inclusion of topology spread *it of *pod, created if missing. key: number of the
- * spread's topology key, which must not be the hostname. */
+ * spread's topology key; must not be that of the hostname. */
 struct inclusion *inclusion_of(struct planning *p, struct inclusions *of,
 			       const struct world_topology *it, const struct world_pod *pod,
 			       int key);
@@ -63,7 +63,8 @@ void inclusion_cut(struct inclusions *of);
 /* True if the spread counts the bin. Checks all bins up to this one that were not checked
  * before. */
 bool inclusion_has(struct planning *p, struct inclusion *x, size_t bin);
-/* Returns the domains in which at least one bin counts. */
+/* Returns the domains in which the spread counts at least one bin. Checks all bins that were not
+ * checked before. */
 const struct domains_seen *inclusion_domains(struct planning *p, struct inclusion *x);
 
 #endif

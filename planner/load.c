@@ -108,7 +108,7 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 }
 
 /* Adds the pod to the load of its node. The sums cannot overflow: a quantity is below 2^93
- * billionths, so 2^34 pods fit into one sum. */
+ * billionths and a sum has 127 bits, so 2^34 pods fit into one sum. */
 void load_join(struct world *w, struct world_one *p)
 {
 	const struct resources *r = &p->shape->pod.requests;

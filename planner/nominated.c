@@ -11,15 +11,16 @@ struct nominee {
 	size_t bin, pods;
 	/* True if a pod nominated for the node has topology constraints. */
 	bool constrained;
-	/* True if a pod nominated for the node cannot be placed on it. Then no pod is placed on the
-	 * node. */
+	/* True if a pod nominated for the node cannot be placed on the node. Then no pod at all is
+	 * placed on the node. */
 	bool closed;
 };
 
 /* Nodes that accept pods, for each tenant with nominated pods. */
 struct nominees {
 	struct planning *p;
-	/* By plan_tenant.number: node name -> struct nominee; NULL: not listed yet. */
+	/* By plan_tenant.number: map from node name to struct nominee; NULL: the tenant's nodes are
+	 * not listed yet. */
 	struct map **by_name;
 };
 
@@ -42,8 +43,8 @@ static struct map *list_nodes(struct planning *p, struct plan_tenant *t)
 	return all;
 }
 
-/* Returns the node for which the pod is nominated; NULL: not nominated, or the node is unknown or
- * accepts no pods. */
+/* Returns the node for which the pod is nominated; NULL: the pod is not nominated, or the node is
+ * unknown or accepts no pods. */
 static struct nominee *nominee_of(const struct nominees *of, const struct queued *q)
 {
 	struct plan_tenant *t = q->class_->tenant;
@@ -80,9 +81,9 @@ static bool has_room(const struct nominee *o, const struct queued *q)
 	return fits;
 }
 
-/* True if the pod may be placed on the node. False for all pods of the node if several pods are
- * nominated for it and one of them has topology constraints: constraints among nominated pods are
- * not evaluated. */
+/* True if the pod may be placed on the node for which it is nominated. False if several pods are
+ * nominated for the node and one of them has topology constraints, because constraints among
+ * nominated pods are not evaluated. */
 static bool may_sit(const struct nominee *o, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;

@@ -5,11 +5,11 @@
 #include "planner/supply.h"
 
 /*
- * opening: adds planned claims and places pods into bins (candidate nodes, bins.h).
+ * opening: opens planned claims and places pods into bins (candidate nodes, bins.h).
  *
  * opening_new() adds a claim on the machine of offer *o to the plan, and returns the index of the
- * claim's new bin. opening_take() places one pod of the cell into bin `bin`: subtracts its requests
- * and counts the pod for topology constraints.
+ * claim's new bin. opening_take() places one pod of the cell into bin `bin`: subtracts the pod's
+ * requests from the bin's room, and counts the pod for topology constraints.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o);
