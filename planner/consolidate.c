@@ -378,7 +378,7 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 
 /* --- pods that get room first ----------------------------------------------------------------- */
 
-/* Places waiting pods and pods of Nodes that accept no pods. Afterwards marks those candidate Nodes
+/* Places waiting pods and pods of Nodes that accept no pods. Afterwards marks those Nodes of claims
  * that have no pods and receive none as gone, so that no pod is placed on them. */
 static void do_first(struct consolidate_run *r)
 {

@@ -220,8 +220,9 @@ static void note(struct gang_try *t, const struct choice *c)
 	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }
 
-/* Opens a claim for pod x on the best machine of the first block that has a suitable one. *bin:
- * index of the claim's bin. False: no machine. */
+/* Opens a claim for pod x on the best machine of the first block that has a suitable one; if
+ * gang_ahead.anywhere is set, on the best machine of all blocks. *bin: index of the claim's bin.
+ * False: no machine. */
 static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;

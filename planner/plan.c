@@ -1,10 +1,10 @@
 /*
- * plan: makes a plan in phases (enum phase), the main one a single pass over the queue.
+ * plan: makes a plan in phases (enum phase). The main phase is a single pass over the queue.
  *
  * In queue order, each pod goes into the first bin (candidate node, bins.h) of its tenant that
- * fits, or a new bin is opened on a free machine, or the pod gets one reason per pool. What the
- * plan finds out about one pod of a class (equal pods) holds for all of them. Then the timeline and
- * reclaim passes follow.
+ * fits. If none fits, a new bin is opened on a free machine. If no machine suits, the pod gets one
+ * reason per pool. Results are stored in the pod's class (pods with equal constraints and requests)
+ * and reused for its other pods. Then the timeline and reclaim passes follow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Work units charged per pod, and per node or claim, for steps that are done once for each. */
+/* POD_WORK, HOST_WORK: work units charged for steps that are done once for each pod, and once for
+ * each node or claim. */
 #define POD_WORK 20
 #define HOST_WORK 50
 
@@ -67,8 +68,8 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 }
 
 /* Places a pod of the cell into an existing bin or onto a new machine, and writes the result to
- * *out. False: not placed; the reasons are in *out. *waits: true if the pod may be placed once a
- * pod that its affinity requires is placed. */
+ * *out. False: the pod is not placed; *out contains the reasons. *waits: true if the pod may be
+ * placed once a pod that its affinity requires is placed. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
@@ -100,8 +101,9 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 	return false;
 }
 
-/* Places the pod on the claim that was made for it, if it still fits there. A serving claim's node
- * is kept only for pods of a gang. */
+/* Places the pod of entry q on the claim that was made for it, if the pod still fits there. Once
+ * the claim's node serves, does so only for pods of a gang, because other pods are bound there by
+ * kube-scheduler or need a new decision. */
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
@@ -120,8 +122,8 @@ static void seat(struct planning *p, struct queued *q)
 	q->seat = s->bin + 1;
 }
 
-/* Serves one queue entry and writes the result to *out. Returns true if the pod was not placed, but
- * may be placed after other pods. */
+/* Serves queue entry q and writes the result to *out. Returns true if the pod was not placed now,
+ * but may be placed after other pods. */
 static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
@@ -160,8 +162,8 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	return waits;
 }
 
-/* True if the pod's topology constraints admit some location now, perhaps because a pod that its
- * affinity requires was placed meanwhile. */
+/* True if the pod's topology constraints admit at least one location now. They may have admitted
+ * none before a pod that its affinity requires was placed. */
 static bool may_go_on(const struct queued *q)
 {
 	return !q->cell->topology || topology_begin(q->cell->topology);
@@ -198,14 +200,15 @@ struct plan_run {
 		struct queued *q;
 		/* Index of the pod in plan->pods. */
 		size_t at;
-	} * waiting;
+	} * waiting; /* Pods that may be placed once later pods are placed. */
 	size_t nwaiting, kept;
-	/* True if a pod of `waiting` was placed in the present round. */
+	/* True if a pod of `waiting` was placed in the present round of do_again(). */
 	bool placed;
-	/* n: length of q. at: position in the list over which the present phase iterates. */
+	/* n: length of q. at: position in the list over which the present phase iterates, such as
+	 * all or waiting. */
 	size_t n, at;
 	struct sides_run sides;
-	/* Claim name -> node that names the claim, see room_open_node(). */
+	/* Map from claim name to the node that belongs to the claim, see room_open_node(). */
 	struct map *by_claim;
 	struct reclaim *reclaim;
 };
@@ -226,7 +229,7 @@ static void start(struct plan_run *r)
 	struct planning *p = &r->p;
 	const size_t n = p->w->ndemand;
 
-	if (!n) { /* No demand: the plan stays empty. */
+	if (!n) { /* No pod waits: the plan stays empty. */
 		r->phase = READY;
 		return;
 	}
@@ -405,8 +408,8 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* True if the pod can only be placed after the pod, its gang, pools or machines change. Such a pod
- * has no position in the queue. */
+/* True if the pod can be placed only after the pod, its gang, its tenant, the pools or the instance
+ * types change. Then the pod gets no position in the queue. */
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {
@@ -418,8 +421,8 @@ static bool fits_nothing(const struct plan_pod *p)
 	};
 	size_t nearest = 0;
 
-	/* Skip reasons about the gang as a whole: the first reason behind them is the nearest
-	 * miss. */
+	/* Skip reasons about the gang as a whole. The reason after them is about the pool in which
+	 * least is missing. */
 	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
 					     p->reasons[nearest].code == PLAN_GANG_OVER))
 		nearest++;
@@ -435,8 +438,8 @@ static void number(struct plan *p)
 			p->pods[i].place = ++place;
 }
 
-/* Tries the pods of r->waiting again, in rounds, until a round places none. Then numbers the pods
- * and begins the timeline. */
+/* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
+ * by queue position and begins the timeline. */
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;

@@ -5,37 +5,38 @@
 #include "planner/world.h"
 
 /*
- * plan: which waiting pod gets which machine, and why the others get none.
+ * plan: which waiting pod gets which machine, and why the other pods get none.
  *
  * plan_make() is a pure, deterministic function of the world and of now_ms: equal worlds give equal
- * plans, in whatever order their objects were put. The plan is allocated in the arena; names in it
- * belong to the world and are valid until the world changes.
+ * plans. The order in which objects were put into the world does not matter. The plan is allocated
+ * in the arena; names in the plan belong to the world and are valid until the world changes.
  *
  * Demand: pending pods that kube-scheduler marked unschedulable. The pods of all tenants form one
  * queue (planner/queue.h). It is ordered by priority (the tenant's, then the pod's), then by the
- * tenant's share of GPUs for its weight, then by age, then by key. The smallest share comes first;
- * past use, present holdings and machines that this plan gives count. A pod for which a claim was
- * made keeps its planned placement on that claim while the claim is in progress and the pod still
- * fits. So a machine is not requested a second time only because names or ages sort differently.
+ * tenant's share of GPUs for its weight, smallest first, then by age, then by key. A share counts
+ * past use, present holdings and the machines that this plan gives the tenant. A pod for which a
+ * claim was made keeps its planned placement on that claim while the claim is in progress and the
+ * pod still fits. So no second machine is requested only because names or ages sort differently.
  *
  * Supply: greedy bin packing. Each other pod, in queue order, goes into the first candidate node
  * ("bin", planner/bins.h) that has room: serving Nodes of its tenant, then claims in progress, then
  * claims that this plan has opened. If no bin has room, the plan opens a claim on a free machine.
  * The machine is chosen in this order:
- * - pools by weight (highest first), then those with an owned machine before those that would
+ * - pools by weight (highest first), then pools with an owned machine before those that would
  *   launch a cloud instance, then by name;
  * - in the pool, the instance type with the lowest cost per pod served, counting all waiting pods
  *   that are alike (GPUs weigh most), then the pool's first Provider;
- * - of the type, warm machines before cold ones, then the fewest failures. Several pods share a
- *   claim if they fit together.
+ * - of the type, warm machines before cold ones, then the machine with the fewest failures. Several
+ *   pods share a claim if they fit together.
  *
- * Gangs: the pods of a gang are one queue entry, at the position of the first of them. Either all
- * pods that the gang needs are placed, or none (planner/gangs.h).
+ * Gangs: the pods of a gang are one queue entry, at the position of its first pod. Either all pods
+ * that the gang needs are placed, or none (planner/gangs.h).
  *
- * Preferences (preferred node affinity, PreferNoSchedule taints) choose among bins that have room,
- * by kube-scheduler's score (sum of the weights that match; a node with an untolerated
- * PreferNoSchedule taint last). If no bin has room, preferences choose among new machines, before
- * the order of pools and types. A preference never costs a machine that is not needed without it.
+ * Preferences (preferred node affinity, PreferNoSchedule taints) choose among bins that have room
+ * by kube-scheduler's score: the sum of the weights that match; a node with an untolerated
+ * PreferNoSchedule taint comes last. If no bin has room, preferences choose among new machines,
+ * before the order of pools and types applies. A preference never causes a claim that would not be
+ * needed without the preference.
  */
 enum plan_reason_code {
 	/* NoPool: no pool selects the tenant. */
@@ -45,7 +46,7 @@ enum plan_reason_code {
 	PLAN_POOL_LIMIT,
 	/* NoImageForVersion: the pool has no image for the tenant's Kubernetes version. */
 	PLAN_NO_IMAGE,
-	/* NodesNotTaken: the tenant does not accept machines of the pool as its Nodes. */
+	/* NodesNotTaken: the tenant does not accept machines of this pool as its Nodes. */
 	PLAN_NOT_TAKEN,
 	/* RequirementsNotMet: no instance type matches the pod's node selector and affinity. */
 	PLAN_REQUIREMENTS,
@@ -71,44 +72,46 @@ enum plan_reason_code {
 	PLAN_UNSUPPORTED,
 	/* TopologyNotMet: topology spread or pod (anti-)affinity excludes all free machines. */
 	PLAN_TOPOLOGY,
-	/* OverBudget: placing the tenant's pods needs more than PLAN_WORK work units of computing
-	 * time. */
+	/* OverBudget: the tenant has used up its PLAN_WORK work units of computing time for this
+	 * plan. */
 	PLAN_OVER_BUDGET,
-	/* VolumeNotReady: no node suits the pod until the pod's volumes change. */
+	/* VolumeNotReady: no node suits the pod in the present state of its volumes. */
 	PLAN_VOLUME,
-	/* DeviceNotReady: no node suits the pod until the pod's resource claims change. */
+	/* DeviceNotReady: no node suits the pod in the present state of its resource claims. */
 	PLAN_DEVICE,
-	/* GangNotWhole: some pods of the gang can be placed, but not all that the gang needs. The
-	 * reasons why one more pod cannot be placed follow in the list. */
+	/* GangNotWhole: some pods of the gang can be placed, but not all that the gang needs.
+	 * Further reasons in the list explain why the next pod cannot be placed. */
 	PLAN_GANG,
 	/* GangIncomplete: fewer pods of the gang exist than its minimum size. */
 	PLAN_GANG_SHORT,
 	/* GangUnknown: the size of the gang is not known. */
 	PLAN_GANG_UNKNOWN,
-	/* GangHoldOver: machines are no longer reserved for the gang. The reasons why its pods are
-	 * not placed follow in the list. */
+	/* GangHoldOver: machines are no longer reserved for the gang. Further reasons in the list
+	 * explain why the gang's pods are not placed. */
 	PLAN_GANG_OVER,
 	/* HeldForGang: suitable machines are free, but reserved for a gang earlier in the queue. */
 	PLAN_HELD,
-	/* BurstPolicyDecides: only cloud instances would suit, and launches of these are decided by
-	 * a BurstPolicy instead of a plan. */
+	/* BurstPolicyDecides: only cloud instances would suit, and a BurstPolicy instead of the
+	 * plan decides whether to launch them. */
 	PLAN_BY_POLICY,
-	/* LineStopped: claims of this kind fail for one common cause, so no new ones are made
+	/* LineStopped: claims of this kind fail for one common cause, so no new claims are made
 	 * (world_put_stops()). */
 	PLAN_STOPPED,
 	/* BackingOff: the tenant's last claims of the pool failed, so new ones are delayed. */
 	PLAN_BACK_OFF,
-	/* ProviderNotReady: the Provider can control no machine. */
+	/* ProviderNotReady: the Provider is not Ready, so drover cannot control its machines. */
 	PLAN_PROVIDER,
 	/* NoOffer: the cloud has no instance of the type now. */
 	PLAN_NO_OFFER,
 	PLAN_REASONS
 };
-/* Names by enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ... NULL-terminated. */
+/* Names of the values of enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ...
+ * NULL-terminated. */
 extern const char *const plan_reason_names[];
 
 struct plan_reason {
-	/* Pool that the reason is about; "" if it is not about one pool. */
+	/* Name of the pool that the reason is about; "" if the reason is not about a single
+	 * pool. */
 	const char *pool;
 	enum plan_reason_code code;
 	/* Text for operators: "pool h100: 12 machines fit, all taken (11 serving, 1
@@ -130,16 +133,17 @@ struct plan_pod {
 	/* Number of the gang with which the pod was placed, from 1; 0: not placed as part of a
 	 * gang. */
 	size_t gang;
-	/* Position of the pod in the queue, from 1; 0: no machine would ever suit the pod, so it
-	 * has no position. */
+	/* Position of the pod in the queue, from 1. 0: no position, because the pod can be placed
+	 * only after something else than free machines changes. */
 	size_t place;
-	/* PLAN_NOTHING: why the pod is not placed; the pool in which least is missing comes
-	 * first. */
+	/* PLAN_NOTHING: why the pod is not placed. The reason of the pool in which least is missing
+	 * comes first. */
 	struct plan_reason *reasons;
 	size_t nreasons;
 	/* PLAN_NOTHING: the machine that is expected to become free for the pod (timeline.h). */
 	struct plan_expected {
-		/* machine NULL: no machine with a known free time will be free for the pod. */
+		/* Names of the machine, its Provider and its type. machine NULL: no machine with a
+		 * known free time will be free for the pod. */
 		const char *machine, *provider, *instance_type;
 		/* Expected free time of the machine, Unix ms: median and 90th percentile. */
 		int64_t p50, p90;
@@ -152,13 +156,13 @@ struct plan_claim {
 	struct selector requirements;
 	/* Sum of the requests of the pods placed on the claim. */
 	struct resources requests;
-	/* Labels that the node will have: from the type, the machine and the pool. */
+	/* Labels that the node will have: labels of the instance type, the machine and the pool. */
 	struct labels labels;
 	/* UIDs of the pods placed on the claim. */
 	const char **pods;
 	size_t npods;
-	/* Number of the gang for which the claim is opened, from 1; 0: no gang. All claims of one
-	 * gang are to be made, or none. */
+	/* Number of the gang for which the claim is opened, from 1; 0: no gang. The caller must
+	 * create all claims of one gang, or none. */
 	size_t gang;
 	/* world_pod.gang.key of the pods of that gang; NULL: no gang. */
 	const char *gang_key;
@@ -170,20 +174,22 @@ struct plan_hold {
 	/* Names of the free machines that stay idle for the gang; free: their number. */
 	const char **machines;
 	size_t free;
-	/* GPUs of the free reserved machines, in thousandths. */
+	/* Sum of the GPUs of the machines in `machines`, in thousandths. */
 	int64_t gpus_milli;
 	/* True if nothing is reserved now, because the tenant has used up the time for which it may
 	 * reserve machines. */
 	bool rests;
 };
 
-/* A machine to be taken back from one tenant for a waiting pod of another tenant (reclaim.h). */
+/* A machine to be reclaimed: taken from one tenant for a waiting pod of another tenant
+ * (reclaim.h). */
 struct plan_take {
-	/* The claim that loses its machine; the machine; the claim's tenant and pool. */
+	/* Names of the claim that loses its machine, of that machine, and of the claim's tenant and
+	 * pool. */
 	const char *claim, *machine, *tenant, *pool;
 	/* Tenant, namespace and name of the first pod for which the machine is taken back. */
 	const char *to, *ns, *name;
-	/* True if both tenants belong to one cohort, so the machine was borrowed. False: the
+	/* True if the machine was borrowed, because the tenants belong to one cohort. False: the
 	 * claim's tenant has a lower priority. */
 	bool borrowed;
 };
@@ -198,14 +204,14 @@ struct plan {
 	size_t nholds;
 	/* Number of gangs that this plan placed. */
 	size_t ngangs;
-	/* Machines to be taken back. For each waiting pod or gang, either all machines that it
-	 * needs are listed, or none. */
+	/* Machines to be reclaimed. For each waiting pod or gang that gets any, all machines that
+	 * it needs are listed. */
 	struct plan_take *takes;
 	size_t ntakes;
 	/* Unix ms at which the first planned placement on a claim whose Node just joined expires
-	 * (room.h), so that a new plan may differ; 0: none. */
+	 * (room.h). A new plan made then may differ; 0: no such placement. */
 	int64_t settles;
-	/* True if a later plan of an unchanged world may take back a machine, because a pod will
+	/* True if a later plan of the unchanged world may reclaim a machine, because a pod will
 	 * then have waited longer. */
 	bool waits_for_more;
 };
@@ -214,16 +220,19 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
 
 /*
  * plan_begin(), plan_step() and plan_end() make the same plan as plan_make(), in slices. From
- * plan_begin() to plan_end() the world must not change, and no other plan may be made of it.
+ * plan_begin() to plan_end() the world must not change, and no other plan may be made of the world.
  *
- * Work is counted in units of about 10 to 50 ns: comparisons of pods with nodes, types, machines
- * and each other. The count depends only on the world, so the plan does not depend on the size of
- * the slices. Each tenant has PLAN_WORK units in a plan. When they are used up, the tenant's
- * remaining pods get PLAN_OVER_BUDGET, so that other tenants do not wait longer.
+ * Work is counted in units of about 10 to 50 ns. One unit is, for example, a comparison of a pod
+ * with a node, type, machine or other pod. The count depends only on the world, so the plan does
+ * not depend on the size of the slices. Each tenant has PLAN_WORK units in a plan. When they are
+ * used up, the tenant's remaining pods get PLAN_OVER_BUDGET, so that other tenants need not wait
+ * longer.
  */
 #define PLAN_WORK ((uint64_t)10000000)
-#define PLAN_SLICE ((uint64_t)200000) /* Work units for one loop turn: about 2 to 5 ms. */
-#define PLAN_MS ((uint64_t)20000)     /* Work units that one CPU does in 1 ms, estimated low. */
+/* Work units for one turn of the event loop: about 2 to 5 ms. */
+#define PLAN_SLICE ((uint64_t)200000)
+/* Work units that one CPU does in 1 ms; a cautious (low) estimate. */
+#define PLAN_MS ((uint64_t)20000)
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
 /* Does about `units` work units. Returns the plan once it is complete; NULL: call again. */
@@ -235,16 +244,16 @@ uint64_t plan_work(const struct plan_run *r);
 void plan_end(struct plan_run *r);
 
 /*
- * Lists the free machines that a pool may claim now, for any pod: machines of the pool's Providers
- * and types that are offered, wiped thoroughly enough for the pool and named by no claim. They are
- * sorted as a plan takes them. Ignores whether the pool is paused. Pure like plan_make(); names
- * belong to the world.
+ * Lists the free machines that a pool may claim now, for any pod. A machine is listed if it is of
+ * the pool's Providers and types, offered, wiped thoroughly enough for the pool, and named by no
+ * claim. Machines are sorted in the order in which a plan takes them. A paused pool is listed like
+ * any other. The result is a pure function of the world; names belong to the world.
  */
 struct plan_stock {
 	const struct world_machine **v;
 	size_t n;
-	/* Number of the listed machines that the pool's limits admit besides the pool's existing
-	 * claims. */
+	/* Number of the listed machines that the pool's limits admit in addition to the pool's
+	 * existing claims. */
 	size_t room;
 };
 struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a);

@@ -1,5 +1,5 @@
 /*
- * plan_reasons: the names of plan reasons, as shown to operators and evaluated by programs.
+ * plan_reasons: the names of plan reasons, which operators see and programs evaluate.
  * Tests: tests/unit/planner/test_plan.c
  */
 #include "planner/plan.h"

@@ -8,16 +8,18 @@
 /*
  * planning: the data that one plan_make() works with, allocated in the plan's arena.
  *
- * Amounts of resources are stored in rows of int64_t, one column per resource. Only resources that
- * a pending pod requests and something offers have a column. Amounts are whole units (cpu:
- * thousandths); requests are rounded up, free amounts down. Column 0 is the number of pods.
+ * Amounts of resources are stored in rows (arrays of int64_t) with one column (index) per resource.
+ * A resource has a column only if a pending pod requests it and a node, claim or instance type
+ * offers it. Amounts are whole units (cpu: thousandths); requests are rounded up, free amounts
+ * down. Column 0 is the number of pods.
  *
  * Pods that are alike are planned for together:
- * - plan_class: pods with equal constraints and requests (one world_shape); what the plan finds out
- *   about one of them holds for all.
+ * - plan_class: pods with equal constraints and requests (one world_shape). Results for one of them
+ *   are reused for all.
  * - plan_fit: classes that differ only in their requests; the same labels and taints suit them.
- * - plan_side (groups.h): topology profile, that is what other pods' topology constraints see of a
- *   pod (namespace, labels), and the pod's own spread and (anti-)affinity.
+ * - plan_side (groups.h): topology profile, that is the properties of a pod that other pods'
+ *   topology constraints refer to (namespace, labels), and the pod's own spread and
+ *   (anti-)affinity.
  * - plan_cell: pods of one class and one topology profile; they are interchangeable.
  * - party: all waiting pods of one fit that request the same resources; they could share a new
  *   machine.
@@ -37,8 +39,9 @@ struct tally {
 };
 void tally_add(struct resources *held, size_t *cap, const struct resources *more, struct arena *a);
 void tally_charge(struct tally *t, const struct resources *capacity, struct arena *a);
-/* Returns the first name in bounds whose limit would be exceeded if a machine with capacity `more`
- * were added; NULL: none. "nodes" counts machines. */
+/* Returns the first resource name in `bounds` whose limit would be exceeded if a machine with
+ * capacity `more` were added to the tally; NULL: no limit would be exceeded. The name "nodes"
+ * stands for the number of machines. */
 const char *tally_passes(const struct tally *t, const struct resources *bounds,
 			 const struct resources *more);
 
@@ -46,22 +49,25 @@ const char *tally_passes(const struct tally *t, const struct resources *bounds,
  * pod. */
 struct plan_seat {
 	size_t bin;
-	/* True if the claim's node is serving. The planned placement is then kept only for pods of
-	 * a gang, which may have to wait on the node until the gang is whole. */
+	/* True if the claim's node is serving. Then the planned placement is kept only for pods
+	 * of a gang, because these may have to wait on the node until all pods of the gang are
+	 * placed. */
 	bool ready;
 };
 
 struct bins;
 struct plan_tenant {
-	/* The tenant's object; NULL: the tenant is not in the world. */
+	/* Cohort: tenants that lend quota to each other (quota.c); NULL: the tenant is in no
+	 * cohort. */
 	const struct world_tenant *it;
 	struct tally tally;
 	/* Tenants that lend quota to each other (quota.c); NULL: the tenant is in no cohort. */
 	struct plan_cohort *cohort;
 	struct bins *bins;
-	/* DaemonSet overhead of a new node: per resource, the highest of the tenant's Ready nodes;
-	 * pods: number of DaemonSet pods. Includes, per CSI driver, the attachments that a new node
-	 * lacks to PLANNING_ATTACHMENTS. */
+	/* DaemonSet overhead of a new node. of: for each resource, the highest overhead of the
+	 * tenant's Ready nodes. pods: number of DaemonSet pods. For each CSI driver, `of` also
+	 * includes the difference between PLANNING_ATTACHMENTS and the number of volumes that a new
+	 * node can attach. */
 	struct overhead {
 		struct resources of;
 		size_t cap, pods;
@@ -81,15 +87,15 @@ struct plan_tenant {
 	struct tenant_domains *domains;
 	/* Number of the tenant in this plan, from 0, in no particular order. */
 	size_t number;
-	/* work: work units done for the tenant. over: work exceeds PLAN_WORK, so no more is done
-	 * for the tenant. */
+	/* work: work units done for the tenant. over: true once work exceeds PLAN_WORK; then no
+	 * more work is done for the tenant. */
 	uint64_t work;
 	bool over;
 };
 
-/* Party: waiting pods of one fit (and of one topology profile, if topology restricts them) that
- * request the same columns, in any amounts. left: number of pods that still wait. sum: their
- * requests by column, added up. */
+/* Party: waiting pods of one fit that request the same columns (resources), in any amounts. If
+ * topology constraints restrict the pods, they also have one topology profile. left: number of pods
+ * that still wait. sum: sum of their requests, by column. */
 struct party {
 	const struct plan_fit *fit;
 	/* Bit set of the requested columns; columns from 64 on share the 64 bits. */
@@ -110,16 +116,16 @@ struct plan_fit {
 	bool any_label;
 	/* Work units of one check of a node's labels and taints. */
 	uint64_t cost;
-	/* bins: bit set of the bins that suit (bins.c). level: one bit set of these bins per
-	 * preference score, highest score first; empty if scores do not matter. words: length of a
-	 * bit set. seen: number of bins checked so far. */
+	/* bins: bit set of the bins that suit the pods (bins.c). level: for each preference score,
+	 * the bit set of these bins that have the score, highest score first; empty if scores do
+	 * not matter. words: length of each bit set. seen: number of bins checked so far. */
 	uint64_t *bins;
 	struct fit_level {
 		int64_t score;
 		uint64_t *bins;
 	} * level;
 	size_t nlevels, words, seen;
-	/* Pools that select the tenant; valid once asked is set (by supply.c). */
+	/* Pools that select the tenant; valid once `asked` is true. Set by supply.c. */
 	struct fit_pool *pools;
 	size_t npools;
 	bool asked;
@@ -127,7 +133,7 @@ struct plan_fit {
 	struct party *parties;
 };
 
-/* Class: pods with equal constraints and requests. What the plan finds out about one of them holds
+/* Class: pods with equal constraints and requests. Results of the plan for one of them are reused
  * for all. */
 struct plan_class {
 	const struct world_pod *pod;
@@ -135,15 +141,15 @@ struct plan_class {
 	struct plan_fit *fit;
 	/* Number of the class in this plan, from 0, in no particular order. */
 	uint32_t number;
-	/* True if nothing offers a resource that the pods request. */
+	/* True if no node, claim or instance type offers a resource that the pods request. */
 	bool impossible;
-	/* True if the pods cannot be placed for a reason of their own (see refusal_of_pod()), so no
-	 * search is made. */
+	/* True if the pods cannot be placed for a reason that does not depend on machines (see
+	 * refusal_of_pod()). Then no search is made. */
 	bool refused;
-	/* The class's requests by column; v NULL: not computed yet. */
+	/* Requests of one pod of the class, by column; v NULL: not computed yet. */
 	struct asks asks;
-	/* Requests plus the DaemonSet overhead of a new node, by column; v NULL: not computed
-	 * yet. */
+	/* Requests of one pod plus the DaemonSet overhead of a new node, by column; v NULL: not
+	 * computed yet. */
 	struct asks of_new;
 	/* Bit set of the requested columns, as in struct party. */
 	uint64_t columns;
@@ -151,16 +157,18 @@ struct plan_class {
 	struct domains_seen *news;
 	/* Number of times that news was computed. */
 	uint64_t news_known;
-	/* Number of machines that this plan had taken when news was computed. */
+	/* Number of machines that this plan had already taken at the time when `news` was
+	 * computed. */
 	size_t admitted;
 	/* The cell of those pods that have no topology profile. */
 	struct plan_cell *cell;
-	/* True if topology constraints excluded free machines when `reasons` was written. Once they
-	 * exclude none, reasons is written again. */
+	/* True if topology constraints excluded free machines at the time when `reasons` was
+	 * written. Once they exclude no machine, `reasons` is written again. */
 	bool told_blocked;
 	/* True once no pool has a machine left for the class. */
 	bool exhausted;
-	/* Why the class gets no machine; stays valid once no machine is left. */
+	/* Why the class gets no machine. Once `exhausted` is true, the reasons do not change any
+	 * more. */
 	struct plan_reason *reasons;
 	size_t nreasons;
 };
@@ -176,15 +184,16 @@ struct plan_cell {
 	/* Search positions, one per preference score (bins.c). */
 	struct cursor *cursors;
 	size_t ncursors;
-	/* Result of the last gang of such pods that was not placed; NULL: none. missed_need: number
-	 * of pods that this gang needed. */
+	/* Result of the last gang of pods of this cell that was not placed; NULL: no such gang.
+	 * missed_need: number of pods that this gang needed. */
 	const struct gang_miss *missed;
 	size_t missed_need;
-	/* Smallest gang of such pods, in pods, that never becomes whole with the machines that will
-	 * be free; 0: not known (gang_try.c). */
+	/* Number of pods of the smallest gang of this cell that never becomes whole, even with the
+	 * machines that will be free; 0: not known (gang_try.c). */
 	size_t never_need;
-	/* Search position in an offer with many options (supply.c): while the topology epoch is
-	 * unchanged, all options before `option` are excluded. */
+	/* Search position in an offer (instance type of one Provider) with many options (groups of
+	 * its machines with equal labels); used by supply.c. While topology_epoch() equals `epoch`,
+	 * all options before `option` are excluded. */
 	struct {
 		const struct supply_line *line;
 		size_t option;
@@ -201,8 +210,8 @@ struct planning {
 	struct arena *a;
 	/* Tenant name -> struct plan_tenant. */
 	struct map *tenants;
-	/* Requested resources: name -> struct column (classes.c). column: names of those that have
-	 * a column, by number. */
+	/* columns: map from requested resource to struct column (classes.c). column: names of the
+	 * resources that have a column, by column number. */
 	struct map *columns;
 	const char **column;
 	size_t ncolumns, nwanted;
@@ -215,7 +224,7 @@ struct planning {
 	struct groups *groups;
 	/* All maps of the plan, to be freed by planning_end(). */
 	struct planning_map *maps;
-	/* Scratch memory for one row of amounts. */
+	/* Scratch memory for one row of amounts (one element per column). */
 	int64_t *scratch;
 	struct plan *plan;
 	size_t claims_cap, *requests_cap, holds_cap;
@@ -226,8 +235,9 @@ struct planning {
 	int64_t now_ms;
 	/* Number of tenants for which plan_tenant.wants is true. */
 	size_t wanting;
-	/* Queue entries served so far, in the order of service; nturns: their number. The first
-	 * `waiting` of them have been passed to the timeline, once it exists. */
+	/* turns: queue entries served so far, in the order of service; nturns: their number.
+	 * waiting: number of entries, from the start of turns, that have been passed to the
+	 * timeline. */
 	struct queued **turns;
 	size_t nturns, waiting;
 	struct timeline *timeline;
@@ -271,33 +281,36 @@ static inline bool planning_is_port(const char *resource)
 {
 	return resource[0] == ':';
 }
-/* Amount of volume attachments of a node without a limit. Volumes that a CSI driver has to attach
- * are a resource in a pod's requests and a node's allocatable, named like "@ebs.csi.aws.com". */
+/* Number of volume attachments of a node without a limit. Volumes that a CSI driver has to attach
+ * are treated as a resource in a pod's requests and a node's allocatable, with a name like
+ * "@ebs.csi.aws.com". */
 #define PLANNING_ATTACHMENTS ((int64_t)1 << 32)
 static inline bool planning_is_attachment(const char *resource)
 {
 	return resource[0] == '@';
 }
-/* True for resource names that only the planner uses (host ports, attachments): no quota, limit or
- * capacity contains them. */
+/* True for resource names that only the planner uses (host ports, attachments). No quota, limit or
+ * capacity contains such a name. */
 static inline bool planning_is_made_up(const char *resource)
 {
 	return planning_is_port(resource) || planning_is_attachment(resource);
 }
-/* True if a new node cannot attach `want` volumes. less: what a new node lacks to
- * PLANNING_ATTACHMENTS; NULL: nothing. */
+/* True if a new node cannot attach `want` volumes. less: number of attachments that a new node has
+ * less than PLANNING_ATTACHMENTS; NULL: none less. */
 bool planning_attachments_pass(struct quantity want, const struct quantity *less);
 /* Returns the whole units (cpu: thousandths) of a request, rounded up. */
 int64_t planning_request(const char *resource, struct quantity q);
-/* Subtracts from room what the tenant's DaemonSets will still use on the node. has: load of the
- * pods that are on the node already; NULL: a new machine. */
+/* Subtracts from room (free amounts by column) the requests of those DaemonSet pods of the tenant
+ * that are not on the node yet. has: load of the pods that are on the node already; NULL: a new
+ * machine. */
 void planning_take_overhead(const struct planning *p, const struct plan_tenant *t,
 			    const struct world_load *has, int64_t *room);
-/* Returns array v with capacity (*cap) for at least `want` elements of `size` bytes. Copies it
- * within the arena if it is too small; new elements are zero. */
+/* Returns array v, or a larger copy in the arena, with capacity for at least `want` elements of
+ * `size` bytes. *cap: capacity, updated. New elements are zero. */
 void *planning_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);
-/* Writes the amounts of r into row `room`, by column. Defaults, if r lacks the resource: no bound
- * for the number of pods, PLANNING_ATTACHMENTS, 1 for a host port, otherwise 0. */
+/* Writes the amounts of r into row `room`, by column. If r lacks a resource, writes a default: no
+ * bound for the number of pods, PLANNING_ATTACHMENTS for attachments, 1 for a host port, otherwise
+ * 0. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
 
 #endif

@@ -7,14 +7,16 @@
 #include "planner/quota.h"
 
 /*
- * Sorting: most pods agree in most of the criteria. So the sort key is divided into 64-bit pieces:
- * pods that agree in one piece are sorted by the next, and a piece in which all agree costs one
- * comparison per pod.
+ * queue: sorts the waiting pods and serves them by fair share.
+ *
+ * Sorting: most pods agree in most of the criteria. So the sort key is divided into 64-bit pieces.
+ * Pods that agree in one piece are sorted by the next piece; a piece in which all pods agree costs
+ * one comparison per pod.
  *
  * Serving: in the sorted order, the pods of one priority form a band, and the pods of one tenant
  * within a band form a run. The runs of the present band are in a binary heap, ordered by their
  * tenants' shares. When an entry has been served, only the share of its tenant can have grown, so
- * only its run moves in the heap.
+ * only the run of that tenant moves in the heap.
  */
 enum { CHECK, TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
@@ -23,7 +25,8 @@ struct keyed {
 	struct queued *q;
 };
 
-/* Run: pods of one tenant in one band, ordered by their own priority, then oldest first. */
+/* Run: pods of one tenant in one band (pods of equal priority), ordered by their own priority, then
+ * oldest first. */
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
@@ -33,12 +36,12 @@ struct run {
 };
 
 struct queue {
-	/* Entries of the bands that follow the present one. */
+	/* Entries of the bands (pods of equal priority) that follow the present band. */
 	struct queued **at, **end;
 	struct run *heap;
 	size_t n;
-	/* True if queue_next() returned the first entry of the first run, and that entry was not
-	 * removed yet. */
+	/* True if queue_next() has returned the first entry of the first run, but has not removed
+	 * that entry yet. */
 	bool taken;
 };
 
@@ -118,14 +121,16 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 /* --- aging ------------------------------------------------------------------------------------ */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-/* Number of recently found levels with which a new one is compared, to avoid most duplicates. */
+/* Number of recently found levels with which a new level is compared, so that most duplicates are
+ * not stored. */
 #define RECENT 8
 
 struct level {
 	int64_t tenant, priority;
 };
 
-/* Returns the priorities that determine the pod's band before aging. */
+/* Returns the level of the pod: the tenant's and the pod's priority before aging, which together
+ * determine its band. */
 static struct level level_of(const struct queued *q)
 {
 	return (struct level){q->class_->tenant->it->priority, q->priority};
@@ -148,8 +153,8 @@ static bool is_recent(const struct level *v, size_t n, const struct level *l)
 	return false;
 }
 
-/* Writes to v the levels of all n entries, sorted, some more than once. Returns the number
- * written. */
+/* Writes to v the levels (pairs of priorities) of all n entries, sorted; some levels occur more
+ * than once. Returns the number of levels written. */
 static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
 {
 	size_t levels = 0;
@@ -172,8 +177,9 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 	return points < g->most ? (int64_t)points : g->most;
 }
 
-/* Returns the priority of the highest level, among those of waiting pods, that the pod reaches with
- * these aging points. Needs no clamp, because all levels in v are clamped already. */
+/* Returns the priority that the pod reaches with these aging points: that of the highest level in v
+ * that is not above the pod's priority plus points. Need not clamp the result, because all levels
+ * in v are clamped already. */
 static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
 {
 	const struct level most = {q->class_->tenant->it->priority,
@@ -267,8 +273,8 @@ static void measure(struct run *r)
 	r->share = share_of(r->tenant);
 }
 
-/* True if run x is served before run y. The compared texts include their terminating NULs, so none
- * is a prefix of the other. */
+/* True if run x is served before run y. The compared texts include their terminating NULs, so
+ * neither is a prefix of the other. */
 static bool is_before(const struct run *x, const struct run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
@@ -328,8 +334,8 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		/* Measure the tenant's share again only if there is another run to compare it
-		 * with. */
+		/* Compute the tenant's share again only if there is another run with which to
+		 * compare it. */
 		if (q->n > 1)
 			measure(first);
 		if (++first->at == first->end)

@@ -7,8 +7,8 @@
 #define NODES "nodes"
 #define ONE ((__int128)1000000000)
 
-/* Sums of a cohort for one resource. lent: how much all its tenants together lend. used: how much
- * they have beyond the parts of their quotas that are never lent. */
+/* Sums of a cohort for one resource. lent: sum of the parts of the tenants' quotas that may be
+ * lent. used: sum of the tenants' holdings beyond the parts of their quotas that are never lent. */
 struct row {
 	const char *name;
 	__int128 lent, used;
@@ -21,7 +21,7 @@ struct plan_cohort {
 	size_t n, cap;
 	struct row *rows;
 	size_t nrows, rows_cap;
-	/* Value of planning.charged for which the members row.used were computed. */
+	/* Value of planning.charged for which all values row.used were computed. */
 	uint64_t counted;
 };
 
@@ -121,8 +121,8 @@ static void count(struct plan_cohort *c)
 	c->p->work += c->n;
 }
 
-/* True if `sum` exceeds the tenant's quota plus its own borrowing limit, whatever other tenants
- * have. */
+/* True if holdings of `sum` would exceed the tenant's quota plus its own borrowing limit, whatever
+ * other tenants have. */
 static bool passes_own(const struct plan_tenant *t, const char *name, __int128 sum)
 {
 	const struct quantity *borrows = resources_get(&t->it->borrowing, name);

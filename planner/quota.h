@@ -4,17 +4,18 @@
 #include "planner/planning.h"
 
 /*
- * quota: how much of each resource a tenant may have: its own quota and, in a cohort, what the
- * other tenants of the cohort lend.
+ * quota: how much of each resource a tenant may have: its own quota and, in a cohort, the unused
+ * quota that the other tenants of the cohort lend.
  *
  *   |-- never lent --|-- lent while the tenant does not use it --|-- borrowed from others --|
  *   0      quota - lending limit                               quota    quota + borrowing limit
  *
- * What all tenants of a cohort have beyond their parts that are never lent does not exceed the sum
- * of the parts that are lent. A resource that a tenant's quota does not name has no limit; it is
- * neither lent nor borrowed.
+ * For each tenant of a cohort, count the holdings beyond the part of its quota that is never lent.
+ * The sum of these over the cohort does not exceed the sum of the parts that may be lent. A
+ * resource that a tenant's quota does not name has no limit; it is neither lent nor borrowed.
  *
- * A plan only adds to what tenants have. So a refusal holds until the plan ends.
+ * During a plan, holdings of tenants only grow. So once a quota refuses a machine, it refuses that
+ * machine until the plan ends.
  * Tests: tests/unit/planner/test_quota.c
  */
 struct supply_line;
@@ -23,8 +24,8 @@ struct supply_line;
 void quota_begin(struct planning *p);
 /* Makes the sums of cohorts invalid. Call whenever a tenant got a machine or gave one back. */
 void quota_changed(struct planning *p);
-/* Returns the name of the first resource whose limit, own or of the cohort, refuses `more` to the
- * tenant; NULL: none. */
+/* Returns the name of the first resource for which a limit (the tenant's own or that of the cohort)
+ * refuses `more` to the tenant; NULL: no limit refuses. */
 const char *quota_passes(const struct plan_tenant *t, const struct resources *more);
 /* Returns text that explains why the tenant gets no more of the resource: "the tenant's quota of
  * nvidia.com/gpu is used up: 72 of 64 used, 8 borrowed, ..." l: an offer that would exceed the

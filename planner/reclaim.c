@@ -1,9 +1,9 @@
 /*
- * reclaim: scans once the machines that may be taken back, then processes the waiting pods one
- * after the other.
+ * reclaim: first finds the machines that may be taken back from their tenants, then processes the
+ * waiting pods one after the other.
  *
  * Machines with pods of one gang form a unit, because they can only be taken back together. Units
- * are found by union-find; the root of a unit is its first machine.
+ * are found by union-find (a disjoint-set structure); the root of a unit is its first machine.
  */
 #include "planner/reclaim.h"
 
@@ -27,9 +27,10 @@ struct candidate {
 	struct plan_tenant *tenant;
 	const struct world_pool *pool;
 	const struct world_stock *m;
-	/* Work of the machine's pods that would be lost, in thousandths of a GPU times ms. */
+	/* Work of the machine's pods that would be lost: the sum of run time times GPUs, in ms
+	 * times thousandths of a GPU. */
 	__int128 lost;
-	/* Run time of the machine's longest-running pod, in ms. */
+	/* Longest run time of a pod on the machine, in ms. */
 	int64_t age;
 	/* Highest priority of the machine's pods, as it counts among tenants. */
 	int64_t priority;
@@ -63,8 +64,8 @@ struct reclaim {
 	size_t nv;
 	struct coming *coming;
 	size_t ncoming, coming_cap;
-	/* Classes of earlier entries that got no machine and would take machines that become
-	 * free. */
+	/* Classes of earlier queue entries that got no machine, but would use machines that become
+	 * free. Later entries must not take machines that suit these classes. */
 	const struct plan_class **before;
 	size_t nbefore, before_cap;
 	size_t takes_cap;
@@ -169,7 +170,7 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 }
 
 /* Joins all machines with pods of the gang into one unit. If a pod of the gang is on a machine that
- * may not be taken back, the unit is barred: none of its machines may be taken. */
+ * may not be taken back, bars the whole unit: none of its machines may be taken. */
 static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
 		      const struct world_gang *g)
 {
@@ -221,8 +222,8 @@ static void look_at_pods(struct reclaim *r)
 		join_gang(r, by, r->nv, it.value);
 }
 
-/* Links the machines of each unit in a list and computes the unit's sums. The list is sorted,
- * because a root is the first machine of its unit. */
+/* Links the machines of each unit into a list and computes the unit's sums. Iterates from the end,
+ * so the list is sorted and begins with the root, which is the first machine of its unit. */
 static void make_units(struct reclaim *r)
 {
 	for (size_t i = r->nv; i-- > 0;) {
@@ -266,8 +267,8 @@ static void look(struct reclaim *r)
 
 /* --- which machines would serve --------------------------------------------------------------- */
 
-/* Returns the offer, in a pool of the class, by which the class would get machine m; NULL: none.
- * from: pool that has the machine now; its limits do not count. */
+/* Returns the offer (instance type of one Provider in a pool) by which the class could get machine
+ * m; NULL: none. from: pool that has the machine now; its limits are not checked. */
 static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
 					 const struct world_stock *m, const struct world_pool *from)
 {
@@ -344,14 +345,15 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 
 struct wish {
 	const struct queued *q;
-	/* Number of pods that have no machine yet; they are placed together or not at all. */
+	/* Number of the entry's pods that have no machine yet; they are placed together or not at
+	 * all. */
 	size_t pods;
 	/* Number of machines that these pods need. */
 	size_t machines;
 	/* Number of these pods that one machine serves. */
 	size_t each;
-	/* Sums over the pods that would be placed with q. waited: GPUs times waiting time so far.
-	 * weight: GPUs. */
+	/* Sums over all pods that would be placed with entry q. waited: GPUs times waiting time so
+	 * far. weight: GPUs. */
 	__int128 waited, weight;
 	/* Roots of the units (sets of machines) to be taken. */
 	size_t *roots, n;
@@ -365,8 +367,8 @@ static bool waits(const struct plan_pod *d)
 	return code == PLAN_NO_MACHINE || code == PLAN_QUOTA;
 }
 
-/* True if the tenant's own limits refuse every suitable offer. Taking machines from other tenants
- * would then not help. */
+/* True if the tenant's own quota and borrowing limit refuse every suitable offer. Then taking
+ * machines from other tenants would not help. */
 static bool is_bound(struct reclaim *r, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;
@@ -437,8 +439,8 @@ static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t p
 	return pods;
 }
 
-/* Assigns to q's tenant suitable machines that are free or on their way back. Returns how many pods
- * are left. */
+/* Assigns to the tenant of q suitable machines that are free or being given back. Returns how many
+ * of the `pods` pods are left without a machine. */
 static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	struct plan_class *c = q->class_;
@@ -496,10 +498,10 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
 	}
 }
 
-/* Returns the saving: the weight of the pods times the waiting time that is avoided. If a machine
- * is known to come, that is the time until then, less the duration of the move. Otherwise it is the
- * waiting time so far, plus the run time of the pods to be displaced as an estimate of the
- * remaining time. */
+/* Returns the saving: the weight of the pods times the waiting time that they avoid. If a machine
+ * is known to become free, the avoided time is the time until then, minus the duration of the move.
+ * Otherwise it is estimated as the waiting time so far, plus the run time so far of the pods to be
+ * displaced (an estimate of their remaining run time). */
 static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 {
 	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
@@ -517,8 +519,8 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 
 /* --- the set of machines ---------------------------------------------------------------------- */
 
-/* Moves the machine's capacity from its tenant to the waiting tenant (take true) or back (take
- * false). */
+/* Moves the machine's capacity from its tenant's holdings to those of the waiting tenant (take
+ * true) or back (take false). */
 static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
 {
 	struct plan_tenant *to = w->q->class_->tenant;
@@ -534,8 +536,8 @@ static void give_back(struct reclaim *r, const struct wish *w, size_t root)
 			move(r, w, &r->v[i], false);
 }
 
-/* Takes all machines of the unit, or none. They are taken one by one, so that each check sees what
- * the tenant has already lost. False: none is taken. */
+/* Takes all machines of the unit, or none. They are taken one by one, so that each check counts
+ * what the tenant has already lost. False: no machine is taken. */
 static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 {
 	struct candidate *u = &r->v[root];
@@ -591,8 +593,8 @@ static __int128 cost_of(const struct reclaim *r, const struct wish *w)
 	return sum;
 }
 
-/* Gives back units that are not needed, those taken last (the most expensive) first. has: number of
- * suitable machines taken. */
+/* Gives back units that are not needed. The units taken last are the most expensive and are given
+ * back first. has: number of suitable machines taken. */
 static void prune(struct reclaim *r, struct wish *w, size_t has)
 {
 	for (size_t i = w->n; i-- > 0;) {
@@ -659,8 +661,8 @@ static void say(struct reclaim *r, const struct wish *w)
 		}
 }
 
-/* Returns how many machines the pods need, assuming the type that serves the fewest pods; 0: no
- * machine suits. Sets w->each. */
+/* Returns how many machines the w->pods pods need, assuming the instance type that serves the
+ * fewest pods; 0: no machine suits. Sets w->each. */
 static size_t machines_for(struct reclaim *r, struct wish *w)
 {
 	size_t most = 0;
@@ -724,8 +726,8 @@ static bool is_before(const struct reclaim *r, const struct plan_class *c)
 	return false;
 }
 
-/* Records that the class got nothing and comes before all later entries. Once too many classes do,
- * ends the pass: later entries get nothing. */
+/* Records that the class got nothing and comes before all later entries. If too many classes are
+ * recorded already, ends the pass instead: later entries get nothing. */
 static void stays_before(struct reclaim *r, const struct plan_class *c)
 {
 	if (r->nbefore == BEFORE) {
@@ -737,8 +739,8 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 	r->before[r->nbefore++] = c;
 }
 
-/* Processes one entry. If it gets no machine but would take machines that become free, its class is
- * recorded, so that later entries do not take these machines. */
+/* Processes one queue entry. If the entry gets no machine but would use machines that become free,
+ * records its class, so that later entries do not take such machines. */
 static void try_one(struct reclaim *r, const struct queued *q)
 {
 	const bool may = waits(&r->p->plan->pods[r->at]);
@@ -788,8 +790,8 @@ struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int
 	*r = (struct reclaim){.p = p, .now = now_ms};
 	if (!is_allowed(p))
 		return r;
-	/* Subtract the machines of leaving claims from their tenants' holdings, because they are on
-	 * their way back already. */
+	/* Subtract the machines of leaving claims from their tenants' holdings, because these
+	 * machines are being given back already. */
 	for (size_t i = 0; i < claims->n; i++) {
 		const struct world_claim *c = claims->v[i];
 

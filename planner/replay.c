@@ -1,12 +1,12 @@
 /*
- * replay: a discrete-event simulation with a heap of events by time. Each machine is a slot, either
- * free or with the one claim that has it.
+ * replay: a discrete-event simulation with a heap of events ordered by time. Each machine is a
+ * slot. A slot is either free or occupied by one claim.
  *
  *   free --plan--> coming --boot_ms--> node --idle_ms--> leaving --drain_ms + wipe_ms--> free
  *
- * Pods of jobs are in namespace "@", which no API server allows, and named by their number. A claim
- * that the replay made, and its Node, are named "@" and the slot's number; claims of the initial
- * world keep their names.
+ * The replay names its pods by number, in namespace "@", which no API server allows. A claim that
+ * the replay made, and its Node, are named "@" and the slot's number; claims of the initial world
+ * keep their names.
  */
 #include "planner/replay_impl.h"
 
@@ -22,8 +22,8 @@
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Advances the simulated time to `to`. Adds the present values, valid since r->now, to each sample
- * that the interval overlaps. */
+/* Advances the simulated time to `to`. The values r->used, r->serving and so on were constant since
+ * r->now; adds them, weighted by time, to each sample that the interval overlaps. */
 static void advance(struct replaying *r, int64_t to)
 {
 	const double width = (double)r->s->until_ms / (double)r->out->nsamples;
@@ -39,8 +39,8 @@ static void advance(struct replaying *r, int64_t to)
 			break;
 		end = width * (double)(i + 1);
 		if (end <= t) {
-			/* The computed sample may end at t because of rounding: use the next
-			 * one. */
+			/* Because of rounding, the computed sample may end exactly at t, and no
+			 * time would pass: use the next sample. */
 			i++;
 			end = width * (double)(i + 1);
 			if (i >= r->out->nsamples)
@@ -260,16 +260,16 @@ static struct replay_slot *of_claim(const struct replaying *r, const char *claim
 					      : map_get(r->by_claim, claim);
 }
 
-/* Returns the number of the job's pod that x is; REPLAY_NOWHERE: x is a pod of the initial
- * world. */
+/* Returns the number of the simulated pod that *x is about; REPLAY_NOWHERE: x is a pod of the
+ * initial world. */
 static uint32_t pod_of(const struct plan_pod *x)
 {
 	return str_eq(x->ns, REPLAY_OURS) ? (uint32_t)strtoul(x->name + 1, NULL, 10)
 					  : REPLAY_NOWHERE;
 }
 
-/* Marks the slots on which pods are planned (wanted). Stores in r->place the slot of each job's pod
- * that is placed on a Node, and counts these pods in r->ready. */
+/* Marks the slots on which pods are planned (replay_slot.wanted). For each simulated pod that is
+ * placed on a Node, stores the slot in r->place and counts the pod in r->ready. */
 static void read_pods(struct replaying *r, const struct plan *p)
 {
 	for (size_t i = 0; i < p->npods; i++) {
@@ -295,8 +295,8 @@ struct starts {
 	size_t n, cap;
 };
 
-/* Decides which of the pods placed on Nodes start: of a gang all or none. Appends them to *go and
- * resets r->ready. */
+/* Decides which of the pods placed on Nodes start: of a gang all pods or none. Appends the pods
+ * that start to *go and resets r->ready. */
 static void decide_starts(struct replaying *r, const struct plan *p, struct starts *go)
 {
 	for (size_t i = 0; i < p->npods; i++) {
@@ -345,7 +345,8 @@ static void plan(struct replaying *r)
 		opened[i] = map_get(r->by_machine, p->claims[i].machine);
 		claim_new(r, &p->claims[i]);
 	}
-	/* The calls below change the world, which makes the names in plan p invalid. */
+	/* Plan p must not be read from here on: the calls below change the world, which makes the
+	 * names in p invalid. */
 	for (size_t i = 0; i < nclaims; i++) {
 		(void)world_put_claim(r->w, &opened[i]->claim);
 		put_machine(r, opened[i], false);
@@ -388,7 +389,8 @@ static void happens(struct replaying *r, const struct replay_event *e)
 	}
 }
 
-/* Returns the time of the next event, arrival of a job or plan. */
+/* Returns the time of the next event, of the next job's arrival or of the next plan, whichever
+ * comes first. */
 static int64_t next_time(const struct replaying *r)
 {
 	int64_t t = INT64_MAX;

@@ -10,19 +10,19 @@
  * results.
  *
  * A job consists of equal pods, which tolerate every taint. A pod starts when a plan places it on a
- * Node, and runs for the job's duration. The pods of a gang start together, once one plan places
- * all of them on Nodes.
+ * Node, and runs for the job's duration. The pods of a gang start together, as soon as one plan
+ * places all of them on Nodes.
  *
- * A claim becomes a Node after boot_ms. A Node that has had no pods for idle_ms, and for which no
- * pod is planned, is given back; its machine is free drain_ms plus wipe_ms later. A plan is made
- * settle_ms after the previous one at the earliest. No plan is made while no pod waits.
+ * A claim becomes a Node after boot_ms. A Node is given back if it has had no pods for idle_ms and
+ * no pod is planned for it; its machine is free drain_ms plus wipe_ms later. A plan is made at
+ * least settle_ms after the previous plan. No plan is made while no pod waits.
  *
- * A tenant's jobs are shown to the planner in order of arrival, one more as long as fewer than
- * `window` of the tenant's pods wait. Jobs behind these could only fill gaps that the first ones
- * leave, and would cost time in each plan.
+ * The planner sees a tenant's jobs in order of arrival. A further job becomes visible while fewer
+ * than `window` of the tenant's visible pods wait. Jobs behind these could only fill small gaps,
+ * and would cost computing time in each plan.
  *
- * Objects of the initial world remain: its bound pods run without end, its waiting pods keep
- * waiting and are planned, too, its claims continue from their present state. Machines do not fail,
+ * Objects of the initial world remain: its bound pods run without end; its waiting pods keep
+ * waiting and are planned, too; its claims continue from their present state. Machines do not fail,
  * and disruption budgets of pools are ignored.
  * Tests: tests/unit/planner/test_replay.c
  */
@@ -52,11 +52,12 @@ struct replay_spec {
 	int64_t until_ms;
 	/* Number of samples into which the simulated time is divided; at least 1. */
 	size_t samples;
-	/* Number of waiting pods of one tenant that are shown to the planner; 0: all. */
+	/* Number of waiting pods of one tenant from which on no further job is shown to the
+	 * planner; 0: all jobs are shown. */
 	size_t window;
 };
 
-/* Averages over one of the sample periods. */
+/* Averages over one sample period; each sample period has equal length. */
 struct replay_sample {
 	/* GPUs that running pods request. */
 	double used;

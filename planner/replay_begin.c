@@ -1,6 +1,6 @@
 /*
- * replay_begin: reads the initial state of a replay from the world (slots, claims, Nodes, pods),
- * and sorts the jobs by time.
+ * replay_begin: creates the initial state of a replay from the world (slots, claims, Nodes, pods),
+ * and sorts the jobs by time of arrival.
  * Tests: tests/unit/planner/test_replay.c
  */
 #include "planner/replay_impl.h"
@@ -98,8 +98,8 @@ static void read_pods_there(struct replaying *r)
 	}
 }
 
-/* Schedules the next event of each slot: transitions in progress end, Nodes without pods are given
- * back after idle_ms. */
+/* Schedules the next event of each slot: the end of a transition in progress (boot, wipe), or, for
+ * a Node without pods, its return after idle_ms. */
 static void begin_slots(struct replaying *r)
 {
 	for (uint32_t i = 0; i < r->nslots; i++) {

@@ -11,7 +11,7 @@
  * from the world, replay_slots.c updates slots, replay.c runs the simulation.
  * Tests: tests/unit/planner/test_replay.c
  */
-/* Namespace of the jobs' pods, and prefix of all names that the replay creates. */
+/* Namespace of the simulated jobs' pods, and prefix of all names that the replay creates. */
 #define REPLAY_OURS "@"
 #define REPLAY_NOWHERE UINT32_MAX
 
@@ -26,7 +26,7 @@ struct replay_event {
 
 enum replay_slot_state { SLOT_FREE, SLOT_COMING, SLOT_NODE, SLOT_LEAVING, SLOT_OUT };
 struct replay_slot {
-	/* The machine as it is described in the world while free. */
+	/* The machine as the world describes it while the machine is free. */
 	struct world_machine m;
 	const struct world_instance_type *type;
 	double gpus;
@@ -36,22 +36,22 @@ struct replay_slot {
 	struct world_claim claim;
 	/* Tenant and name of the slot's Node; node NULL: no Node. */
 	const char *tenant, *node;
-	/* Number of pods on the Node. pods: pods of jobs. pinned: pods of the initial world, which
-	 * never end. */
+	/* Number of pods on the Node. pods: pods of simulated jobs. pinned: pods of the initial
+	 * world, which never end. */
 	uint32_t pods, pinned;
-	/* Number of the only valid NODE_IDLE event of the slot; idle events with another gen are
-	 * ignored. */
+	/* Value of replay_event.gen in the slot's only valid NODE_IDLE event; NODE_IDLE events with
+	 * a different gen are ignored. */
 	uint32_t gen;
 	/* Number of the last plan that placed a pod on the slot. */
 	size_t wanted;
 };
 
-/* Jobs of one tenant (v: their indexes), in order of arrival. */
+/* Jobs of one tenant, in order of arrival. v: indexes of the jobs. */
 struct replay_line {
 	uint32_t *v;
-	/* shown: number of jobs that the planner knows, counted from the first. */
+	/* shown: number of jobs, from the start of v, that are visible to the planner. */
 	size_t n, cap, shown;
-	/* Number of waiting pods of the shown jobs. */
+	/* Number of waiting pods of the visible jobs. */
 	size_t waiting;
 };
 
@@ -63,16 +63,18 @@ struct replaying {
 	uint32_t nslots;
 	/* Machine name -> struct replay_slot. */
 	struct map *by_machine;
-	/* Objects of the initial world. by_claim: claim name -> struct replay_slot. by_node:
-	 * "TENANT/NAME" -> struct replay_slot. */
+	/* Maps to struct replay_slot for objects of the initial world. Key of by_claim: claim name.
+	 * Key of by_node: "TENANT/NAME" of the Node. */
 	struct map *by_claim, *by_node;
 	/* Tenant name -> struct replay_line. */
 	struct map *lines;
 	/* Indexes of all jobs, sorted by time of arrival. */
 	uint32_t *order;
-	/* By job: number of its first pod; one more entry at the end. */
+	/* By job: number of the job's first pod. One more entry at the end contains the number of
+	 * all pods. */
 	uint32_t *first;
-	/* owner: job of each pod. place: slot of each pod, or REPLAY_NOWHERE. */
+	/* By pod. owner: index of the pod's job. place: index of the slot on which the pod is;
+	 * REPLAY_NOWHERE: none. */
 	uint32_t *owner, *place;
 	/* By job: number of pods that have not started (left) and that have ended (ended). */
 	uint32_t *left, *ended;
@@ -98,15 +100,15 @@ void replay_push(struct replaying *r, int64_t after_ms, enum replay_what what, u
 		 uint32_t gen);
 /* Removes and returns the next event; the heap must not be empty. */
 struct replay_event replay_pop(struct replaying *r);
-/* If no pod is on the slot's Node, schedules a NODE_IDLE event after idle_ms. A pod that comes
- * before makes the event invalid. */
+/* If no pod is on the slot's Node, schedules a NODE_IDLE event after idle_ms. If a pod is placed on
+ * the Node earlier, the event becomes invalid (replay_slot.gen). */
 void replay_rests(struct replaying *r, struct replay_slot *s);
 /* Replaces the slot's claim by a deep copy of c. */
 void replay_set_claim(struct replay_slot *s, const struct world_claim *c);
 struct replay_slot *replay_of_node(const struct replaying *r, const char *tenant, const char *node);
 
-/* Reads machines, claims, Nodes and pods of the world into slots, and the jobs. a: arena of the
- * result; tmp: arena that lives as long as the run. */
+/* Fills *r: reads machines, claims, Nodes and pods of the world into slots, and sorts the jobs. a:
+ * arena of the result; tmp: arena that lives as long as the run. */
 void replay_begin(struct replaying *r, struct arena *a, struct arena *tmp);
 
 #endif

@@ -51,8 +51,9 @@ static void raise(struct overhead *o, const char *name, __int128 nano, struct ar
 	o->of.n++;
 }
 
-/* Updates the tenant's overhead from a Ready node of a claim. Such a node has the pods of all
- * DaemonSets, or will have them soon. A new node is assumed to have equal CSI driver limits. */
+/* Updates the tenant's overhead from Ready node h, if it belongs to a claim. Such a node has the
+ * pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are assumed to be
+ * those of existing nodes. */
 static void measure(struct planning *p, const struct world_host *h)
 {
 	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
@@ -73,9 +74,8 @@ static void measure(struct planning *p, const struct world_host *h)
 			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
-/* Returns the node's free amounts, one for each column (a requested resource; column in struct
- * planning). They are kept in the node's load and computed again only if the columns, the node or
- * its pods change. */
+/* Returns the node's free amounts, one for each column (requested resource). They are stored in the
+ * node's load, and computed again only if the columns, the node or its pods change. */
 static const int64_t *node_row(const struct planning *p, const struct world_host *h)
 {
 	struct world_load *l = h->load;
@@ -105,8 +105,8 @@ static void seat(struct planning *p, const struct world_claim *c, size_t bin, bo
 		t->seats = planning_map(p);
 	for (size_t i = 0; i < c->npods; i++) {
 		*s = (struct plan_seat){bin, ready};
-		/* If several claims are for one pod, the oldest wins; claims come in order of
-		 * age. */
+		/* If several claims were made for one pod, the older claim wins. Claims are
+		 * processed in order of age, so keep an existing entry. */
 		if (!map_has(t->seats, c->pods[i]))
 			map_put(t->seats, c->pods[i], s);
 	}
@@ -122,10 +122,10 @@ static bool is_promised(const struct world_claim *c, const struct world_taint *t
 	return fit_is_soft(t);
 }
 
-/* True if the claim is to be used as the bin instead of its Node, so that pods keep their planned
- * placements. This is so while the Node has a taint that its claim does not set: an agent of the
- * tenant (CNI, CSI) taints a Node that just joined until the agent runs there. Ends ROOM_SETTLES_MS
- * after the claim became ready. */
+/* True if the claim instead of its Node is to be used as the bin, so that pods keep their planned
+ * placements. This is the case while the Node has a taint that its claim does not set, because
+ * agents of the tenant (CNI, CSI) taint a Node that just joined until they run there. Ends
+ * ROOM_SETTLES_MS after the claim became ready. */
 static bool is_unsettled(struct planning *p, const struct world_claim *c,
 			 const struct world_node *n)
 {
@@ -142,8 +142,9 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 	return !all;
 }
 
-/* Does not add the node's bin while its claim is used instead: until the claim is ready, and while
- * is_unsettled(). If the claim is leaving or failed, the bin accepts no pods. */
+/* Adds no bin for the node while its claim is used instead: until the claim is ready, and while
+ * is_unsettled() is true. If the claim is leaving or failed, or the node is not Ready or
+ * unschedulable, the bin accepts no pods. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;
@@ -171,8 +172,9 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 		seat(p, c, at, true);
 }
 
-/* Returns the labels of the node that the claim has (h) or will have. WORLD_NODE_NAME is the node's
- * name, which equals the claim's name. */
+/* Returns the labels of the claim's node. h: the node; NULL: the node does not exist yet, and
+ * its predicted labels are returned. WORLD_NODE_NAME is the node's name, which equals the
+ * claim's name. */
 static struct labels node_labels(const struct planning *p, const struct world_claim *c,
 				 const struct world_host *h)
 {

@@ -5,20 +5,20 @@
 
 /*
  * room: the bins (candidate nodes, bins.h) that exist before a plan opens claims: serving nodes,
- * less the pods bound to them, and claims in progress.
+ * with the room that their bound pods leave, and claims in progress.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_plan.c
  */
 /* Time after a claim became ready during which startup taints of its Node are ignored. Agents of
- * the tenant (CNI, CSI) taint a Node that just joined, and remove the taint once they run. While
- * the Node has a taint that the pool does not set, the claim is used as the bin instead of the
- * Node. */
+ * the tenant (CNI, CSI) taint a Node that just joined, and remove the taint once they run. During
+ * this time, if the Node has a taint that the claim does not set, the claim is used as the bin
+ * instead of the Node. */
 #define ROOM_SETTLES_MS ((int64_t)180000)
-/* Adds the bin of a node, if the node is to be used; its pods then count for topology constraints.
- * Call for each node of the world. by_claim: an initially empty map; receives claim name -> node
- * for room_open_claim(). */
+/* Adds the bin of node h, unless the node is not to be used; pods on the node then count for
+ * topology constraints. Call for each node of the world. by_claim: a map, empty at first; receives
+ * claim name -> node for room_open_claim(). */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim);
-/* Adds the bin of a claim in progress. Call for each claim of the world, after all nodes. by_claim:
- * as filled by room_open_node(). */
+/* Adds the bin of claim c if the claim is in progress. Call for each claim of the world, after
+ * room_open_node() for all nodes. by_claim: the map that room_open_node() filled. */
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim);
 /* Returns the tenant's bins, created if missing. */
 struct bins *room_of(struct planning *p, struct plan_tenant *t);

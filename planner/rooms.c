@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* Number of rows that one row of the next level covers. */
+/* FAN: number of rows (of maxima) that one row of the next higher tree level covers. */
 #define FAN_BITS 3
 #define FAN ((size_t)1 << FAN_BITS)
-#define LEVELS 20 /* Largest number of levels; enough for 2^60 candidates. */
+#define LEVELS 20 /* Largest number of tree levels; enough for 2^60 candidates. */
 
-/* Rows of one level of the tree. Level 0 has the candidates themselves. */
+/* Rows of one level of the tree. Level 0 contains the free amounts of the candidates themselves. */
 struct level {
 	int64_t *v;
 	size_t n, cap;
@@ -56,7 +56,8 @@ static void raise(int64_t *most, const int64_t *row, size_t columns)
 			most[c] = row[c];
 }
 
-/* Computes the maxima of row `at` from the rows below it. Returns true if they changed. */
+/* Computes row `at` of the level: the maxima of the rows that it covers in the level below. Returns
+ * true if the row changed. */
 static bool sum_up(struct rooms *r, size_t level, size_t at)
 {
 	const struct level *below = &r->level[level - 1];

@@ -7,19 +7,21 @@
 #include "base/arena.h"
 
 /*
- * rooms: table of the free capacity of many candidates (bins, or offers of a pool) by column, to
- * find the first candidate with enough room without checking each.
+ * rooms: table of the free capacity of many candidates (bins, or offers of a pool). Finds the first
+ * candidate with enough room without checking each. Each candidate has one row of amounts, with one
+ * column per resource.
  *
- * It is a tree with fan-out 8. Above each eight candidates is a row with the maximum of each
- * column. Above each eight of these rows is a further row of maxima, and so on. Groups of
- * candidates that are all too small are skipped in few steps. If one candidate of a group has
- * enough of one column, and a different one enough of another column, the group cannot be skipped
- * and each candidate is checked.
+ * The table is a tree with fan-out 8. Each eight candidates are summarized by a row with the
+ * maximum of each column. Each eight of these rows are summarized by a further row of maxima, and
+ * so on. So groups of candidates that are all too small are skipped in few steps. If one candidate
+ * of a group has enough of one column, and a different candidate enough of another column, the
+ * group cannot be skipped and each candidate is checked.
  * Tests: tests/unit/planner/test_rooms.c
  */
 #define ROOMS_NONE SIZE_MAX
 
-/* Request for one column; amount must be greater than 0. */
+/* Requested amount of one resource. column: the resource's column. amount: must be greater than
+ * 0. */
 struct ask {
 	uint32_t column;
 	int64_t amount;

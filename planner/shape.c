@@ -29,7 +29,7 @@ void world_text_clear(struct world *w)
 	w->text[0] = '\0';
 }
 
-/* Appends a number to w->text: its 6-bit digits, lowest first, as printable characters, then a
+/* Appends number n to w->text: its 6-bit digits, lowest first, as printable characters, then a
  * blank. */
 static void world_text_number(struct world *w, uint64_t n)
 {
@@ -168,7 +168,7 @@ static struct world_volume copy_volume(const struct world_volume *v, struct aren
 	return c;
 }
 
-/* Compares preferences for storing: the heaviest first. */
+/* Compares preferences for sorting: the largest weight first. */
 static int by_weight(const void *x, const void *y)
 {
 	const struct world_preference *const *a = x, *const *b = y;
@@ -369,14 +369,15 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 	return a->tolerations.n == b->tolerations.n;
 }
 
-/* True if the pod has selector terms. is_like() does not compare these; the key does. */
+/* True if the pod has selector terms (affinity, devices, excluded nodes, volumes or preferences).
+ * is_like() does not compare these; only the key contains them. */
 static bool has_terms(const struct world_pod *p)
 {
 	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
 }
 
-/* True if pod p has the constraints of `last`, the pod that was put last, so that no key need be
- * built. False: perhaps different, and the key must be compared. */
+/* True if pod p certainly has the same constraints as `last`, the pod that was put last. Then no
+ * key needs to be built. False: the constraints may differ, and the caller must compare keys. */
 static bool is_like(const struct world_pod *last, const struct world_pod *p)
 {
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
@@ -394,8 +395,8 @@ static bool is_like_to_others(const struct world_pod *last, const struct world_p
 	       str_eq(last->ns, p->ns) && same_labels(&last->labels, &p->labels);
 }
 
-/* Returns the shape with the key in w->text, and counts one more pod. A missing shape is created by
- * copy_to(). */
+/* Returns the shape whose key is in w->text, and counts one more pod of that shape. If the shape is
+ * missing, creates it: copy_to() copies the constraints of *p. */
 static struct world_shape *keep(struct world *w, const struct world_pod *p,
 				struct world_shape **last,
 				void (*copy_to)(struct world_pod *, const struct world_pod *,

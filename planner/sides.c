@@ -8,7 +8,8 @@ static void enter(struct sides_run *s, struct planning *p, int step)
 	s->more = map_first(p->w->shapes, &s->it);
 }
 
-/* Checks whether any pod has topology constraints; creates p->groups if so. */
+/* Checks whether any pod has topology constraints, until p->work reaches `until`. If so, creates
+ * p->groups. */
 static void ask(struct sides_run *s, struct planning *p, uint64_t until)
 {
 	bool asked = false;

@@ -4,17 +4,18 @@
 #include "planner/plan.h"
 
 /*
- * stand_in: finds a replacement machine for a claim before the claim's own machine is given back: a
- * free machine of the claim's pool and type, within limits and quota in addition to what the tenant
- * has. Machines of elastic Providers (clouds) are not considered.
+ * stand_in: finds a replacement machine for a claim before the claim's own machine is given back.
+ * The replacement is a free machine of the claim's pool and type, which limits and quota admit in
+ * addition to the tenant's present machines. Machines of elastic Providers (clouds) are not
+ * considered.
  *
- * Pure like plan_make(); meanwhile no plan may be made of the world. The queue is ignored: call
- * only while no pod waits and nothing is reserved.
+ * The result is a pure function of the world; during the call no plan of the world may be in
+ * progress. The queue is ignored, so call only while no pod waits and nothing is reserved.
  * Tests: tests/unit/planner/test_stand_in.c
  */
-/* Writes to *out a claim on a replacement machine for the named claim. False: no machine found, or
- * no such claim. Names in *out belong to the world; its requirements and labels are in the arena;
- * it has no pods. */
+/* Writes to *out a claim on a replacement machine for the named claim. False: no machine was found,
+ * or no such claim exists. Names in *out belong to the world; the requirements and labels in *out
+ * are in the arena; out->pods is empty. */
 bool plan_stand_in(struct world *w, const char *claim, struct arena *a, struct plan_claim *out);
 
 #endif

@@ -4,15 +4,15 @@
 #include "planner/supply.h"
 
 /*
- * stops: parts of the supply from which no machine can be had now (struct world_stop,
- * world_put_stops()).
+ * stops: excludes parts of the supply from which no machine can be had now. A stop (struct
+ * world_stop, set by world_put_stops()) describes one such part.
  *
- * Stopped machines are not supply for the tenant, so a plan uses the next pool or type. Claims in
- * progress are not affected.
+ * A plan treats stopped machines as if they did not exist for the tenant, so it uses the next pool
+ * or type. Claims in progress are not affected.
  * Tests: tests/unit/planner/test_stops.c
  */
-/* Returns the first stop that excludes machines of option o (offer l, pool fp) for the tenant;
- * NULL: none. */
+/* Returns the first stop that excludes the machines of option o for the tenant; NULL: none. o must
+ * belong to offer l of pool fp. */
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
 				  const struct fit_pool *fp, const struct supply_line *l,
 				  const struct supply_option *o);
