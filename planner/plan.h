@@ -48,7 +48,9 @@ enum plan_reason_code {
 	PLAN_NO_IMAGE,
 	/* NodesNotTaken: the tenant does not accept machines of this pool as its Nodes. */
 	PLAN_NOT_TAKEN,
-	/* RequirementsNotMet: no instance type matches the pod's node selector and affinity. */
+	/* RequirementsNotMet: no node of the pool would have the labels that the pod requires (node
+	 * selector, node affinity, volumes, resource claims), or the pool's own requirements
+	 * exclude all its machines. */
 	PLAN_REQUIREMENTS,
 	/* TaintNotTolerated: the pod does not tolerate a taint of the pool. */
 	PLAN_TAINT,
@@ -244,10 +246,11 @@ uint64_t plan_work(const struct plan_run *r);
 void plan_end(struct plan_run *r);
 
 /*
- * Lists the free machines that a pool may claim now, for any pod. A machine is listed if it is of
- * the pool's Providers and types, offered, wiped thoroughly enough for the pool, and named by no
- * claim. Machines are sorted in the order in which a plan takes them. A paused pool is listed like
- * any other. The result is a pure function of the world; names belong to the world.
+ * Lists the free machines that a pool may claim now, for any pod. A machine is listed if it belongs
+ * to one of the pool's Providers, meets the pool's requirements, is offered, is wiped thoroughly
+ * enough for the pool, and is named by no claim. Machines are sorted in the order in which a plan
+ * takes them. A paused pool is listed like any other. The result is a pure function of the world;
+ * names belong to the world.
  */
 struct plan_stock {
 	const struct world_machine **v;

@@ -13,12 +13,12 @@ struct supply {
 	size_t npools;
 	/* Pool name -> struct supply_pool, for the elements of pools. */
 	struct map *by_name;
-	/* Number of machines taken so far by this plan. */
+	/* Number of machines that this plan has taken so far. */
 	size_t taken;
 	/* Scratch memory for requests. */
 	struct ask *asks;
-	/* State of tallies and machines before the present transaction, which supply_undo()
-	 * restores; the last change is first. */
+	/* Linked list of tallies and machines as they were before the present transaction changed
+	 * them; the last change comes first. supply_undo() restores them. */
 	struct undo {
 		struct tally *tally, was;
 		struct world_stock *machine;
@@ -26,7 +26,8 @@ struct supply {
 	} * undo;
 	/* Number of transactions begun so far. */
 	uint64_t tries;
-	/* trying: a transaction is in progress. takes: the transaction marks machines as taken. */
+	/* trying: a transaction is in progress. takes: the transaction marks the machines that it
+	 * uses as taken. */
 	bool trying, takes;
 };
 
@@ -125,7 +126,8 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 	}
 }
 
-/* Computes c->of_new: the class's requests plus the DaemonSet overhead of a new node. */
+/* Computes c->of_new: the requests of one pod of the class plus the DaemonSet overhead of a new
+ * node. */
 static void ask_beside(struct planning *p, struct plan_class *c)
 {
 	struct ask *v;
@@ -151,8 +153,9 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return at < n ? at : n;
 }
 
-/* Returns the index of the first offer, from index `from` on, that is in bit set `lines`, is large
- * enough for asks and has a free machine; pool->nlines if there is none. */
+/* Returns the index of the first offer of the pool, from index `from` on, that is in bit set
+ * `lines`, is large enough for the requests `asks` and has a free machine; pool->nlines if there is
+ * none. */
 static size_t next_line(struct supply *s, const struct plan_class *c,
 			const struct supply_pool *pool, const uint64_t *lines, struct asks asks,
 			size_t from)
@@ -217,9 +220,10 @@ struct pick {
 	size_t serves;
 };
 
-/* Returns the best option of offer l that suits and that topology admits; NULL: none. Options are
- * sorted by their best machines at the start. So an offer with more than FEW_OPTIONS is searched
- * only until the first match, and the search position is stored in c->at. */
+/* Returns the best option of offer l that suits and that topology constraints admit; NULL: none. In
+ * an offer with more than FEW_OPTIONS options, returns the first such option instead and stores the
+ * search position in c->at. That option is good enough, because options are sorted by the best
+ * machine that each had at the start of the plan. */
 #define FEW_OPTIONS 64
 
 static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
@@ -280,9 +284,9 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
-/* Chooses the best offer of a pool. For growing numbers of pods, considers the first (cheapest)
- * offer that serves that many; of these, chooses the one with the lowest cost per pod. The result
- * is in *pick. False: no offer has a machine. */
+/* Chooses an offer of the pool. For increasing numbers k of pods, considers the first (cheapest)
+ * offer that is large enough for k pods; of these offers, chooses the one with the lowest cost per
+ * pod. The result is in *pick. False: no offer has a machine. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
@@ -314,8 +318,8 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* Returns which options and offers of the pool suit; picky: only those with this preference score.
- * NULL: none. */
+/* Returns the sets of suiting options and offers of the pool. picky: only those with preference
+ * score `score`. NULL: none. */
 static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
 {
 	if (!picky)
@@ -326,9 +330,9 @@ static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64
 	return NULL;
 }
 
-/* Chooses a machine of the first pool that has a suitable one. Of pools of equal weight, one with
- * an owned machine comes before one that would launch a cloud instance. The result is in *pick.
- * False: none. */
+/* Chooses a machine of the first pool (by weight) that has a suitable one. Of pools with equal
+ * weight, a pool with an owned machine comes before one that would launch a cloud instance. The
+ * result is in *pick. False: no machine was found. */
 static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct supply_rest *rest,
 			  bool picky, int64_t score, struct pick *pick)
 {
@@ -354,8 +358,8 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 	return rented.from;
 }
 
-/* Writes to *score the highest preference score of an option that is below *score. False: there is
- * none. */
+/* Writes to *score the highest preference score of an option that is lower than the previous value
+ * of *score. False: no option has a lower score. */
 static bool next_score(const struct plan_fit *f, int64_t *score)
 {
 	int64_t best = 0;
@@ -374,8 +378,8 @@ static bool next_score(const struct plan_fit *f, int64_t *score)
 	return more;
 }
 
-/* Chooses a machine for a pod of the cell, highest preference score first. The result is in *pick.
- * False: none. */
+/* Chooses a machine for a pod of the cell. Tries options with the highest preference score first.
+ * The result is in *pick. False: no machine was found. */
 static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
 {
 	const struct plan_fit *f = c->class_->fit;
@@ -411,8 +415,8 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	*reasons = blocked ? supply_tell_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
-/* Sets c->class_->exhausted if pods without topology constraints got no machine: while a plan is
- * made, machines are only taken and holdings only grow, so later pods get none either. */
+/* Sets c->class_->exhausted if pods without topology constraints got no machine. Later pods of the
+ * class get none either, because during a plan machines are only taken and holdings only grow. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
@@ -540,7 +544,7 @@ static int by_worth(const void *x, const void *y)
 			       *(const struct world_machine *const *)y);
 }
 
-/* Adds the free machines of one offer to *out, whatever their labels add, and counts in out->room
+/* Adds to *out the free machines of offer l that meet the pool's requirements. Counts in out->room
  * how many of them the pool's limits admit. */
 static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_line *l,
 		      struct plan_stock *out)

@@ -1,15 +1,15 @@
 /*
  * supply_choose: compares instance types by their cost per pod served.
  *
- * A new machine would be filled with the pod that needs it, and with waiting pods that are like
- * that pod, as far as there is room. Pods are alike if they are of the same fit and request the
- * same resources. Each of them counts with the average size. The machine's cost is divided by the
- * number of pods that it serves.
+ * A new machine would be filled with the pod that needs it and with waiting pods that are like that
+ * pod, until no more fit. Pods are alike if they are of the same fit (they differ only in their
+ * requests) and request the same resources. Each of the other pods counts with their average size.
+ * The machine's cost is divided by the number of pods that the machine serves.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include "planner/supply.h"
 
-/* Cost of one GPU: more than any CPUs and memory cost, because GPUs are scarce. */
+/* Cost of one GPU. Higher than the cost of any CPUs and memory, because GPUs are scarce. */
 #define GPU_COST ((int64_t)10000000)
 /* Cost of booting, wiping and running one more machine: as much as 4 CPUs. */
 #define MACHINE_COST ((int64_t)4000)

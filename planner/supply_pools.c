@@ -71,7 +71,7 @@ static int by_labels(const struct labels *a, const struct labels *b)
 }
 
 /* Compares offers, cheapest first: by number of GPUs, then by cost of CPUs and memory, then by
- * order of Providers. So the first offer that fits wastes least. */
+ * order of Providers in the pool. So the first offer that fits wastes the fewest resources. */
 static int by_cost(const void *x, const void *y)
 {
 	const struct supply_line *a = x, *b = y;
@@ -201,8 +201,9 @@ static void sink(struct supply_line *l, size_t at)
 	l->heap[at] = sinks;
 }
 
-/* Corrects the heap before it returns its first option. Machines are only taken while a plan is
- * made, so an option's best machine only becomes worse, and the option only moves down. */
+/* Corrects the heap before returning its first option. During a plan machines are only taken, so
+ * the best machine of an option only becomes worse, and the option can only move down in the
+ * heap. */
 struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
 				  struct supply_line *l)
 {
@@ -260,8 +261,8 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 		o->domains = groups_domains_of(p->groups, &o->labels);
 }
 
-/* Adds the options of offer l to the pool, sorted by their best machines. look_at_each() in
- * supply.c relies on that order for offers with many options. */
+/* Adds the options of offer l to the pool, sorted by their best machines. For offers with many
+ * options, look_at_each() in supply.c relies on this order. */
 static void add_options(struct planning *p, struct supply_pool *pool, struct supply_line *l)
 {
 	const struct world_kind *kind = world_kind(p->w, l->provider->name, l->type->name);
@@ -297,8 +298,8 @@ static void add_lines(struct supply_pool *pool, size_t order, const struct world
 					     .cost = supply_cost(&pr->types.v[i].capacity)};
 }
 
-/* Enters the capacities of the offers into pool->rooms. Not called by plan_stock(), which has no
- * columns and does not need the table. */
+/* Fills the table pool->rooms with the capacities of the offers. Not called for plan_stock(), which
+ * has no columns and does not need the table. */
 static void measure_lines(struct planning *p, struct supply_pool *pool)
 {
 	pool->rooms = rooms_new(p->a, p->ncolumns);
@@ -342,10 +343,11 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 		pool->soft |= fit_is_soft(&it->taints.v[i]);
 }
 
-/* --- which options suit a fit ----------------------------------------------------------------- */
+/* --- which options suit a fit (pods that differ only in their requests) ----------------------- */
 
-/* Records a reason why an option does not suit, if it is at least as near as the recorded one. Of
- * equally near reasons the later one is kept, because it is about the larger type. */
+/* Records a reason why an option does not suit, unless the reason recorded before is nearer to
+ * suiting. Of equally near reasons the later one is kept, because options are checked in order of
+ * size and so the later one is about the larger type. */
 static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)
 {
 	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
@@ -359,8 +361,8 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 	}
 }
 
-/* Records that the labels of option o do not suit. The text is made later, only if the reason is
- * reported. */
+/* Records that the labels of option o do not suit. Writes no text: the text is costly and only
+ * needed if this reason is reported. */
 static void miss_label(struct fit_pool *fp, const struct supply_line *l,
 		       const struct supply_option *o)
 {
@@ -406,8 +408,8 @@ static void suit(struct suits *s, size_t line, size_t option)
 	s->lines[line / 64] |= (uint64_t)1 << line % 64;
 }
 
-/* Returns the suiting options with that preference score, created if missing. Choices are sorted,
- * highest score first. */
+/* Returns the sets of suiting options and offers with that preference score, created if missing.
+ * The list of choices is sorted, highest score first. */
 static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t score)
 {
 	struct fit_choice *v;
@@ -428,8 +430,9 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
 	return &v[at].suits;
 }
 
-/* True if the option suits the fit, whatever amounts are requested; otherwise records the reason.
- * taint: taint of the pool that the pods do not tolerate; NULL: none. */
+/* True if the option suits the fit by labels, taints, RuntimeClass and proof of port location;
+ * amounts are not compared. Otherwise records the reason. taint: taint of the pool that the pods do
+ * not tolerate; NULL: none. */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		  const struct supply_line *l, const struct supply_option *o,
 		  const struct world_taint *taint)
@@ -450,9 +453,9 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	return false;
 }
 
-/* True if the option may be used with regard to permits. A cloud instance that a BurstPolicy
- * launched has a permit and is only for pods with an equal one. An elastic Provider's offer without
- * a permit is refused if the tenant or pool requires permits. */
+/* True if permits (decisions of a BurstPolicy) allow the pods to use the option. A cloud instance
+ * that was launched for a permit is only for pods with an equal permit. An elastic Provider's offer
+ * without a permit is refused if the tenant or the pool requires permits. */
 static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
@@ -462,7 +465,7 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 
-/* True if a stop (stops.h) excludes the option, which suits otherwise; then records the stop and
+/* True if a stop (stops.h) excludes the option, which suits otherwise. Then records the stop and
  * the option in *fp. */
 static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		       size_t line, size_t option)

@@ -1,6 +1,7 @@
 /*
- * supply_tell: explains why a class (set of equal pods) gets no machine: one reason per pool,
- * derived from what excludes each of the pool's types.
+ * supply_tell: explains why a class (set of equal pods) gets no machine. Writes one reason per
+ * pool, derived from what excludes each of the pool's types; or a single reason if a volume's node
+ * no longer exists or no pool selects the tenant.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include <stdlib.h>
@@ -38,15 +39,17 @@ const char *supply_version(const struct world_pool *p, const char *server)
 	return found;
 }
 
-/* Numbers of the suitable machines that are not free, by their state in words. machines: all
- * suitable ones. below: free but wiped too little. held: reserved for gangs. */
+/* Numbers of the suitable machines that are not free, by the text that describes their state.
+ * machines: number of all suitable machines. below: number of machines that are free but wiped less
+ * thoroughly than the pool requires. held: number of machines reserved for gangs. */
 struct doing {
 	struct {
 		const char *what;
 		size_t n;
 	} v[32];
 	size_t n, machines, below, held;
-	/* The gang of the reserved machine that was counted last; of_text: its text. */
+	/* The gang for which the most recently counted machine is reserved; of_text: text about
+	 * this gang. */
 	const struct world_gang *of;
 	const char *of_text;
 };
@@ -66,7 +69,8 @@ static void count(struct doing *d, const char *what)
 	d->v[i].n++;
 }
 
-/* Counts a machine that is reserved for gang g. The gang's name is shown only to its own tenant. */
+/* Counts a machine that is reserved for gang g. The text contains the gang's name only if g belongs
+ * to tenant t, because other tenants must not learn it. */
 static void count_held(const struct planning *p, const struct world_gang *g,
 		       const struct plan_tenant *t, struct doing *d)
 {
@@ -114,8 +118,9 @@ static const char *taken_text(struct doing *d, struct arena *a)
 			    d->machines == 1 ? " fits" : "s fit", text);
 }
 
-/* Returns text that names the suitable types of which there is no machine: "there is no machine of
- * type small, big or gpu", or for more than three "there is no machine of the 5 types that fit". */
+/* Returns text that names the suitable types, if none of them has a machine: "there is no machine
+ * of type small, big or gpu", or for more than three types "there is no machine of the 5 types that
+ * fit". */
 static const char *none_text(const struct plan_class *c, const struct fit_pool *fp, struct arena *a)
 {
 	const struct supply_pool *pool = fp->pool;
@@ -167,7 +172,7 @@ static const char *amount(const struct resources *r, const char *name, struct ar
 	return arena_strdup(a, quantity_format(q ? *q : zero, text));
 }
 
-/* Returns text about a limit: "64 of 64 used, a machine of type gpu would add 8". */
+/* Returns text about a reached limit: "64 of 64 used, a machine of type gpu would add 8". */
 static const char *used_text(const struct planning *p, const struct tally *t,
 			     const struct resources *bounds, const char *name,
 			     const struct supply_line *l)
@@ -205,14 +210,14 @@ static bool stops_only(const struct plan_class *c, const struct fit_pool *fp)
 	       (!fp->n || too_small(c, fp, &fp->suits));
 }
 
-/* Returns the offers whose size a reason is about: those that suit, or else those that are
- * stopped. */
+/* Returns the offers whose size a reason refers to: those that suit or, if none suits, those that
+ * are stopped. */
 static const struct suits *judged(const struct fit_pool *fp)
 {
 	return fp->n ? &fp->suits : &fp->stopped;
 }
 
-/* Returns the text; if a stopped offer would be large enough, followed by the reason of the
+/* Returns `text`. If an offer that is stopped would be large enough, appends the reason of the
  * stop. */
 static const char *with_stop(struct planning *p, const struct plan_class *c,
 			     const struct fit_pool *fp, const char *text)
@@ -223,8 +228,8 @@ static const char *with_stop(struct planning *p, const struct plan_class *c,
 			    fp->stop->text);
 }
 
-/* Returns the reason of a pool that has types that fit: its limit, the tenant's quota or machines
- * are short. */
+/* Returns the reason of a pool that has types that fit: the pool's limit is reached, the tenant's
+ * quota is used up, or no machine is free. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
 				   const struct fit_pool *fp)
 {
@@ -309,7 +314,8 @@ static const char *too_little(struct planning *p, const struct plan_class *c,
 		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
 		return arena_printf(p->a, "a DaemonSet uses host port %s on every node", name + 1);
-	/* No request has this name, so it is column 0 ("pods"): no room for one more pod. */
+	/* No request has this name, so the name is that of column 0 ("pods"): the machine has no
+	 * room for one more pod. */
 	if (!resources_get(&c->pod->requests, name))
 		return arena_printf(p->a, "type %s has too little %s", l->type->name, name);
 	planning_charge(p, c->tenant, fp->pool->nlines);
@@ -340,7 +346,7 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 	return "none of its providers has instance types";
 }
 
-/* Returns text about the label that does not match, of the option that missed last. */
+/* Returns text about the label that does not match, for the option fp->missed. */
 static const char *missed_text(struct planning *p, const struct plan_class *c,
 			       const struct fit_pool *fp)
 {
@@ -454,8 +460,7 @@ static bool has_node(struct planning *p, const struct plan_class *c, const struc
 	return false;
 }
 
-/* Returns the first volume of the pods that can only be on one node, which does not exist; NULL:
- * none. */
+/* Returns the first volume of the pods whose only possible node does not exist; NULL: none. */
 static const struct world_volume *lost_volume(struct planning *p, const struct plan_class *c)
 {
 	for (size_t i = 0; i < c->pod->volumes.n; i++)

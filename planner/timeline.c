@@ -2,8 +2,8 @@
  * timeline: assigns machines, sorted by the time at which they become free, to waiting pods in
  * queue order.
  *
- * Machines are only taken and room only shrinks during the pass. So the earliest time for a class
- * (equal pods) never becomes earlier, and a machine with too little room stays too small.
+ * During the pass, machines are only taken and room only shrinks. So the earliest time for a class
+ * (equal pods) never becomes earlier, and a machine with too little room for a pod stays too small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Machines of a group with a known free time, earliest first. */
+/* Machines of one supply_group that have a known free time, earliest first. */
 struct timeline_coming {
 	struct world_stock **v;
-	/* first: index before which all machines are promised to an entry. */
+	/* first: all machines before this index are promised to a queue entry. */
 	size_t n, first;
 	struct timeline_coming *next;
 };
 
-/* A machine that was assigned and is to become a node of a tenant, with its free amounts by
- * column. */
+/* A machine that was assigned to a queue entry and is to become a node of the entry's tenant. row:
+ * its free amounts by column. */
 struct ahead {
 	const struct supply_pool *pool;
 	/* Index of the machine's option in pool->options. */
@@ -32,28 +32,30 @@ struct ahead {
 	bool closed;
 };
 struct aheads {
-	/* Assigned machines in the order of assignment; in waiter.fitting, the latest free time
-	 * first. */
+	/* Machines assigned to queue entries, in the order of assignment; in waiter.fitting, the
+	 * machine with the latest free time comes first. */
 	struct ahead **v;
 	size_t n, cap;
 };
 
 /* An option (machines with equal labels) from which a class may get a machine. */
 struct way {
-	/* pool: index into plan_fit.pools. line, option: indexes in that pool. */
+	/* pool: index into plan_fit.pools. line, option: indexes of the offer and of the option in
+	 * that pool. */
 	uint32_t pool, line, option;
-	/* The option's earliest machine when the heap was sorted; the machine may have been taken
-	 * since. */
+	/* The option's earliest machine when the option was last placed in the heap. The machine
+	 * may have been taken since then. */
 	struct world_stock *head;
 };
 struct waiter {
-	/* Heap of the class's options; the one with the earliest head is first. */
+	/* Heap of the class's options; the option with the earliest head comes first. */
 	struct way *heap;
 	size_t n;
-	/* Machines assigned to the tenant that may have room for the class, the latest free time
-	 * first. */
+	/* Machines assigned to the tenant that may have room for the class; the machine with the
+	 * latest free time comes first. */
 	struct aheads fitting;
-	/* Number of the tenant's assigned machines that were considered for fitting so far. */
+	/* Number of the machines assigned to the tenant that look_ahead() has already considered
+	 * for `fitting`. */
 	size_t seen;
 };
 
@@ -61,9 +63,9 @@ struct timeline {
 	struct planning *p;
 	/* Waiting entries that get times; NULL until timeline_start(). */
 	struct queue *queue;
-	/* By plan_class.number; NULL: not created yet. */
+	/* Search state of each class, by plan_class.number; NULL: not created yet. */
 	struct waiter **waiters;
-	/* By plan_tenant.number: the machines assigned to the tenant. */
+	/* Machines assigned to each tenant, by plan_tenant.number. */
 	struct aheads *tenants;
 	struct timeline_coming *coming;
 };
@@ -145,8 +147,8 @@ static void sink(struct waiter *w, size_t at)
 	w->heap[at] = sinks;
 }
 
-/* Adds to w the options of pool number `at` that have a machine with a known time. If w->heap is
- * NULL, only counts them in w->n. */
+/* Adds to w the options of the pool with index `at` that have a machine with a known free time. If
+ * w->heap is NULL, only counts these options in w->n. */
 static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
 {
 	const struct fit_pool *fp = &c->fit->pools[at];
@@ -196,8 +198,9 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 	return w;
 }
 
-/* Returns the option with the earliest machine; of equal times, that of the first pool. NULL: none.
- * Options that limits or quotas exclude are removed for good, because holdings only grow. */
+/* Returns the option with the earliest machine; of options with equal times, the one in the first
+ * pool. NULL: none. Removes options that limits or quotas exclude for good, because holdings only
+ * grow. */
 static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
 				      struct waiter *w)
 {
@@ -258,8 +261,8 @@ static bool suits(const struct plan_class *c, const struct ahead *x)
 	return false;
 }
 
-/* Adds to w->fitting those machines with room that were assigned to the tenant since the last
- * call. */
+/* Adds to w->fitting those machines that were assigned to the tenant since the last call and have
+ * room for the class. */
 static void look_ahead(struct timeline *t, const struct plan_class *c, struct waiter *w)
 {
 	const struct aheads *all = &t->tenants[c->tenant->number];
@@ -355,8 +358,8 @@ bool timeline_next(struct timeline *t)
 	return true;
 }
 
-/* True if the pod waits for a machine: types fit, but all machines are taken. Pods of a gang that
- * is not placed do not count; pods beyond the size of a placed gang do. */
+/* True if the pod waits for a machine: types fit, but all machines are taken or reserved. False for
+ * pods of a gang that could not be placed; pods beyond the size of a placed gang may wait. */
 static bool waits(const struct planning *p, const struct queued *q)
 {
 	const struct plan_pod *x = &p->plan->pods[q->at];
@@ -393,7 +396,8 @@ void timeline_hope(struct timeline *t, const struct queued *q)
 		(void)find(t, q->cell);
 }
 
-/* Makes machines that timeline_wait() or timeline_hope() assigned available again. */
+/* Drops the assignments that timeline_wait() and timeline_hope() made, so that the machines are
+ * available again. */
 static void forget(struct timeline *t)
 {
 	for (struct timeline_coming *c = t->coming; c; c = c->next)

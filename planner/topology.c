@@ -1,18 +1,21 @@
 #include "planner/topology.h"
 
 struct spread {
-	/* Smallest count among the domains that count for the spread; INT64_MAX: no such domain. */
+	/* Smallest number of pods in a domain, over all domains that the spread counts; INT64_MAX:
+	 * there is no such domain. */
 	int64_t min;
-	/* Value with which a domain's count is compared: min, or 0 if fewer domains than minDomains
-	 * exist. */
+	/* Number with which a domain's count is compared: min, or 0 if fewer domains exist than
+	 * minDomains requires. */
 	int64_t floor;
-	/* A domain whose count was min when min was computed. */
+	/* Number of a domain whose count equalled min when min was computed. */
 	size_t witness;
 	/* Number of domains that count for the spread. */
 	size_t domains;
-	/* 1 + value of plan_class.news_known for which min was computed; 0: not computed. */
+	/* 1 + the value of plan_class.news_known for which min was computed; 0: min is not computed
+	 * yet. */
 	uint64_t known;
-	/* Number of members of inclusion_domains() that were considered so far, in their order. */
+	/* Number of members of inclusion_domains(), in order of insertion, that min already takes
+	 * into account. */
 	size_t seen;
 };
 
@@ -27,9 +30,10 @@ struct topology_cell {
 	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;
-	/* listed: affinity rule whose domains are the only admissible ones; set if the key is the
-	 * hostname or has more than TOPOLOGY_FEW domains. few: spread rule with at most
-	 * TOPOLOGY_FEW domains; admitted: bit set of the domains that this spread admits. */
+	/* listed: affinity rule that restricts the pods to bins in the domains of its group; set if
+	 * these are many to search: the key is the hostname or has more than TOPOLOGY_FEW domains.
+	 * few: spread rule whose key has at most TOPOLOGY_FEW domains; admitted: bit set of the
+	 * domains that this spread admits. */
 	const struct topology_rule *listed;
 	const struct topology_rule *few;
 	uint64_t admitted;
@@ -67,7 +71,7 @@ static uint32_t count_in(const struct topology_group *g, size_t domain)
 	return counts_get(&g->count, (uint32_t)domain);
 }
 
-/* Considers the domains that were found since the last call, because bins were added. */
+/* Updates *s for the domains that were found since the last call, when bins were added. */
 static void see_bins(const struct topology_cell *t, const struct topology_group *g,
 		     struct spread *s, const struct domains_seen *there)
 {
@@ -84,10 +88,11 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 	}
 }
 
-/* Finds the domain with the smallest count (the witness) and stores the minimum in *s. As long as
- * the witness keeps its count, the minimum is unchanged. When its count grows, the search for an
- * equal domain continues behind it, because the domains before it have grown already. If no equal
- * domain is left, the minimum has grown, and all domains are considered again. */
+/* Finds the domain with the smallest count (the witness) and stores its count in s->min. As long as
+ * the witness keeps its count, the minimum is unchanged. When the count of the witness grows, the
+ * search for another domain with that minimum continues behind the witness, because all domains
+ * before it have grown already. If no such domain is left, the minimum has grown, and all domains
+ * are considered again. */
 static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
 	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
@@ -195,8 +200,8 @@ int topology_few(const struct topology_cell *t, uint64_t *admitted)
 
 /* --- one bin, one new machine ----------------------------------------------------------------- */
 
-/* Returns what one rule answers for a node in this domain. domain < 0: the node has no label of the
- * rule's key. */
+/* Returns whether one rule admits a node in this domain: now, later perhaps, or never. domain < 0:
+ * the node has no label of the rule's key. */
 static enum topology_answer answer(const struct topology_rule *r, const struct spread *s,
 				   int domain)
 {
@@ -214,7 +219,7 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 	case WORLD_TOGETHER:
 		if (domain < 0)
 			return TOPOLOGY_NEVER;
-		/* While the group has no pod yet, any domain is admissible. */
+		/* While the group counts no pod yet, the first pod may be in any domain. */
 		return !g->total || count_in(g, (size_t)domain) ? TOPOLOGY_YES : TOPOLOGY_NOT_NOW;
 	case WORLD_APART:
 		break;
@@ -262,7 +267,8 @@ bool topology_new_ok(const struct topology_cell *t, const int *domains)
 	for (size_t i = 0; i < t->side->nrules; i++) {
 		const struct topology_rule *r = &t->side->rules[i];
 
-		/* Hostname rules admit every new node, because no pod is on that node yet. */
+		/* Skip rules about the hostname: they admit every new node, because no pod is on a
+		 * new node yet. */
 		if (r->group->key >= 0 &&
 		    answer(r, &t->spreads[i], domains[r->group->key]) != TOPOLOGY_YES)
 			return false;

@@ -17,7 +17,7 @@ static const uint64_t root[BITS] = {
 	0x3ffffe9d1bd3e854u, 0x3fffff4e8de8fe2cu, 0x3fffffa746f44197u, 0x3fffffd3a37a116bu,
 };
 
-/* Returns the part of ONE that is left after ms milliseconds; ms must be less than a half-life. */
+/* Returns the decayed value of ONE after ms milliseconds; ms must be less than one half-life. */
 static uint64_t rest_of(int64_t ms, int64_t half_life_ms)
 {
 	const uint64_t part =
@@ -40,7 +40,9 @@ int64_t usage_after(int64_t gpu_seconds, int64_t held_milli, int64_t ms, int64_t
 	const int64_t halves = ms > 0 ? ms / half_life_ms : 0;
 	const __int128 most = (__int128)within(held_milli) * half_life_ms / 1000 * PER_LN2 /
 			      ((int64_t)1000 * 1000000);
-	__int128 apart; /* Distance of the sum from the limit to which it converges. */
+	/* Difference between the sum and the value to which the sum converges if the holdings stay
+	 * constant. */
+	__int128 apart;
 	uint64_t left;
 
 	if (ms <= 0)

@@ -211,8 +211,8 @@ static void *copy(const void *from, size_t size, struct arena *a)
 #define COPY(from) copy((from), sizeof(*(from)), a)
 #define TEXT(member) (c->member = arena_strdup(a, c->member))
 
-/* Frees the arena of a new copy that equals the stored object. Returns false, the result of the put
- * function. */
+/* Frees arena a, the new copy of an object that equals the stored object. Always returns false, so
+ * that a put function can return the result. */
 static bool nothing_new(struct arena *a)
 {
 	arena_free(a);

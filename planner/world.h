@@ -13,14 +13,15 @@
  * world: the planner's long-lived snapshot of pods, nodes, claims, machines and their
  * configuration.
  *
- * It changes only by world_put_*() and world_del_*(), which copy their arguments. No I/O, no clock,
- * no globals: production, `drover simulate`, the benchmark and the tests use the same code.
+ * The world changes only by world_put_*() and world_del_*(), which copy their arguments. No I/O, no
+ * clock, no globals: production, `drover simulate`, the benchmark and the tests use the same code.
  *
- * Data that the world caches never changes a result: plan_make() of a world that was built delta by
- * delta equals plan_make() of a world built anew from the same objects.
+ * Cached data in the world never changes a result: plan_make() of a world that was updated step by
+ * step equals plan_make() of a new world with the same objects.
  *
  * Keys: tenants, pools, providers, machines and claims by name; pods by "TENANT/NAMESPACE/NAME";
- * nodes by "TENANT/NAME". Gangs are not objects: they are derived from the pods that name them.
+ * nodes by "TENANT/NAME". Gangs are not put into the world: they are derived from the pods that
+ * name them.
  */
 struct world;
 
@@ -34,14 +35,14 @@ enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {
 	const char *name;
-	/* Labels of the tenant that world_pool.tenants selects by. */
+	/* Labels of the tenant, which the selector world_pool.tenants is compared with. */
 	struct labels labels;
-	/* Limits of what all machines of the tenant together may have; resources that are not named
-	 * have no limit. */
+	/* Limits of the sum over all machines of the tenant; resources that are not named have no
+	 * limit. */
 	struct resources quota;
-	/* Cohort: tenants of one cohort may borrow the quota that other tenants of the cohort do
+	/* Cohort: a group of tenants that may borrow the quota that other tenants of the group do
 	 * not use (planner/quota.h). */
-	/* Name of the cohort; NULL: none. */
+	/* Name of the tenant's cohort; NULL: the tenant is in none. */
 	const char *cohort;
 	/* Most that the tenant may have beyond its quota, by resource; resources that are not named
 	 * have no limit. */
@@ -50,7 +51,8 @@ struct world_tenant {
 	 * named have no limit. */
 	struct resources lending;
 	int64_t weight, priority;
-	/* GPUs held in the past, as a decaying average in thousandths of a GPU: usage_average(). */
+	/* Decaying average of the number of GPUs held in the past, in thousandths of a GPU:
+	 * usage_average(). */
 	int64_t used_milli;
 	/* Kubernetes version of the tenant's API server, "1.36"; NULL: unknown, and no machine is
 	 * planned for the tenant. */
@@ -58,18 +60,18 @@ struct world_tenant {
 	/* True if no new claims may be made, because the tenant is paused, unreachable or not
 	 * permitted. */
 	bool paused;
-	/* Why the tenant is paused, for operators: "TenantPaused", "TenantUnreachable" ... */
+	/* Why `paused` is set, for operators: "TenantPaused", "TenantUnreachable" ... */
 	const char *paused_reason;
 	/* Why the tenant accepts no machines as its Nodes; NULL: it accepts them. */
 	const char *no_nodes;
 	/* True if the tenant's machines become Nodes of the host cluster. */
 	bool on_host;
 	/* True if a plan may use cloud instances for the tenant only with a permit (a decision of a
-	 * BurstPolicy, burst.h). */
+	 * BurstPolicy to launch one instance, burst.h). */
 	bool owned_only;
-	/* proof: least proof of a machine's port location that the tenant requires. probed: the
-	 * tenant names addresses that answer only its own machines, so that test packets can prove
-	 * the location. */
+	/* proof: weakest proof of a machine's port location that the tenant accepts. probed: true
+	 * if the tenant names addresses that answer only its own machines, so that test packets can
+	 * prove the location. */
 	enum world_proof proof;
 	bool probed;
 };
@@ -97,8 +99,9 @@ struct world_provider {
 	bool elastic;
 	bool paused;
 	const char *paused_reason;
-	/* proof: best proof of a machine's port location that the Provider's network can give.
-	 * probed: addresses for test packets are configured in the Provider's own segments. */
+	/* proof: strongest proof of a machine's port location that the Provider's network can
+	 * give. probed: true if addresses for test packets are configured in the Provider's own
+	 * segments. */
 	enum world_proof proof;
 	bool probed;
 	struct {
@@ -107,8 +110,8 @@ struct world_provider {
 	} types;
 };
 
-/* For which waiting pods the machines of a pool may be taken back from their tenants
- * (planner/reclaim.h). */
+/* Reclaim policy of a pool: for which waiting pods the pool's machines may be taken back from their
+ * tenants (planner/reclaim.h). */
 enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
 struct world_pool {
@@ -123,7 +126,8 @@ struct world_pool {
 	struct labels labels;
 	/* Taints of the pool's nodes, without startup taints. */
 	struct world_taints taints;
-	/* Limits of what all machines of the pool together may have; "nodes" counts machines. */
+	/* Limits of the sum over all machines of the pool; the name "nodes" limits the number of
+	 * machines. */
 	struct resources limits;
 	/* Kubernetes minor versions for which the pool has an image: "1.36". */
 	const char **versions;
@@ -132,11 +136,11 @@ struct world_pool {
 	const char **runtime_classes;
 	/* Length of runtime_classes; 0: the images have a handler for any RuntimeClass. */
 	size_t nruntime_classes;
-	/* not_private: the pool's machines may not join a virtual cluster itself. host: they may
-	 * join the host cluster. */
+	/* not_private: the pool's machines may not join the tenants' own clusters. host: the pool's
+	 * machines may join the host cluster. */
 	bool not_private, host;
-	/* Least wipe that a machine of the pool must have had: an enum wipe_level, compared with
-	 * the machine's last wipe record. */
+	/* Wipe levels (enum wipe_level) that the machine's last wipe must at least have reached,
+	 * for flash drives and for hard disks. */
 	int minimum_level_flash, minimum_level_hdd;
 	int minimum_trust;
 	/* Parts that the machine's last wipe record must contain, as bits of enum
@@ -153,43 +157,43 @@ struct world_pool {
 	bool underused;
 };
 
-/* A machine that could serve a tenant. Only machines that are free and clean are offered to plans;
- * the others count for limits and reasons. */
+/* A machine that could serve a tenant. Plans use only machines that are free and clean (offered);
+ * the others count in limits and in the text of reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
 	/* Labels that the machine adds to its node: rack, zone, NVLink domain. */
 	struct labels labels;
-	/* Permit of the machine, see world_pod.permit: only pods with an equal permit may use it;
-	 * NULL: all pods may. */
+	/* Permit for which the machine was launched, see world_pod.permit: only pods with an equal
+	 * permit may use the machine; NULL: any pod may use it. */
 	const char *permit;
 	/* Failure domain of the machine, compared with world_stop.domain; NULL: unknown. */
 	const char *domain;
 	/* True if the machine is free, clean and may be claimed. */
 	bool offered;
-	/* If not offered: state of the machine or reason, for operators: "Quarantined", "Held"
+	/* If not offered: the machine's state or the reason, for operators: "Quarantined", "Held"
 	 * ... */
 	const char *not_offered;
 	bool warm;
 	/* If not offered: true if the machine's tenant is giving it back. */
 	bool coming;
-	/* Result of the machine's last wipe; a level of -1: the machine has no drives of that
-	 * kind. */
+	/* Level and trust that the machine's last wipe reached. level_flash, level_hdd -1: the
+	 * machine has no drives of that kind. */
 	int level_flash, level_hdd, trust;
 	/* Parts that the machine's last wipe record contains, as bits of enum statement_part. */
 	unsigned covered;
-	/* Number of failures of the machine in a row. */
+	/* Number of consecutive failures of the machine. */
 	unsigned failures;
 	/* If not offered: expected time at which the machine is free, Unix ms (median, 90th
 	 * percentile); 0: not known. */
 	int64_t free_p50_ms, free_p90_ms;
-	/* If not offered: true if the machine serves or is in transition, and will become free
-	 * without an operator. */
+	/* If not offered: true if the machine serves or is in transition, so that it will become
+	 * free without action of an operator. */
 	bool returns;
 };
 
 /* A claim that has not ended. Every claim counts against limits and quota. A claim that is not
- * ready is supply in progress: pods may be placed on it. Once a claim is ready, pods are placed on
- * its node instead, as soon as that node is in the world. */
+ * ready is supply in progress: pods may be placed on it. Once a claim is ready and its node is in
+ * the world, pods are placed on the node instead. */
 struct world_claim {
 	/* machine: name of the claim's machine; NULL: none bound yet. */
 	const char *name, *tenant, *pool, *machine;
@@ -202,8 +206,8 @@ struct world_claim {
 	bool ready;
 	/* Unix ms at which the claim became ready; 0: not known. */
 	int64_t ready_ms;
-	/* True: the claim is no longer supply, but counts against limits and quota as long as it
-	 * has its machine. */
+	/* failed or leaving true: no pods are placed on the claim, but it counts against limits and
+	 * quota as long as it has its machine. */
 	bool failed;
 	bool leaving;
 	/* True if all pods on the claim's node save their work when they are asked to end. */
@@ -216,13 +220,14 @@ struct world_claim {
 	size_t npods;
 };
 
-/* Key of a label that the planner adds to each node, with the node's name as its value. It serves
- * requirements on the Node field metadata.name. A claim in progress has the label, too, because its
- * Node will have the claim's name; a free machine lacks it. No Kubernetes label can have such a
- * key. */
+/* Key of a label that the planner adds to each node; the label's value is the node's name. The
+ * label serves requirements on the Node field metadata.name. A claim in progress has the label,
+ * too, because its Node will have the claim's name; a free machine does not have it. No Kubernetes
+ * label can have such a key. */
 #define WORLD_NODE_NAME ":metadata.name"
 struct world_node {
-	/* claim: name of the Node's claim; NULL: a Node that drover did not provision. */
+	/* Names of the Node's tenant, of the Node and of its claim; claim NULL: drover did not
+	 * provision the Node. */
 	const char *tenant, *name, *claim;
 	struct labels labels;
 	struct world_taints taints;
@@ -241,7 +246,7 @@ enum world_tolerates {
 	WORLD_TOLERATES_NONE
 };
 struct world_toleration {
-	/* key, effect: NULL or "" matches every key or effect. */
+	/* key, effect: NULL or "" matches every key or every effect. */
 	const char *key, *value, *effect;
 	enum world_tolerates op;
 };
@@ -252,9 +257,9 @@ struct world_preference {
 #define WORLD_HOSTNAME "kubernetes.io/hostname"
 enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
 /* A constraint on a pod's location relative to other pods: required topology spread
- * (DoNotSchedule), required pod affinity or anti-affinity. All pods of the same tenant count,
- * including pending pods that the plan has placed. So bound pods must be put with their labels and
- * their own anti-affinity. */
+ * (DoNotSchedule), required pod affinity or required anti-affinity. All pods of the same tenant
+ * count, including pending pods that the plan has placed. So bound pods must be put into the world
+ * with their labels and their own anti-affinity. */
 struct world_topology {
 	enum world_topology_kind kind;
 	/* topologyKey of the constraint; kubernetes.io/hostname makes each node a domain. */
@@ -278,10 +283,10 @@ struct world_topology {
 	/* True: pods of all namespaces count, whatever `namespaces` contains. */
 	bool everywhere;
 };
-/* Location of a pod's volume: the nodes that one of the terms v matches. On these nodes the volume
- * is, or may be provisioned (required node affinity of a PersistentVolume, allowedTopologies of a
- * StorageClass). node: the only node on which the volume can be; name: the volume's name, for
- * reasons. Both are NULL if there is no such single node, so that pods whose volumes differ only in
+/* Location of a pod's volume. v: n terms; the volume is on, or may be provisioned for, the nodes
+ * that at least one term matches (required node affinity of a PersistentVolume, allowedTopologies
+ * of a StorageClass). node: the only node on which the volume can be; name: the volume's name, for
+ * reasons. Both are NULL if several nodes are possible, so that pods whose volumes differ only in
  * their names are alike. */
 struct world_volume {
 	const char *name, *node;
@@ -300,7 +305,8 @@ enum world_keep {
 	WORLD_KEEP_LOCAL,
 	/* The planner cannot decide on which nodes the pod's volumes would be available. */
 	WORLD_KEEP_VOLUMES,
-	/* The pod's allowed location depends on where other pods are. */
+	/* The pod has a topology spread or a required pod affinity, so where it may be placed
+	 * depends on other pods. */
 	WORLD_KEEP_OTHERS,
 	/* The pod's constraints are not known. */
 	WORLD_KEEP_UNKNOWN,
@@ -311,26 +317,26 @@ struct world_pod {
 	/* Node to which the pod is bound; NULL: pending. */
 	const char *node;
 	/* nominated: node that kube-scheduler has chosen for a pending pod
-	 * (status.nominatedNodeName); NULL: none. A pending pod that is not demand (not marked
-	 * unschedulable) counts as bound to its nominated node. preempts: the pod may evict others
-	 * (preemptionPolicy). */
+	 * (status.nominatedNodeName); NULL: none. A pending pod that kube-scheduler did not mark
+	 * unschedulable counts as bound to its nominated node. preempts: true if the pod may evict
+	 * others (preemptionPolicy). */
 	const char *nominated;
 	bool preempts;
-	/* True for a pod of a DaemonSet and for a static pod. Such a pod is never demand, and never
-	 * keeps a node from being given back. */
+	/* True for a pod of a DaemonSet and for a static pod. No machine is ever planned for such a
+	 * pod, and the pod never prevents its node from being given back. */
 	bool daemon;
 	/* True if the pod has a deletionTimestamp. */
 	bool terminating;
-	/* True if the condition PodScheduled is False with reason Unschedulable. The pod then is
-	 * demand: the plan looks for a machine. */
+	/* True if the condition PodScheduled is False with reason Unschedulable. Then the plan
+	 * places the pod. */
 	bool unschedulable;
 	/* Unix ms at which the pod became unschedulable, or was bound if it has a node; 0: not
 	 * known. */
 	int64_t since;
-	/* True if the pod saves its work when it is asked to end, so that little is lost. */
+	/* True if the pod saves its work when it is asked to end, so that little work is lost. */
 	bool saves;
-	/* True if the pod succeeded. Such a pod is not demand and has no node, and shows that its
-	 * gang has begun. */
+	/* True if the pod succeeded. The plan does not place such a pod, and the pod occupies no
+	 * node. It proves that its gang has begun. */
 	bool done;
 	int64_t priority;
 	/* Why a bound pod may not be moved; WORLD_KEEP_NOT: it may be moved. */
@@ -339,20 +345,20 @@ struct world_pod {
 	int64_t keep_until;
 	/* Value of controller.kubernetes.io/pod-deletion-cost. */
 	int64_t deletion_cost;
-	/* Requests of the whole pod, with init containers and overhead; "pods": 1 is added by
-	 * the planner.
+	/* Requests of the whole pod, with init containers and overhead; the planner adds "pods": 1.
 	 *
 	 * Two kinds of names are special. A name that begins with a colon is a resource of which
-	 * each node has exactly one: a host port is ":TCP/8080", for any host address. A name
-	 * that begins with "@" stands for volumes that a CSI driver must attach:
-	 * "@ebs.csi.aws.com". A node has as many attachments as its allocatable contains under
-	 * that name, or any number if it contains none. A new node has the least that any node
-	 * of the tenant's claims has. */
+	 * each node has exactly one: a host port is ":TCP/8080", for any host address. A name that
+	 * begins with "@" stands for the number of volumes that a CSI driver must attach:
+	 * "@ebs.csi.aws.com". A node can attach as many volumes as its allocatable contains under
+	 * that name, or any number if it does not contain the name. A new node is assumed to have
+	 * the smallest number that a node of the tenant's claims has. */
 	struct resources requests;
 	/* RuntimeClass of the pod; NULL: none. */
 	const char *runtime_class;
-	/* Permit of the pod. Machines with a permit are only for pods with an equal permit; NULL:
-	 * the pod may use no machine with a permit. */
+	/* Identifier of the pod's permit (a decision of a BurstPolicy to launch cloud instances). A
+	 * machine with a permit is only for pods with an equal permit. NULL: the pod may use no
+	 * machine that has a permit. */
 	const char *permit;
 	struct labels node_selector;
 	/* Required node affinity: the node must match one of the n terms; n 0: no requirement. */
@@ -360,8 +366,8 @@ struct world_pod {
 		struct selector *v;
 		size_t n;
 	} affinity;
-	/* Further requirements on the node, besides `affinity`: they exclude nodes because
-	 * kube-scheduler did not bind the pod to such a node (claims/refused.h). */
+	/* Requirements on the node besides `affinity`. They exclude nodes to which kube-scheduler
+	 * refused to bind the pod (claims/refused.h). */
 	struct selector also;
 	struct {
 		struct world_preference *v;
@@ -382,8 +388,8 @@ struct world_pod {
 		struct world_volume *v;
 		size_t n;
 	} volumes;
-	/* Why no node suits the pod until its volumes change, as text; NULL: volumes exclude no
-	 * node in this way. */
+	/* Text: why no node suits the pod in the present state of its volumes. NULL: the volumes do
+	 * not exclude all nodes. */
 	const char *volume_wait;
 	/* Gang of the pod: all pods that the gang needs are placed, or none (planner/gangs.h). key:
 	 * equal in all pods of the gang; NULL: no gang. min: size of the gang; if its pods differ,
@@ -392,26 +398,26 @@ struct world_pod {
 		const char *key;
 		int64_t min;
 	} gang;
-	/* Requirements of the pod's resource claims on the node; empty: none. The number of GPUs is
-	 * in `requests`. */
+	/* Requirements that the pod's resource claims have on the node; empty: none. The number of
+	 * GPUs is in `requests`. */
 	struct selector devices;
-	/* Why no node suits the pod until its resource claims change, as text; NULL: the claims
-	 * exclude no node in this way. */
+	/* Text: why no node suits the pod in the present state of its resource claims. NULL: the
+	 * resource claims do not exclude all nodes. */
 	const char *device_wait;
-	/* Why the size of the pod's gang is not known, as text; NULL: it is known. */
+	/* Text: why the size of the pod's gang is not known. NULL: the size is known. */
 	const char *gang_wait;
-	/* True for a pod that only checks whether there is room. It is served after all other
-	 * demand, so it takes no machine from a waiting pod. No machine is reserved for its
-	 * gang. */
+	/* True for a pod that only checks whether there is room. Such a pod is served after all
+	 * waiting pods, so it takes no machine from them. No machine is reserved for its gang. */
 	bool check;
 	/* Name of a constraint that the planner cannot evaluate; the pod gets PLAN_UNSUPPORTED.
 	 * NULL: none. */
 	const char *unsupported;
 };
 
-/* The put functions that return bool return false if nothing changed that is a reason for a new
- * plan. They still store two values: a machine's expected free time and a tenant's past use. A new
- * plan could differ only in expected times and in the order among tenants. */
+/* Adds or replaces an object of the world. The put functions that return bool return false if
+ * nothing changed that requires a new plan. A change of a machine's expected free time or of a
+ * tenant's past use is stored, but alone does not require one, because it affects only expected
+ * times and the order among tenants. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
 /* Sets used_milli (past use) of a tenant; ignores unknown tenants. */
 void world_put_used(struct world *w, const char *tenant, int64_t milli);
@@ -442,7 +448,7 @@ void world_put_aging(struct world *w, const struct world_aging *g);
 void world_put_clamp(struct world *w, bool clamps);
 
 enum world_stop_why {
-	/* Claims fail for one common cause (LineStopped). */
+	/* Claims fail for one common cause: the circuit breaker is open (LineStopped). */
 	WORLD_STOP_LINE,
 	/* The tenant's last claims of the pool failed (BackingOff). */
 	WORLD_STOP_BACK_OFF,
@@ -453,11 +459,12 @@ enum world_stop_why {
 	WORLD_STOP_OFFER
 };
 /* A stop: a part of the supply from which no machine can be had now, so that plans use other pools.
- * A member that is NULL matches everything. */
+ * A selecting member (tenant, pool, version, provider, instance_type, domain) that is NULL matches
+ * everything. */
 struct world_stop {
 	enum world_stop_why why;
-	/* The tenant to which the stop applies. others true: the stop applies to all tenants except
-	 * this one. */
+	/* tenant: name of the tenant to which the stop applies. others true: the stop applies to
+	 * all tenants except this one. */
 	const char *tenant;
 	bool others;
 	const char *pool;
@@ -480,8 +487,8 @@ void world_put_levels(struct world *w, const char *const *keys, size_t n);
  * Initially 0: no machine is reserved. */
 void world_put_hold(struct world *w, int64_t ms);
 /* Bounds the reservations for one tenant's gangs. rests: Unix ms before which nothing is reserved;
- * 0: the tenant may reserve now. ends: Unix ms until which reservations last; 0: for the duration
- * that world_put_hold() set, counted from the plan. */
+ * 0: the tenant may reserve now. ends: Unix ms at which reservations end; 0: they last for the
+ * duration that world_put_hold() set, counted from the plan. */
 void world_put_tenant_hold(struct world *w, const char *tenant, int64_t rests, int64_t ends);
 /* Prevents the machine from being reserved for any gang before the Unix ms `until`; 0 removes the
  * bound. */

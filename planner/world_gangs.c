@@ -1,5 +1,5 @@
 /*
- * world_gangs: which pods belong to which gang, with or without a node. Also the bounds of
+ * world_gangs: stores which pods, bound or not, belong to which gang. Also stores the bounds of
  * reservations for gangs, and the topology levels.
  * Tests: tests/unit/planner/test_gangs.c
  */

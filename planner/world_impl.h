@@ -8,13 +8,13 @@
 /*
  * world_impl: internal representation of the world; not included outside planner/.
  *
- * The order of insertion has no meaning: code that needs an order sorts by key. Many pods are
- * alike, so what is equal in all replicas is stored once, as a shape; memory and most work depend
+ * The order of insertion has no meaning: code that needs an order sorts by key. Many pods are alike
+ * (replicas), so their equal data is stored once, as a shape. So memory and most of the work depend
  * on the number of shapes, not of pods.
  *
- * A member named "plan", or described as the serial of a plan, holds the serial (world.plan) of the
- * plan that used it last. The data beside it is scratch data of that plan, and invalid in any other
- * plan.
+ * A member named "plan", or described as the serial of a plan, contains the serial (world.plan) of
+ * the plan that used the object last. The data beside this member is scratch data of that plan, and
+ * invalid in any other plan.
  * Tests: tests/unit/planner/test_world.c
  */
 struct world_object {
@@ -23,20 +23,20 @@ struct world_object {
 	void *it;
 };
 
-/* Shape: data that many pods share. Shapes of two sorts are in one map. The constraint shape
- * decides which nodes suit a pod (tenant, requests, selectors, tolerations). The topology profile
- * ("side") is what other pods' constraints see of the pod, and its own topology constraints
- * (tenant, namespace, labels, topology). */
+/* Shape: data that many pods share. There are two sorts of shapes, in one map. A constraint shape
+ * determines which nodes suit a pod (tenant, requests, selectors, tolerations). A topology profile
+ * ("side") contains the properties that other pods' topology constraints refer to, and the pod's
+ * own topology constraints (tenant, namespace, labels, topology). */
 struct world_shape {
-	/* Members that belong to the sort of shape; all others are 0. */
+	/* The pod's data that belongs to this sort of shape; all other members of pod are 0. */
 	struct world_pod pod;
-	/* Canonical text of the set members of pod. */
+	/* Canonical text of those members of pod that are set. */
 	char *key;
 	struct arena *arena;
 	/* World that owns the shape. */
 	struct world *world;
-	/* Set only in a constraint shape: what it shares with shapes that differ only in their
-	 * requests. */
+	/* Data that the shape shares with shapes that differ only in their requests; set only in a
+	 * constraint shape. */
 	struct world_fit *fit;
 	/* True: the shape is a topology profile. False: it is a constraint shape. */
 	bool is_side;
@@ -49,8 +49,8 @@ struct world_shape {
 	};
 };
 
-/* What constraint shapes that differ only in their requests share: the same labels and taints suit
- * their pods. */
+/* Data that constraint shapes share if they differ only in their requests. The same labels and
+ * taints suit the pods of all these shapes. */
 struct world_fit {
 	char *key;
 	size_t shapes;
@@ -65,10 +65,10 @@ struct world_one {
 	const char *tenant, *ns, *name, *uid, *node, *nominated;
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
-	/* An enum world_keep: why the pod may not be moved. */
+	/* Value of enum world_keep: why the pod may not be moved. */
 	uint8_t keep;
 	bool daemon, unschedulable, terminating, saves, check, done, preempts;
-	/* Load (sum of bound pods) of the pod's node; NULL: the pod is pending. */
+	/* Load (sum over all bound pods) of the pod's node; NULL: the pod is pending. */
 	struct world_load *load;
 	/* The pod's membership in a gang; NULL: no gang. */
 	struct world_member *member;
@@ -107,7 +107,7 @@ struct world_hold {
 	int64_t rests, ends;
 };
 
-/* Load: sum of the pods that are bound to one node. Exists also for a node that is not in the
+/* Load: sum over the pods that are bound to one node. Exists also for a node that is not in the
  * world. */
 struct world_load {
 	char *key;
@@ -122,13 +122,13 @@ struct world_load {
 		size_t pods;
 	} * v;
 	size_t n, cap;
-	/* Number of the node's pods by topology profile. */
+	/* Number of pods on the node, for each topology profile. */
 	struct world_spot {
 		struct world_shape *side;
 		size_t pods, terminating;
 	} * spots;
 	size_t nspots, spots_cap;
-	/* Free amounts of the node by column, for w->columns. */
+	/* Free amounts of the node, one for each column (resource name in world.columns). */
 	int64_t *row;
 	/* Value of world.columns_serial for which row was computed; 0: row must be computed
 	 * again. */
@@ -149,7 +149,8 @@ struct world_list {
 	bool fresh;
 };
 
-/* Kind: all machines of one instance type of one Provider, divided into groups. */
+/* Kind: all machines of one instance type of one Provider, divided into groups (struct
+ * world_group). */
 struct world_kind {
 	char *key;
 	/* Groups of the kind, in no particular order. */
@@ -177,29 +178,29 @@ struct world_stock {
 	struct world_group *group;
 	/* Index of the machine in group->v. */
 	size_t at;
-	/* Serial of the plan in which the machine is taken by a claim, a pod or a gang. */
+	/* Serial of the plan in which the machine has been taken by a claim, a pod or a gang. */
 	uint64_t used;
 	/* Valid if `used` is the present plan's serial: the tenant whose claim has the machine.
 	 * NULL: the claim is leaving or failed. */
 	const char *serves;
-	/* Serial of the plan in which the machine is promised to a pod or gang for the time when
-	 * the machine becomes free (timeline.c, holds.c). */
+	/* Serial of the plan that promised the machine to a pod or gang for the time when it
+	 * becomes free (timeline.c, holds.c). */
 	uint64_t promised;
-	/* Serial of the plan in which a queue entry before a gang may get the machine once the
-	 * machine is free (timeline_wait()). */
+	/* Serial of the plan in which a queue entry before a gang is expected to get the machine
+	 * when it becomes free (timeline_wait()). */
 	uint64_t hoped;
 	/* Value of world.tries in the last look-ahead that assigned the machine to a gang
 	 * (gang_try.c). */
 	uint64_t tried;
-	/* Serial of the plan in which a gang without a known time may get the machine (holds.c), so
-	 * that expected times that depend on the machine are unknown. */
+	/* Serial of the plan in which a gang without a known time may get the machine (holds.c).
+	 * Then expected times of other pods that depend on the machine are unknown. */
 	uint64_t unsure;
-	/* Serial of the plan in which the free machine is reserved for the gang held_for (holds.c);
+	/* held: serial of the plan that reserved the free machine for gang held_for (holds.c);
 	 * `used` has the same serial. */
 	uint64_t held;
 	const struct world_gang *held_for;
-	/* Serial of the plan in which the machine, free or on its way back, is assigned to a
-	 * waiting pod (reclaim.c). */
+	/* Serial of the plan that assigned the machine, free or being given back, to a waiting pod
+	 * (reclaim.c). */
 	uint64_t reclaimed;
 };
 
@@ -219,7 +220,8 @@ struct world {
 	/* world_gang.key -> struct world_gang. */
 	struct map *gangs;
 	struct world_aging aging;
-	/* True if a pod's priority counts only up to its tenant's; set by world_put_clamp(). */
+	/* True if a pod's priority counts among tenants only up to its tenant's priority; set by
+	 * world_put_clamp(). */
 	bool clamps;
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
@@ -242,18 +244,18 @@ struct world {
 	struct map *shapes;
 	/* world_fit.key -> struct world_fit. */
 	struct map *fits;
-	/* Shapes of the pod that was put last: [0] its constraint shape, [1] its topology profile.
-	 * The next pod often has equal ones. */
+	/* Shapes of the most recently put pod: [0] its constraint shape, [1] its topology profile.
+	 * They are tried first for the next pod, which is often equal. */
 	struct world_shape *last[2];
 	/* Number of look-aheads made so far (gang_try_ahead()). */
 	uint64_t tries;
 	/* Serial of the last plan; incremented when a plan begins. */
 	uint64_t plan;
-	/* Resource names of the columns of the last plan, as in struct planning. */
+	/* Resource names of the columns of the last plan, by column number (as planning.column). */
 	char **columns;
 	size_t ncolumns;
 	uint64_t columns_serial;
-	/* Scratch text in which keys are built, see world_text_add(). */
+	/* Scratch text in which keys are built by world_text_clear() and world_text_add(). */
 	char *text;
 	size_t len, cap;
 };
@@ -262,13 +264,13 @@ struct world {
 const struct world_list *world_nodes(struct world *w);
 /* Returns all claims, oldest first; valid until the world changes. */
 const struct world_list *world_claims(struct world *w);
-/* Returns world_object.it of the object with that key; NULL: not found, or key is NULL. */
+/* Returns member `it` of the struct world_object with that key; NULL: not found, or key is NULL. */
 void *world_find(const struct map *m, const char *key);
 /* Returns the machines of that Provider and type; NULL: there are none. */
 struct world_kind *world_kind(struct world *w, const char *provider, const char *type);
 
-/* The world_copy_*() functions and world_name_labels() return a copy in an arena. Labels and
- * resources are sorted by key or name. They are in world_copy.c. */
+/* The world_copy_*() functions and world_name_labels() return a copy in arena a. In a copy, labels
+ * and resources are sorted by key or name. The functions are in world_copy.c. */
 struct labels world_copy_labels(const struct labels *l, struct arena *a);
 /* Returns a copy of the labels with the label WORLD_NODE_NAME added. */
 struct labels world_name_labels(const struct labels *l, const char *name, struct arena *a);
@@ -278,26 +280,28 @@ struct selector world_copy_selector(const struct selector *s, struct arena *a);
 struct world_taints world_copy_taints(const struct world_taints *t, struct arena *a);
 
 /* shape_of() returns the constraint shape of pod p, shape_side() its topology profile. Both create
- * a missing shape and count one more pod; call shape_release() once for each. */
+ * a missing shape and count one more pod of the shape. Call shape_release() once for each call. */
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
 struct world_shape *shape_side(struct world *w, const struct world_pod *p);
-/* Writes to w->text the key of a topology group (planner/groups.h): equal for constraints that
- * count the same pods. what: enum group_what. */
+/* Writes to w->text the key of a topology group (planner/groups.h); keys of constraints that count
+ * the same pods are equal. what: a value of enum group_what. */
 void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
 		     unsigned what);
-/* Appends to w->text the part of the key that decides which nodes a topology spread counts. */
+/* Appends to w->text the part of a key that determines which nodes topology spread *t of pod *of
+ * counts. */
 void shape_nodes_key(struct world *w, const struct world_topology *t, const struct world_pod *of);
 /* True for a topology spread whose key is not the hostname. Nodes without a label of that key do
  * not count for it. */
 bool shape_is_wide_spread(const struct world_topology *t);
 void shape_release(struct world_shape *s);
 
-/* Stores the columns of a plan in w->columns; increments columns_serial if they differ from those
- * of the last plan. */
+/* Stores the n column names of a plan in w->columns. Increments columns_serial if they differ from
+ * those of the last plan. */
 void world_columns(struct world *w, const char *const *names, size_t n);
 
-/* The following functions are in load.c. The load of a node is created on first use, and deleted
- * when its node and the last of its pods are deleted. */
+/* load_of_node() returns the load (sum over bound pods) of a node, created on first use; it is
+ * deleted when its node and the last of its pods are deleted. load_forget_node(): call when the
+ * node is deleted. load_join(), load_leave(): add and subtract a pod. All four are in load.c. */
 struct world_load *load_of_node(struct world *w, const char *tenant, const char *node);
 void load_forget_node(struct world *w, struct world_load *l);
 void load_join(struct world *w, struct world_one *p);
@@ -315,13 +319,13 @@ struct world_hold hold_of_tenant(const struct world *w, const char *tenant);
 /* True if the machine may not be reserved for a gang at the time now_ms (Unix ms). */
 bool hold_rests(const struct world *w, const char *machine, int64_t now_ms);
 
-/* world_text_clear() and world_text_add() build a key in w->text. Each part is prefixed by its
- * length, so different parts never give the same key. */
+/* world_text_clear() empties w->text, world_text_add() appends a part to it, to build a key. Each
+ * part is prefixed by its length, so different sequences of parts never give the same key. */
 void world_text_clear(struct world *w);
 void world_text_add(struct world *w, const char *s);
 
-/* Frees a pod that is no longer in w->pods, and removes it from its load, gang and shapes
- * (world_pods.c). */
+/* Frees a pod that is no longer in w->pods, and removes it from the load of its node, its gang and
+ * its shapes (world_pods.c). */
 void world_drop_pod(void *pod);
 
 #endif

@@ -12,8 +12,8 @@
 /* Returns the world's own copy of a tenant's name; NULL: no such tenant. */
 const char *world_tenant_name(const struct world *w, const char *name);
 
-/* Machines of one Provider and instance type. machines: number that exist. offered: number that may
- * be claimed. held: number that belong to claims that have not ended. */
+/* Numbers of machines of one Provider and instance type. machines: all that exist. offered: those
+ * that may be claimed. held: those of claims that have not ended. */
 struct world_use {
 	const char *provider, *type;
 	size_t machines, offered, held;

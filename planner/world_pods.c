@@ -88,7 +88,8 @@ static void wait(struct world *w, struct world_one *c)
 }
 
 /* Returns the node to which the pod counts as bound; NULL: it counts as pending. A pod that is
- * neither bound, succeeded nor demand counts as bound to its nominated node. */
+ * neither bound, nor succeeded, nor marked unschedulable counts as bound to its nominated node; so
+ * does a DaemonSet's pod that is marked unschedulable. */
 static const char *node_of(const struct world_pod *p)
 {
 	return p->node || p->done || (p->unschedulable && !p->daemon) ? p->node : p->nominated;

@@ -1,5 +1,6 @@
 /*
- * world_stops: stores the stops (struct world_stop) that the caller puts.
+ * world_stops: stores the stops (struct world_stop, parts of the supply from which no machine can
+ * be had now) that world_put_stops() receives.
  * Tests: tests/unit/planner/test_stops.c
  */
 #include "planner/world_impl.h"
