@@ -147,7 +147,8 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 }
 
 /* Returns the index of the first bin, from index `from` on, that is in bit set `bits` and has room
- * for one pod of the cell; b->n if there is none. Ignores topology. */
+ * for one pod of cell c (a set of interchangeable pods); b->n if there is none. Ignores topology
+ * constraints. */
 static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bits, size_t from)
 {
 	uint64_t steps = 1;

@@ -23,7 +23,8 @@ struct bin {
 	const struct world_taints *taints;
 	/* Pool of the node or claim; NULL: a node without a pool. */
 	const struct world_pool *pool;
-	/* PLAN_ON_NEW: permit of the claimed machine (world_machine.permit); NULL: none. */
+	/* PLAN_ON_NEW: permit of the claimed machine (a BurstPolicy's decision that launched it,
+	 * see world_machine.permit); NULL: none. */
 	const char *permit;
 };
 
@@ -32,13 +33,13 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of);
  * column (planning.h). Returns the bin's index. */
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
 const struct bin *bins_at(const struct bins *b, size_t at);
-/* Records in *f which bins suit its pods by labels, taints, RuntimeClass and permit. Checks only
- * the bins added since the last call. Call before topology_begin() and before the functions
- * below. */
+/* Records in *f which bins suit the pods of the fit (pods that differ only in their requests) by
+ * labels, taints, RuntimeClass and permit. Checks only the bins added since the last call. Call
+ * before topology_begin() and before the functions below. */
 void bins_look(struct bins *b, struct plan_fit *f);
-/* Finds the first bin that fits a pod of the cell; bins with a higher preference score come first.
- * *at: the bin's index. False: no bin fits. If the cell has topology constraints, topology_begin()
- * must have returned true before. */
+/* Finds the first bin that fits a pod of the cell (a set of interchangeable pods); bins with a
+ * higher preference score come first. *at: the bin's index. False: no bin fits. If the cell has
+ * topology constraints, topology_begin() must have returned true before. */
 bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
 /* True if a pod of the cell may be placed in bin `at`: the bin suits (labels, taints, RuntimeClass,
  * permit), has room, and meets the topology constraints. */
@@ -47,8 +48,8 @@ bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
 /* Sets the free number of pods of bin `at` to the minimum, so that no further pod fits. */
 void bins_close(struct bins *b, size_t at);
-/* True if bin `at` suits the pods of the fit by labels, taints, RuntimeClass and permit, whatever
- * room the bin has. Call after bins_look(). */
+/* True if bin `at` suits the pods of the fit (pods that differ only in their requests) by labels,
+ * taints, RuntimeClass and permit. Ignores the bin's room. Call after bins_look(). */
 bool bins_suits(const struct plan_fit *f, size_t at);
 
 /*
@@ -61,14 +62,16 @@ bool bins_suits(const struct plan_fit *f, size_t at);
  */
 
 size_t bins_count(const struct bins *b);
-/* Returns the index of the first bin, from index `from` on, that suits the cell's class and has
- * room for one pod; bins_count() if there is none. Ignores topology. */
+/* Returns the index of the first bin, from index `from` on, that suits the class of cell c (labels,
+ * taints, RuntimeClass, permit) and has room for one pod; bins_count() if there is none. Ignores
+ * topology constraints. */
 size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from);
-/* Returns how many pods of class c fit into bin `at`; 0 if the bin does not suit. Call after
- * bins_look(). */
+/* Returns how many pods of class c the free amounts of bin `at` allow; 0 if the bin's labels,
+ * taints, RuntimeClass or permit exclude the pods. Call after bins_look(). */
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
-/* Writes to *level the rank of the bin's preference score among all scores of class c; 0 is the
- * highest score. False: the bin does not suit or has no room. */
+/* Writes to *level the rank of the bin's preference score among all scores that bins have for class
+ * c; 0 is the highest score. False: the bin's labels, taints, RuntimeClass or permit exclude the
+ * pods, or the bin has no room. */
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level);
 /* Reverts one bins_take() of a pod of class c. */
 void bins_give(struct bins *b, size_t at, const struct plan_class *c);

@@ -43,7 +43,8 @@ static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 	x->bins[x->nbins++] = at;
 }
 
-/* Adds to the blocks each bin that has room for at least one pod of at least one gang_kind. */
+/* Adds to the blocks each bin that has room for at least one pod of at least one kind (struct
+ * gang_kind). */
 static void add_bins(struct blocks *b, struct map *by_text)
 {
 	const size_t n = bins_count(b->tenant->bins);
@@ -114,8 +115,8 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
 
-/* Adds the free machines to the blocks. Reads the pools only for the first gang_kind, because all
- * fits of a tenant have the same pools. */
+/* Adds the free machines to the blocks. Reads only the pools of the first kind of pods, because the
+ * pods of all kinds belong to one tenant and so have the same pools. */
 static void add_stock(struct blocks *b, struct map *by_text)
 {
 	const struct plan_fit *f = b->kinds[0].cell->class_->fit;

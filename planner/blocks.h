@@ -19,7 +19,8 @@
  * fit. */
 #define BLOCK_KINDS 8
 
-/* Pods of a gang that are interchangeable, because they belong to one cell (planning.h). */
+/* Kind: pods of a gang that are interchangeable, because they belong to one cell (pods of one class
+ * and one topology profile, planning.h). */
 struct gang_kind {
 	struct plan_cell *cell;
 	/* Number of the gang's pods of this kind that are not yet placed. */
@@ -34,7 +35,7 @@ struct block_machines {
 	size_t next;
 };
 struct block {
-	/* By level: value of the level's label; NULL: the nodes lack the label. */
+	/* Value of each topology level's label, by level; NULL: the nodes lack the label. */
 	const char *value[WORLD_LEVELS];
 	uint32_t *bins;
 	size_t nbins, bins_cap;
@@ -57,8 +58,8 @@ struct blocks {
 	size_t n;
 };
 struct span {
-	/* Value of the level's label that all blocks of the span have; NULL: the blocks lack the
-	 * label, or the span contains all blocks. */
+	/* Label value of the topology level that all blocks of the span have; NULL: the blocks lack
+	 * the label, or the span contains all blocks of the tenant. */
 	const char *value;
 	struct block **v;
 	size_t n;

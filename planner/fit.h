@@ -43,8 +43,8 @@ bool fit_is_soft(const struct world_taint *taint);
 #define FIT_LAST INT64_MIN
 int64_t fit_score(const struct world_pod *p, const struct labels *node,
 		  const struct world_taints *taints);
-/* Returns the name of the first requested resource or host port that does not fit into room minus
- * `taken`; NULL: all requests fit. */
+/* Returns the name of the first requested resource or host port for which `room` minus `taken` is
+ * too little; NULL: all requests fit. */
 const char *fit_resources(const struct resources *requests, const struct resources *room,
 			  const struct resources *taken);
 

@@ -62,9 +62,9 @@ struct gang_try {
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Returns the best bin of block b, from index *from on, whose preference level is better (a lower
- * number) than *level; ROOMS_NONE: no such bin. Writes that bin's level to *level and the next
- * search position to *from. */
+/* Returns the best bin of block b, from index *from on; ROOMS_NONE: none. Best is the lowest
+ * preference level (bins_level()), which must be lower than *level. Writes that bin's level to
+ * *level and the next search position to *from. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
@@ -589,8 +589,8 @@ static bool despair(const struct gang_try *t)
 	return false;
 }
 
-/* Computes the list of future machines (supply_group.ahead) of all options that the pods may
- * use. */
+/* Computes supply_group.ahead (the machines that are or will be free) for all options, that is
+ * groups of equal machines, that the pods may use. */
 static void look_ahead(const struct gang_try *t)
 {
 	for (size_t k = 0; k < t->nkinds; k++) {

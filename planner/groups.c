@@ -5,7 +5,8 @@
 /* Largest number of topology keys of one tenant. For each key, each node of all tenants is checked.
  * So a tenant with more keys is treated as if its work units (PLAN_WORK) were used up. */
 #define KEYS_MAX 16
-#define GROUP_COST 500 /* Work units charged for creating a group, including its memory. */
+/* Work units (computing time, plan.h) charged for creating a group, including its memory. */
+#define GROUP_COST 500
 #define LOOKUP_COST 10
 /* Namespace in the index for constraints that name several or all namespaces; no valid namespace
  * has this name. */
@@ -112,7 +113,8 @@ static void name_key(struct groups *g, struct plan_tenant *of, int key)
 		planning_charge(g->p, of, PLAN_WORK + 1);
 }
 
-/* Returns the work units of one check whether the constraint selects a pod. */
+/* Returns the work units (computing time, plan.h) of one check whether the constraint selects a
+ * pod. */
 static uint64_t cost_of(const struct world_topology *it)
 {
 	uint64_t cost = 2 + it->nnamespaces + 2 * it->pods.n;
@@ -216,9 +218,9 @@ static bool selects(const struct topology_group *x, const struct world_pod *p)
 	return true;
 }
 
-/* Creates the groups of the profile's own constraints and, if the profile is pending, its rules.
- * For bound pods only anti-affinity is considered, because their other constraints have no effect
- * any more. */
+/* Creates the groups of the constraints of topology profile *s and, if a waiting pod has the
+ * profile, its rules. For bound pods only anti-affinity is considered, because their other
+ * constraints have no effect any more. */
 static void make_rules(struct groups *g, struct plan_side *s)
 {
 	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,

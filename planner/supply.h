@@ -29,8 +29,9 @@ struct supply *supply_new(struct planning *p);
  * Call for each claim of the world before calling the functions below. */
 void supply_charge(struct supply *s, const struct world_claim *c);
 
-/* Prepares the search for a cell: determines which pools and offers suit and, if a topology
- * constraint needs them, the domains with free machines. Call before topology_begin(). */
+/* Prepares the search for a cell (a set of interchangeable pods): determines which pools and offers
+ * suit and, if a topology constraint needs them, the domains with free machines. Call before
+ * topology_begin(). */
 void supply_ask(struct supply *s, struct plan_cell *c);
 /* Computes the domains with free machines again if machines were taken since the last computation.
  * False: nothing was computed, because a new search cannot have a different result. */

@@ -46,7 +46,7 @@ static int64_t scale(int64_t a, int64_t b, int64_t c)
 	return wide < INT64_MAX ? (int64_t)wide : INT64_MAX;
 }
 
-/* Adds n pods of the party's average size to r. */
+/* Adds to r n pods with the average requests of the pods in party *of. */
 static void add(struct supply_rest *r, const struct party *of, size_t n)
 {
 	if (!n)

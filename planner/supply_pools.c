@@ -430,9 +430,9 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
 	return &v[at].suits;
 }
 
-/* True if the option suits the fit by labels, taints, RuntimeClass and proof of port location;
- * amounts are not compared. Otherwise records the reason. taint: taint of the pool that the pods do
- * not tolerate; NULL: none. */
+/* True if option o (machines of offer l with equal labels) suits the fit by labels, taints,
+ * RuntimeClass and proof of port location; amounts are not compared. Otherwise records the reason.
+ * taint: taint of the pool that the pods do not tolerate; NULL: none. */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 		  const struct supply_line *l, const struct supply_option *o,
 		  const struct world_taint *taint)

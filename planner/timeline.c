@@ -25,7 +25,8 @@ struct timeline_coming {
  * its free amounts by column. */
 struct ahead {
 	const struct supply_pool *pool;
-	/* Index of the machine's option in pool->options. */
+	/* Index of the machine's option (machines of one offer with equal labels) in
+	 * pool->options. */
 	size_t option;
 	const struct world_machine *m;
 	int64_t *row;
@@ -176,7 +177,7 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 	planning_charge(t->p, c->tenant, steps);
 }
 
-/* Work units charged for the memory of one option. */
+/* Work units (computing time, plan.h) charged for the memory of one option. */
 #define WAY_WORK 8
 
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)

@@ -23,10 +23,10 @@ struct topology_cell {
 	struct planning *p;
 	struct plan_class *c;
 	const struct plan_side *side;
-	/* State of the profile's spreads, by index into plan_side.rules. */
+	/* State of each topology spread of the profile, by index into plan_side.rules. */
 	struct spread *spreads;
-	/* By index into plan_side.rules: number of domains in which the group had pods at the last
-	 * topology_begin(). */
+	/* Number of domains in which the rule's group counted pods at the last topology_begin(), by
+	 * index into plan_side.rules. */
 	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;

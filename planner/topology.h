@@ -52,9 +52,11 @@ bool topology_is_listed(const struct topology_cell *t);
  * returned true. */
 bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *bin);
 
-/* Returns how many pods of the cell one node may have; SIZE_MAX: no limit. */
+/* Returns how many pods of the cell (interchangeable pods) may be on one node; SIZE_MAX: no
+ * limit. */
 size_t topology_on_one(const struct topology_cell *t);
-/* Returns over how many domains the pods of the cell spread; 1: they do not spread. */
+/* Returns the number of domains over which the pods of the cell (interchangeable pods) are spread;
+ * 1: they are not spread. */
 size_t topology_parts(const struct topology_cell *t);
 
 /* True if the constraints depend on the domains in which machines are free for the class. */

@@ -161,7 +161,7 @@ struct world_kind {
 struct world_group {
 	char *key;
 	struct world_kind *kind;
-	/* Index of the group in kind->v. */
+	/* Index of this group in kind->v. */
 	size_t at;
 	struct arena *arena;
 	struct labels labels;
@@ -176,11 +176,11 @@ struct world_stock {
 	struct world_machine m;
 	struct arena *arena;
 	struct world_group *group;
-	/* Index of the machine in group->v. */
+	/* Index of this machine in group->v. */
 	size_t at;
 	/* Serial of the plan in which the machine has been taken by a claim, a pod or a gang. */
 	uint64_t used;
-	/* Valid if `used` is the present plan's serial: the tenant whose claim has the machine.
+	/* Name of the tenant whose claim has the machine; valid only if `used` equals world.plan.
 	 * NULL: the claim is leaving or failed. */
 	const char *serves;
 	/* Serial of the plan that promised the machine to a pod or gang for the time when it
