@@ -40,7 +40,8 @@ struct topology_group {
 	struct inclusion *nodes;
 	/* Number of counted pods by domain, or by bin if key is GROUP_HOST. */
 	struct counts count;
-	/* total: sum of count. cost: work units of one check whether the group counts a pod. */
+	/* total: sum of all counts in `count`. cost: work units (computing time, plan.h) of one
+	 * check whether the group counts a pod. */
 	uint64_t total, cost;
 	/* Number of the last transaction (groups_try()) that changed the group. */
 	uint64_t tried;
@@ -97,12 +98,12 @@ const int *groups_domains_of(struct groups *g, const struct labels *labels);
 void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels,
 		const struct world_taints *taints);
 
-/* Adds n pods of the profile to the bin. `terminating` of them are being deleted: these count for
- * affinity, but not for spread (PodTopologySpread's countPodsMatchSelector). */
+/* Counts n more pods of the profile in the bin. `terminating` of the n pods are being deleted:
+ * these count for affinity, but not for spread (PodTopologySpread's countPodsMatchSelector). */
 void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
 		  size_t terminating);
 
-/* Removes one pod of the profile from the bin. The pod must not be terminating. */
+/* Counts one pod less of the profile in the bin. The pod must not be terminating. */
 void groups_leave(struct groups *g, const struct plan_side *s, size_t bin);
 
 /* Begins a transaction, which groups_undo() or groups_keep() ends. */

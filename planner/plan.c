@@ -25,8 +25,8 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* POD_WORK, HOST_WORK: work units charged for steps that are done once for each pod, and once for
- * each node or claim. */
+/* POD_WORK, HOST_WORK: work units (computing time, plan.h) charged for steps that are done once for
+ * each pod, and once for each node or claim. */
 #define POD_WORK 20
 #define HOST_WORK 50
 
@@ -67,9 +67,9 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 	tell(p, at, c->class_, out);
 }
 
-/* Places a pod of the cell into an existing bin or onto a new machine, and writes the result to
- * *out. False: the pod is not placed; *out contains the reasons. *waits: true if the pod may be
- * placed once a pod that its affinity requires is placed. */
+/* Places a pod of the cell (a set of interchangeable pods) into an existing bin or onto a new
+ * machine, and writes the result to *out. False: the pod is not placed; *out contains the reasons.
+ * *waits: true if the pod may be placed once a pod that its affinity requires is placed. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;

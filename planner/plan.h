@@ -237,7 +237,8 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
 #define PLAN_MS ((uint64_t)20000)
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
-/* Does about `units` work units. Returns the plan once it is complete; NULL: call again. */
+/* Continues the plan for about `units` work units of computing time. Returns the plan once it is
+ * complete; NULL: call again. */
 struct plan *plan_step(struct plan_run *r, uint64_t units);
 /* Returns the number of work units done so far. */
 uint64_t plan_work(const struct plan_run *r);

@@ -93,9 +93,10 @@ struct plan_tenant {
 	bool over;
 };
 
-/* Party: waiting pods of one fit that request the same columns (resources), in any amounts. If
- * topology constraints restrict the pods, they also have one topology profile. left: number of pods
- * that still wait. sum: sum of their requests, by column. */
+/* Party: waiting pods of one fit (pods that differ only in their requests) that request the same
+ * columns (resources), in any amounts. If topology constraints restrict the pods, they also have
+ * one topology profile. left: number of pods that still wait. sum: sum of their requests, by
+ * column. */
 struct party {
 	const struct plan_fit *fit;
 	/* Bit set of the requested columns; columns from 64 on share the 64 bits. */
@@ -151,7 +152,8 @@ struct plan_class {
 	/* Requests of one pod plus the DaemonSet overhead of a new node, by column; v NULL: not
 	 * computed yet. */
 	struct asks of_new;
-	/* Bit set of the requested columns, as in struct party. */
+	/* Bit set of the requested columns; columns from 64 on share the 64 bits (as in struct
+	 * party). */
 	uint64_t columns;
 	/* By topology key: domains with a free machine for this class (computed by supply.c). */
 	struct domains_seen *news;
@@ -160,7 +162,8 @@ struct plan_class {
 	/* Number of machines that this plan had already taken at the time when `news` was
 	 * computed. */
 	size_t admitted;
-	/* The cell of those pods that have no topology profile. */
+	/* The cell (pods of this class with one topology profile) of the pods that have no topology
+	 * profile. */
 	struct plan_cell *cell;
 	/* True if topology constraints excluded free machines at the time when `reasons` was
 	 * written. Once they exclude no machine, `reasons` is written again. */
@@ -188,8 +191,8 @@ struct plan_cell {
 	 * missed_need: number of pods that this gang needed. */
 	const struct gang_miss *missed;
 	size_t missed_need;
-	/* Number of pods of the smallest gang of this cell that never becomes whole, even with the
-	 * machines that will be free; 0: not known (gang_try.c). */
+	/* Number of pods of the smallest gang, made of pods of this cell, that never becomes whole,
+	 * even with the machines that will be free; 0: no such gang is known (gang_try.c). */
 	size_t never_need;
 	/* Search position in an offer (instance type of one Provider) with many options (groups of
 	 * its machines with equal labels); used by supply.c. While topology_epoch() equals `epoch`,
@@ -198,7 +201,8 @@ struct plan_cell {
 		const struct supply_line *line;
 		size_t option;
 		uint64_t epoch;
-		/* True if an option before `option` has a free machine that topology excludes. */
+		/* True if an option before `option` has a free machine that topology constraints
+		 * exclude. */
 		bool blocked;
 	} at;
 };
@@ -243,7 +247,8 @@ struct planning {
 	struct timeline *timeline;
 };
 
-/* Charges work units to the tenant; sets t->over once they exceed PLAN_WORK. */
+/* Charges work units (computing time, plan.h) to the tenant; sets t->over once they exceed
+ * PLAN_WORK. */
 static inline void planning_charge(struct planning *p, struct plan_tenant *t, uint64_t units)
 {
 	p->work += units;

@@ -121,16 +121,16 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 /* --- aging ------------------------------------------------------------------------------------ */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-/* Number of recently found levels with which a new level is compared, so that most duplicates are
- * not stored. */
+/* Number of recently found levels (pairs of priorities) with which a new level is compared, so that
+ * most duplicates are not stored. */
 #define RECENT 8
 
 struct level {
 	int64_t tenant, priority;
 };
 
-/* Returns the level of the pod: the tenant's and the pod's priority before aging, which together
- * determine its band. */
+/* Returns the level of the pod: the tenant's and the pod's priority before aging. The level
+ * determines the pod's band (pods of equal priority). */
 static struct level level_of(const struct queued *q)
 {
 	return (struct level){q->class_->tenant->it->priority, q->priority};

@@ -34,7 +34,8 @@
 struct queued {
 	const struct world_one *pod;
 	struct plan_class *class_;
-	/* Cell of the pod (planning.h); set once all topology profiles are known. */
+	/* Cell of the pod (pods that are interchangeable, planning.h); set once all topology
+	 * profiles are known. */
 	struct plan_cell *cell;
 	/* Gang of the pod; NULL: none. */
 	struct plan_gang *gang;

@@ -35,14 +35,16 @@ struct candidate {
 	/* Highest priority of the machine's pods, as it counts among tenants. */
 	int64_t priority;
 	size_t root;
-	/* Sums over all machines of the unit; valid only in the unit's root. */
+	/* Sums over all machines of the unit (machines that can only be taken back together); valid
+	 * only in the unit's root, its first machine. */
 	struct {
 		size_t n, fits, next_order;
 		__int128 cost;
 		int64_t age;
 		bool barred;
 	} unit;
-	/* Index of the next machine of the unit; SIZE_MAX: this is the last one. */
+	/* Index of the next machine of the same unit (machines that can only be taken back
+	 * together); SIZE_MAX: this is the last one. */
 	size_t next;
 	bool barred, taken;
 };
@@ -169,8 +171,9 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
 }
 
-/* Joins all machines with pods of the gang into one unit. If a pod of the gang is on a machine that
- * may not be taken back, bars the whole unit: none of its machines may be taken. */
+/* Joins all machines with pods of the gang into one unit (they can only be taken back together). If
+ * a pod of the gang is on a machine that may not be taken back, bars the whole unit: none of its
+ * machines may be taken. */
 static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
 		      const struct world_gang *g)
 {

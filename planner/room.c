@@ -24,7 +24,7 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 								  (struct quantity){l->v[i].nano}));
 }
 
-/* Raises the overhead of one resource to `nano` if it is lower. */
+/* Raises the DaemonSet overhead of one resource to `nano` (billionths) if it is lower. */
 static void raise(struct overhead *o, const char *name, __int128 nano, struct arena *a)
 {
 	size_t at = 0;
@@ -51,9 +51,9 @@ static void raise(struct overhead *o, const char *name, __int128 nano, struct ar
 	o->of.n++;
 }
 
-/* Updates the tenant's overhead from Ready node h, if it belongs to a claim. Such a node has the
- * pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are assumed to be
- * those of existing nodes. */
+/* Updates the tenant's DaemonSet overhead from Ready node h, if h belongs to a claim. Such a node
+ * has the pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are
+ * assumed to be those of existing nodes. */
 static void measure(struct planning *p, const struct world_host *h)
 {
 	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;

@@ -15,9 +15,9 @@ struct sides_run {
 	struct map_iter it;
 	size_t at;
 };
-/* Creates profiles until p->work reaches `until`. False: all profiles are complete, and p->groups
- * is ready (NULL if no pod has topology constraints). side_of(): returns the topology profile shape
- * of pod number `at` of the n pods that are to be placed. */
+/* Creates topology profiles until p->work reaches `until`. False: all profiles are complete, and
+ * p->groups is ready (NULL if no pod has topology constraints). side_of(): returns the topology
+ * profile (as a world_shape) of pod number `at` of the n pods that are to be placed. */
 bool sides_next(struct sides_run *s, struct planning *p, uint64_t until, size_t n,
 		struct world_shape *(*side_of)(const void *run, size_t at), const void *run);
 

@@ -318,8 +318,8 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* Returns the sets of suiting options and offers of the pool. picky: only those with preference
- * score `score`. NULL: none. */
+/* Returns the sets of suitable options (groups of equal machines) and offers of the pool. picky:
+ * only those with preference score `score`. NULL: none. */
 static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
 {
 	if (!picky)
@@ -358,8 +358,8 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 	return rented.from;
 }
 
-/* Writes to *score the highest preference score of an option that is lower than the previous value
- * of *score. False: no option has a lower score. */
+/* Writes to *score the highest preference score that is lower than the previous value of *score and
+ * that some option has. False: no option has a lower score. */
 static bool next_score(const struct plan_fit *f, int64_t *score)
 {
 	int64_t best = 0;

@@ -408,7 +408,7 @@ static void suit(struct suits *s, size_t line, size_t option)
 	s->lines[line / 64] |= (uint64_t)1 << line % 64;
 }
 
-/* Returns the sets of suiting options and offers with that preference score, created if missing.
+/* Returns the sets of suitable options and offers with that preference score, created if missing.
  * The list of choices is sorted, highest score first. */
 static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t score)
 {
