@@ -162,8 +162,8 @@ struct plan_class {
 	/* Number of machines that this plan had already taken at the time when `news` was
 	 * computed. */
 	size_t admitted;
-	/* The cell (pods of this class with one topology profile) of the pods that have no topology
-	 * profile. */
+	/* The set (cell) of those pods of the class that have no topology profile. They are
+	 * interchangeable. */
 	struct plan_cell *cell;
 	/* True if topology constraints excluded free machines at the time when `reasons` was
 	 * written. Once they exclude no machine, `reasons` is written again. */
