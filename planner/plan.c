@@ -200,7 +200,7 @@ struct plan_run {
 		struct queued *q;
 		/* Index of the pod in plan->pods. */
 		size_t at;
-	} * waiting; /* Pods that may be placed once later pods are placed. */
+	} * waiting;
 	size_t nwaiting, kept;
 	/* True if a pod of `waiting` was placed in the present round of do_again(). */
 	bool placed;

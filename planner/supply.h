@@ -159,7 +159,7 @@ struct fit_pool {
 	struct fit_choice {
 		int64_t score;
 		struct suits suits;
-	} * choices; /* By preference score, highest first; empty if scores are unused. */
+	} * choices;
 	size_t nchoices;
 	/* Number of options in suits.options. */
 	size_t n;
