@@ -177,7 +177,8 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 	planning_charge(t->p, c->tenant, steps);
 }
 
-/* Work units (computing time, plan.h) charged for the memory of one option. */
+/* Work units (plan.h) charged for each option that is stored in a class's heap. They stand for the
+ * memory that it needs, so that PLAN_WORK limits a tenant's memory too. */
 #define WAY_WORK 8
 
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)

@@ -29,8 +29,9 @@ struct world *world_new(void);
 void world_free(struct world *w);
 DEFINE_OWN(world)
 
-/* How well the location of a machine's switch ports can be proved. The values are in the order of
- * enum fabric_proof (providers/fabric.h). */
+/* How reliably it can be proved in which network segment a machine's switch ports are: not at all,
+ * weakly or strongly. Values and order are those of enum fabric_proof (providers/fabric.h), because
+ * each is cast to the other. */
 enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {

@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define CHANGES 4 /* Maximum number of changes (POST, PUT, DELETE) of one call. */
-#define VNETS 8	  /* Maximum number of V-nets of a cluster that are judged. */
+/* Number of changes (POST, PUT, DELETE) of one call after which neither a further DELETE nor a
+ * retry after an error is sent. */
+#define CHANGES 4
+#define VNETS 8 /* Maximum number of V-nets of a cluster that are judged. */
 #define PORT 6443
 #define CHECK_MS "2000"
 

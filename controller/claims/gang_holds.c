@@ -139,8 +139,10 @@ static void end_hold(struct gang_holds *h, struct tenant_row *r, const char *ten
 	notify(h->c, NOTICE_POOL, NULL);
 }
 
-/* Writes to the planner's world w what may be reserved for the tenant. False: the tenant's row r is
- * no longer needed. */
+/* Begins or ends the tenant's pause if that is due. Then writes to the planner's world w until when
+ * machines may be reserved for the tenant's gangs, or, during a pause, until when none may be.
+ * Returns false if nothing is reserved and all times in r have run down to 0, so that the row can
+ * be deleted. */
 static bool tenant_before(struct gang_holds *h, struct world *w, const char *tenant,
 			  struct tenant_row *r, int64_t now)
 {

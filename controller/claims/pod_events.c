@@ -134,8 +134,9 @@ static bool is_other_place(size_t told, size_t place)
 	return !told != !place || off > (told <= EXACT ? 0 : told / 10);
 }
 
-/* A message to a pod. news: text that identifies the state; if it changes, an event is sent at
- * once. text: the whole message without place and times. */
+/* A message about a pod. news: text that identifies the pod's situation; if it differs from the
+ * news of the last event, an event is sent at once, otherwise only after a pause. text: the message
+ * for the reader, to which sentence() adds the place in the queue and the expected time. */
 struct word {
 	const char *type, *reason, *news, *text;
 	/* "ready in about 4 min", "expected 10:20 to 10:31 UTC"; "": unknown */

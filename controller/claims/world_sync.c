@@ -519,8 +519,9 @@ static bool catch_up(struct world_sync *s, const char *late)
 		return put_tenant(s, name);
 	case LATE_POD:
 		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
-		/* Forget what was reported to the pod: the plan may have reported something
-		 * meanwhile. */
+		/* The pod is gone or bound. world_sync_pod() forgot during the pause what was
+		 * reported to it; forget it again, because the plan may have reported something
+		 * since then. */
 		if (!p || p->node)
 			has_its_place(s, tenant, ns, name);
 		return put_pod(s, tenant, ns, name, p);

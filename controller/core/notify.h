@@ -19,7 +19,8 @@ enum notice {
 	NOTICE_TENANT,
 	/* NodeClaim `name` must be reconciled again */
 	NOTICE_CLAIM,
-	/* the status of NodePools or the conditions of tenants' pods may have to be written */
+	/* the status of NodePools, Providers or VirtualClusters (queued pods, cost, usage) may have
+	 * to be written */
 	NOTICE_POOL,
 };
 

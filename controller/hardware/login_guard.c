@@ -12,8 +12,10 @@
 #include "base/str.h"
 #include "controller/hardware/machine_index.h"
 
-#define RELIEF_MS 5000 /* age of a scout without an answer at which a second scout is added */
-#define GONE_MS 30000  /* age at which a scout without an answer is replaced */
+/* Age of a scout without an answer at which a second scout is added. A scout is a machine that
+ * tries the login of a Secret on its BMC before the other machines may (login_guard.h). */
+#define RELIEF_MS 5000
+#define GONE_MS 30000 /* age at which a scout without an answer is replaced */
 /* Age up to which a scout's error is ignored, because it may belong to an earlier version of the
  * Secret. */
 #define ANSWER_MS 2000

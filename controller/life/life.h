@@ -85,8 +85,10 @@ struct life_attached {
 	/* URI of the session that was open at that BMC when it was detached; NULL: none
 	 * (life/login.c) */
 	char *left;
-	/* why the BMC is not attached. ERR_NONE in its member kind: the BMC is attached, or spec
-	 * has no BMC */
+	/* Error of the last attempt to attach the BMC (driver_attach(): login data and trust are
+	 * resolved, and the driver has a handle for the BMC). Kind ERR_NONE: the attempt succeeded,
+	 * or there was none, because spec has no BMC or the BMC is not trusted
+	 * (life_bmc_trusted()). */
 	struct err error;
 };
 
@@ -180,7 +182,9 @@ struct life_line {
 
 /* The drives that the BMC lists, for comparison with those that the agent sees (life/listing.c) */
 struct life_listing {
-	/* "OPERATION/BOOT" of the agent's boot for which the list was read */
+	/* The agent's boot for which the list was read, as "OPERATION/BOOT": status.operation.id
+	 * and its bootNumber. When the machine's present boot differs, this struct is reset. "":
+	 * none */
 	char boot[96];
 	/* True: v is the list of drives of this boot */
 	bool known;
@@ -415,8 +419,10 @@ struct life_beat {
 	int64_t read_at;
 	/* loop_now() when renewTime of the Lease was last seen to change */
 	int64_t changed_at;
-	/* number of changes of renewTime between two requests that both started after Off was
-	 * read */
+	/* Number of signs that the machine runs although the BMC reports Off: changes of renewTime
+	 * between two requests that both started after the first read of Off, and messages that
+	 * drover's agent sent after it. From BEATS_ALIVE (steps/stopping.c) on, the BMC's Off is no
+	 * longer believed. */
 	unsigned after_off;
 };
 

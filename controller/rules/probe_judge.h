@@ -53,7 +53,9 @@ struct probe_verdict {
  * tenant's API server, through which the label arrives, does not have the key. */
 #define PROBE_MAC 16 /* number of hex digits of the MAC */
 void probe_label_mac(const char *key, const char *verdict, char out[static PROBE_MAC + 1]);
-/* Judges the label with this value; sets all members of *v. value NULL: the Node has no label. */
+/* Decides what the value of a Node's label drover.dev/probe (MAC.VERDICT, see probe_label_mac())
+ * proves about the machine's segment; sets all members of *v. key: key of the MAC. value NULL: the
+ * Node has no such label. Without a label, or with a wrong MAC, nothing is proved. */
 void probe_judge_label(const struct probe_targets *t, const char *key, const char *value,
 		       struct probe_verdict *v);
 

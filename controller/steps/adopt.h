@@ -8,13 +8,15 @@
  * {action: Adopt, claim}. For a server that ran before drover, or whose status was lost.
  *
  * Drover first proves that the claim exists and names this machine; that the claim's tenant has a
- * Node of the claim's name, with the system UUID that the BMC reports and a boot id; that the
- * machine is on; and, if there is a fabric, that the machine's port is in that tenant's segment.
- * Until all of this is proved, the machine waits, and status shows for what. Neither power nor port
- * is switched.
+ * Node of the claim's name whose identity is the machine's (identity_node(): system UUID, or
+ * providerID where the UUID is not usable or byte-swapped) and which has a boot id; that the claim
+ * is not being deleted; that the machine is on; and, if there is a fabric, that the machine's port
+ * is in that tenant's segment. Until all of this is proved, the machine waits, and status shows for
+ * what. Neither power nor port is switched.
  *
- * Also used while the machine serves, if its claim was replaced by one with the same name and a
- * different UID (life_claim_look()). The machine is then bound to the new UID, in the same tenancy.
+ * Also used while the machine serves or drains, if its claim was replaced by one with the same name
+ * and a different UID (life_claim_look()). The machine is then bound to the new UID, in the same
+ * tenancy.
  * Tests: tests/world/test_verbs.c
  */
 /* True if there is an operator's approval to adopt that drover has not acted on yet. */
