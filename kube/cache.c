@@ -14,42 +14,45 @@
  * Stores projections (the caller's structs) of the objects of one resource.
  *
  * The first list goes straight into the store, because nobody may rely on the store before
- * on_sync(). A later list is assembled beside the store: changed objects in `staged`, unchanged
- * ones only marked, so that a relist of an unchanged cluster costs no memory. At the end of the
- * list the store is changed as a whole, then on_change() is called.
+ * on_sync(). A later list is assembled beside the store: changed objects are collected in `staged`,
+ * unchanged ones only marked, so that a relist of an unchanged cluster costs no memory. At the end
+ * of the list all its changes are applied to the store at once; then on_change() is called for
+ * each.
  *
- * A replaced entry is freed in the next turn of the loop, because a caller may use it until then.
+ * A replaced entry is freed in the next turn of the loop, because a caller may use the entry until
+ * then.
  */
 #define MAX_NAME 253
 #define KEY_SIZE (2 * MAX_NAME + 2)
-#define RV_SIZE 24	/* A Kubernetes resourceVersion is a 64-bit number in decimal. */
-#define AGAIN_MS 300000 /* Interval between lists while an object is left out, in ms. */
+#define RV_SIZE 24 /* A Kubernetes resourceVersion is a 64-bit number in decimal. */
+/* Interval in ms between lists while an object is left out because of the limits. */
+#define AGAIN_MS 300000
 
 struct slot {
-	/* Entry as callers see it. pub.object NULL: the object is no longer wanted; only in
-	 * staged. */
+	/* Entry as callers see it. pub.object NULL: the new list's version of the object is not
+	 * wanted any more (project() returned NULL); only in `staged`. */
 	struct kube_entry pub;
 	struct arena *arena;
 	/* Number (list_no) of the last list that contained the object. */
 	uint64_t seen;
-	/* Digest of the source object; 0: not known. */
+	/* Digest of the source object's JSON; 0: not known. */
 	uint64_t digest;
-	/* Buffer for pub.rv if it fits. */
+	/* Holds the text of pub.rv if it fits; a longer version is in the arena. */
 	char rv[RV_SIZE];
-	/* True: the object comes from the reply to a write; lists and watch may not have reached
-	 * its version yet. */
+	/* True: the object comes from the reply to a write by this client; lists and watch may not
+	 * have reached its version yet. */
 	bool learned;
 	struct list grave;
 };
 
-/* Memory and number of projections. */
+/* Number of projections, and their total size in bytes. */
 struct room {
 	size_t n, bytes;
 };
 
 struct kube_cache {
 	struct loop_group *group;
-	/* Copy of the caller's spec; its strings are not used. */
+	/* Copy of the caller's spec. Its string pointers may be dangling: do not use them. */
 	struct kube_cache_spec spec;
 	char *ns;
 	/* True: the cache has selectors, so only the server knows which objects match. */
@@ -64,9 +67,9 @@ struct kube_cache {
 	/* Objects learned inside a callback, to be applied afterwards. */
 	json_t *to_learn;
 	struct loop_defer bury, learn;
-	/* Sum over all slots. */
+	/* Number and size of the projections in all slots. */
 	struct room used;
-	/* Sum over the objects of the current list so far, staged or unchanged. */
+	/* Number and size of the projections in the current list so far, staged or unchanged. */
 	struct room again;
 	bool over, over_in_list;
 	struct loop_timer list_again;
@@ -180,7 +183,8 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	w->ns = str_or(json_str_at(m, "namespace"), "");
 	w->uid = str_or(json_str_at(m, "uid"), "");
 	w->rv = str_or(json_str_at(m, "resourceVersion"), "");
-	/* A slash could make two objects share a key. */
+	/* Names with a slash are refused, because "NS/NAME" would then be ambiguous: two objects
+	 * could share a key. */
 	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME ||
 	    strchr(w->name, '/') || strchr(w->ns, '/')) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
@@ -194,7 +198,7 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 enum verdict { KEEP, LEAVE_OUT, NO_ROOM, TAKE };
 
 /* Projects an object. TAKE: the projection is in *out. KEEP: the object cannot be read; the
- * previous projection stays. Otherwise the object is not wanted. */
+ * previous projection stays. Any other verdict: the object is not wanted. */
 static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
 			    struct slot **out)
 {
@@ -227,7 +231,7 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	return TAKE;
 }
 
-/* --- room ------------------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static void set_over(struct kube_cache *c, bool over)
 {
@@ -253,8 +257,8 @@ static void on_list_again(void *arg)
 	loop_timer_start(&c->list_again, AGAIN_MS);
 }
 
-/* True if slot s, which replaces old, stays within the limits together with the resources in
- * taken. */
+/* True if slot s, which replaces old (NULL: none), stays within the limits of the spec. taken:
+ * number and size of the projections stored so far, old included. */
 static bool fits(const struct kube_cache *c, struct room taken, const struct slot *old,
 		 const struct slot *s)
 {
@@ -268,7 +272,7 @@ static bool fits(const struct kube_cache *c, struct room taken, const struct slo
 	       (!most->max_bytes || taken.bytes + size <= most->max_bytes);
 }
 
-/* Projects an object as project() does, but leaves out an object beyond the limits. */
+/* Projects an object as project() does, but treats an object beyond the limits as not wanted. */
 static enum verdict project_within(struct kube_cache *c, const json_t *object, const struct who *w,
 				   struct room taken, const struct slot *old, struct slot **out)
 {
@@ -301,7 +305,8 @@ static bool is_old_news(const struct slot *old, const struct who *w)
 }
 
 /* Stores an object from a list, an event or a reply, unless the stored version is newer. learned:
- * from the reply to a write. digest: of the object (see kube/reflect.h); 0: not known. */
+ * the object comes from the reply to a write. digest: hash of the object (see kube/reflect.h); 0:
+ * not known. */
 static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned,
 		 uint64_t digest)
 {
@@ -351,7 +356,7 @@ static void on_list_begin(void *arg)
 	c->over_in_list = false;
 }
 
-/* Marks the stored slot as contained in the current list. */
+/* Marks the stored slot as contained in the current list; its projection stays. */
 static void keep(struct kube_cache *c, struct slot *old)
 {
 	if (!old || old->seen == c->list_no)
@@ -409,7 +414,7 @@ static void on_list_item(json_t *object, uint64_t digest, void *arg)
 	}
 }
 
-/* True if a write by this client is newer than the list's version rv. */
+/* True if the slot comes from a write by this client that is newer than version rv of the list. */
 static bool is_ahead(const struct slot *s, const char *rv)
 {
 	return s->learned && kube_rv_older(rv, s->pub.rv);
@@ -421,7 +426,7 @@ static bool is_gone(const struct kube_cache *c, const char *key, const struct sl
 	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
 }
 
-/* Continues a hash (FNV-1a). */
+/* Continues the FNV-1a hash h with the text s. */
 static uint64_t hash_more(uint64_t h, const char *s)
 {
 	for (; *s; s++)
@@ -528,8 +533,8 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
-/* Writes the key of an object. Called for each object of each list and event, so it avoids
- * printf(). False: the key is too long. */
+/* Writes the key "NS/NAME" of an object. Avoids printf(), because it is called for each object of
+ * each list and event. False: the key is too long. */
 static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
 {
 	size_t a = strlen(ns), b = strlen(name);
@@ -564,8 +569,8 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
-	/* An event that arrived in several pieces was not compared before it was built: compare it
-	 * now. */
+	/* kube_reflect compares only events that arrive in one piece with the stored digest before
+	 * it builds their object: compare the others here. */
 	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
 		return;
 	if (!deleted) {
@@ -608,8 +613,8 @@ static void learn(struct kube_cache *c, const json_t *object)
 		return;
 	if (!kube_rv_is_number(w.rv) || (c->ns && !str_eq(c->ns, w.ns)))
 		return;
-	/* The watch is past this version: the object may have changed or been deleted since, so the
-	 * reply is outdated. */
+	/* The watch has already passed this version: the object may have changed or been deleted
+	 * since, so the reply must not replace the stored state. */
 	if (kube_cache_passed(c, w.rv))
 		return;
 	if (c->selective && !map_has(c->slots, w.key))
@@ -641,7 +646,7 @@ void kube_cache_learn(struct kube_cache *c, const json_t *object)
 	loop_defer(&c->learn);
 }
 
-/* --- life and questions ----------------------------------------------------------------------- */
+/* --- life cycle and queries ------------------------------------------------------------------- */
 
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s)
 {

@@ -16,11 +16,12 @@
  *
  * project() converts the wanted members of an object (kube/want.h) to the caller's struct in the
  * given arena, which the entry owns. The cache handles every way in which a server ends or refuses
- * a watch: bookmarks, 410 as status and as ERROR event inside 200, other errors, partial last line,
- * silence (own timer), EOF, an event larger than max_item. After a relist the store is replaced
- * atomically and deletes are synthesised. A stored resourceVersion never decreases: a list older
- * than an earlier one is refused ten times (on_health() reports it) before it is accepted as a
- * restored cluster.
+ * a watch: bookmarks, 410 as HTTP status and as ERROR event inside a 200, other errors, a partial
+ * last line, silence (own timer), EOF, an event larger than max_item. After a relist the store is
+ * replaced atomically, and on_change() reports objects missing from the list as deleted. A stored
+ * resourceVersion never decreases: a list older than an earlier one is refused ten times
+ * (on_health() reports it); after that the cache assumes that the cluster was restored from a
+ * backup, and accepts the list.
  *
  * Callbacks come on the loop, one at a time. In on_change() the entries old and new_ are valid
  * during the call. A result of kube_cache_get() is valid until the next turn of the loop.
@@ -34,7 +35,8 @@ struct kube_entry {
 	void *object;
 };
 
-/* Objects that were stored before a relist, and are missing in it. */
+/* Counts of a relist. before: objects stored before it; gone: those of them that the new list
+ * lacks. */
 struct kube_loss {
 	size_t before, gone;
 	/* Hash of the missing objects, independent of their order. */
@@ -46,16 +48,17 @@ struct kube_cache_spec {
 	const struct kube_resource *resource;
 	/* Copied; NULL: no restriction. */
 	const char *ns, *label_selector, *field_selector;
-	/* The members that project() reads, including KUBE_WANT_META; nothing else of an object is
-	 * built. NULL: kube_want_all. */
+	/* Table of the members that project() reads; it must begin with KUBE_WANT_META. No other
+	 * member of an object is parsed into JSON. NULL: kube_want_all. */
 	const struct scan_want *want;
-	/* True: project() does not depend on metadata.resourceVersion. A change that would yield
-	 * an equal projection is then not reported; only the text of the entry's rv changes, in
+	/* True: project() does not depend on metadata.resourceVersion. A change that would yield an
+	 * equal projection is then not reported; only the text of the entry's rv is replaced in
 	 * place. */
 	bool same_untold;
 	/* Returns the projection of object, in the arena a. NULL with *e unchanged: the object is
-	 * left out. NULL with ERR_CAPACITY: the object is beyond the limits (see below). NULL with
-	 * another kind: on_bad() is called and the last good projection, if any, stays. */
+	 * left out. NULL with ERR_CAPACITY: the object is beyond the limits (max_each, max_bytes,
+	 * max_objects). NULL with another kind: on_bad() is called and the last good projection, if
+	 * any, stays. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
 	/* old NULL: added; new_ NULL: deleted. Objects of the first list are reported as they
 	 * arrive, before on_sync(). */
@@ -63,18 +66,20 @@ struct kube_cache_spec {
 	/* Called once, when the first list is complete. */
 	void (*on_sync)(void *arg);
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
-	/* Called with the error when list or watch fail; with e NULL when the watch works
-	 * (again). */
+	/* Called with the error when list or watch fail. Called with e NULL when the watch works
+	 * for the first time or works again. */
 	void (*on_health)(const struct err *e, void *arg);
-	/* Called at each relist, even if no object is missing. False: the old objects stay and the
-	 * list is repeated later (0.5 to 30 s). NULL: every loss is accepted. */
+	/* Called at the end of each relist, even if no object is missing. False: the old objects
+	 * stay and the list is read again later (after 0.5 to 30 s). NULL: every loss is
+	 * accepted. */
 	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
 	/* Largest object in bytes; 0 means 3 MiB. */
 	size_t max_item;
-	/* Limits of the projections: bytes of one, bytes of all, number; 0 means no limit. An
-	 * object beyond a limit is left out, also a changed object that no longer fits, and
-	 * on_over() is called for it. While any object is left out, everything is listed again
-	 * every five minutes. on_over() with object NULL: no object is left out any more. */
+	/* Limits of the projections: max_each is bytes of one, max_bytes is bytes of all,
+	 * max_objects is their number; 0 means no limit. An object beyond a limit is left out, and
+	 * so is a stored object whose changed version no longer fits; on_over() is called for each.
+	 * While any object is left out, everything is listed again every five minutes. on_over()
+	 * with object NULL: no object is left out any more. */
 	size_t max_each, max_bytes, max_objects;
 	void (*on_over)(const json_t *object, void *arg);
 	void *arg;
@@ -99,11 +104,11 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 		kce_ ? (struct type *)kce_->object : NULL;                                         \
 	})
 
-/* Stores the reply to the caller's own write at once (read your writes). The reply is ignored in
- * three cases: the watch has passed its version, the version is not a number, or the cache has
- * selectors and does not contain the object. */
+/* Stores the reply to the caller's own write at once, so that the caller reads its own writes. The
+ * reply is ignored in three cases: the watch has passed the reply's version, the version is not a
+ * number, or the cache has selectors and does not contain the object. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
-/* True if the watch has passed this version. */
+/* True if the watch has reached or passed version rv. */
 bool kube_cache_passed(const struct kube_cache *c, const char *rv);
 
 #endif

@@ -12,8 +12,9 @@
  * and freeing them takes time too. */
 #define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
-/* Shortest wait in ms when the bucket is empty, so that several tokens accumulate and calls are
- * sent in bunches: one turn of the loop per call would cost more than the call. */
+/* Shortest time in ms for which sending pauses when the token bucket is empty. Several tokens
+ * accumulate meanwhile and calls are sent in bunches, because one turn of the loop per call would
+ * cost more than the call. */
 #define BUNCH_MS 50
 
 static void on_call_timer(void *arg);
@@ -57,7 +58,8 @@ static void call_free(struct kube_call *call)
 	free(call);
 }
 
-/* Frees the concurrency slot and peer of a finished exchange. */
+/* Frees the call's concurrency slot, and drops its reference to the peer, after an HTTP
+ * exchange. */
 static void release_place(struct kube_call *call)
 {
 	struct kube_peer *p = call->peer;
@@ -93,7 +95,7 @@ static void leave_line(struct kube_call *call)
 	call->in_line = false;
 }
 
-/* Ends the call in a later turn, with call->refused. */
+/* Ends the call in a later turn with the error call->refused, without sending it. */
 static void refuse(struct kube_call *call)
 {
 	leave_line(call);
@@ -146,7 +148,8 @@ void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, vo
 	call->knows_arg = arg;
 }
 
-/* Returns 0 if the reasons for a call still hold after its wait in the queue; -1 with *e. */
+/* Checks, when a call leaves the queue, that the reasons for it still hold (spec.may_change() and
+ * kube_call_check()). Returns 0 if they do, and for calls that change nothing; -1 with *e. */
 static int still_holds(struct kube_call *call, struct err *e)
 {
 	struct kube_client *c = call->c;
@@ -197,7 +200,7 @@ static void settle(struct kube_call *call, json_t *json, const struct err *e)
 		call_free(call);
 }
 
-/* --- what is sent ----------------------------------------------------------------------------- */
+/* --- sending ---------------------------------------------------------------------------------- */
 
 static const struct secret *token(struct kube_client *c)
 {
@@ -209,7 +212,8 @@ static const struct secret *token(struct kube_client *c)
 		return c->config->token;
 	c->token_read_at = now;
 	fresh = kube_config_read_token(c->config->token_file, &e);
-	/* The file may just be being replaced: while it is not readable, the old token is used. */
+	/* The token file may be in the middle of a replacement: while it is not readable, keep
+	 * using the old token. */
 	if (fresh) {
 		secret_free(c->config->token);
 		c->config->token = fresh;
@@ -228,7 +232,7 @@ static int drop_cancelled(struct kube_call *call, struct err *e)
 	return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
 }
 
-/* Reads the Date header into c->date; returns false if the text is not a date. */
+/* Parses the text of a Date header into c->date; returns false if the text is not a date. */
 static bool is_date(struct kube_client *c, const char *text)
 {
 	int64_t ms;
@@ -265,7 +269,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	int rc;
 
 	call->c->last_contact =
-		/* Data of a watch count as contact too, because a watch stays open for minutes. */
+		/* Record the contact at every piece of data, not only at the end of a reply,
+		 * because a watch stays open for minutes. */
 		loop_wall(loop_of(call->c->group));
 	call->feeding = true;
 	rc = call->plain ? 0 : scan_feed(call->scan, data, len, e);
@@ -305,7 +310,8 @@ static bool is_known(const struct scan_line *line, void *arg)
 	return !call->cancelled && call->is_known(call, line);
 }
 
-/* Receives a parsed value: a line of a watch, the list without its items, or the whole reply. */
+/* Receives a parsed JSON value: one line of a watch, a list object without its items, or a whole
+ * reply. */
 static int on_value(json_t *value, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
@@ -370,8 +376,8 @@ static void send_call(struct kube_call *call)
 	loop_timer_stop(&call->timer);
 	leave_line(call);
 	list_push_back(&c->others, &call->link);
-	/* With line_ms, the time in the queue does not count against timeout_ms: the limit begins
-	 * now. */
+	/* On a client with line_ms, the time in the queue does not count against timeout_ms: start
+	 * the deadline of the exchange now. */
 	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->line_ms)
 		call->deadline = now + call->timeout_ms;
 	call->was_sent = true;
@@ -390,8 +396,9 @@ static void send_call(struct kube_call *call)
 	call->http = http_start(call->peer->http, &h);
 }
 
-/* Delays sending by wait ms, and by at least BUNCH_MS, so that the bucket gets tokens for several
- * calls; a bucket that is full earlier needs only that time. */
+/* Pauses sending for wait ms, until the bucket has a token again. Extends the pause to BUNCH_MS, or
+ * to the time in which the bucket fills up if that is shorter, so that several calls can be sent at
+ * once. */
 static void hold(struct kube_client *c, int64_t now, int64_t wait)
 {
 	double full_ms = c->bucket.burst * 1000 / c->bucket.per_s;
@@ -402,8 +409,8 @@ static void hold(struct kube_client *c, int64_t now, int64_t wait)
 	loop_timer_start(&c->pump_timer, wait);
 }
 
-/* Sends queued calls in order. A call that lacks only a concurrency slot does not block calls that
- * need none. */
+/* Sends queued calls in order. A call that only waits for a concurrency slot does not block later
+ * calls that need no slot. */
 void kube_client_pump(void *arg)
 {
 	struct kube_client *c = arg;
@@ -418,8 +425,8 @@ void kube_client_pump(void *arg)
 			if (now < c->held_until)
 				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
-				/* All queued calls need a slot: stop, instead of walking past a
-				 * thousand writes for each reply. */
+				/* Without this check every reply would walk past up to a thousand
+				 * queued writes. Stop here if all queued calls need a slot. */
 				if (!c->placeless)
 					return;
 				continue;
@@ -464,16 +471,17 @@ static void on_call_timer(void *arg)
 	settle(call, NULL, &e);
 }
 
-/* --- what comes back -------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
-/* Sets *e to a text like "NotFound: pods \"x\" not found" from a Status; to the HTTP error if the
- * body is no Status. */
+/* Sets *e to a text like "NotFound: pods \"x\" not found" if the body of the reply is a Status
+ * object; otherwise to the HTTP error. */
 static void status_err(const struct http_reply *r, struct err *e)
 {
 	struct err none;
 	OWN_JSON j = r->body_len ? scan_parse(r->body, r->body_len, kube_want_status, &none) : NULL;
 	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
-	/* For a refused eviction, only the causes name the budget. */
+	/* If an eviction was refused, only the member causes names the PodDisruptionBudget: quote
+	 * its first entry. */
 	const char *cause =
 		r->status == 429
 			? json_str_at(json_array_get(json_at(j, "details", "causes"), 0), "message")
@@ -490,7 +498,7 @@ static void status_err(const struct http_reply *r, struct err *e)
 	}
 }
 
-/* Puts the call to rest if the server asked for a retry (429 or 503 with Retry-After) and the
+/* Schedules a retry of the call if the server asked for one (429 or 503 with Retry-After) and the
  * deadline allows it. False: the reply is final. */
 static bool rest(struct kube_call *call, const struct http_reply *r)
 {
@@ -505,8 +513,8 @@ static bool rest(struct kube_call *call, const struct http_reply *r)
 	return true;
 }
 
-/* Parses the retained text completely if knows() does not know its version; until then only the
- * version was read. -1 with *e. */
+/* For a call of kube_call_brief(): call->reply has only the metadata. Unless knows() returns true
+ * for its resourceVersion, parses the retained text again, completely. -1 with *e. */
 static int read_whole(struct kube_call *call, struct err *e)
 {
 	const char *rv = json_str_at(call->reply, "metadata", "resourceVersion");
@@ -542,8 +550,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)
-		/* The server may have rotated the token early: read the token file again before the
-		 * next call. */
+		/* The server may have rotated the token early: make the next call read the token
+		 * file again. */
 		call->c->token_read_at = INT64_MIN / 2;
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
@@ -558,7 +566,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 			       call->path);
 		e = &mine;
 	}
-	/* The error quotes the server's reply, which may quote the request: remove the token. */
+	/* The error quotes the server's reply, which may in turn quote the request with its token:
+	 * remove the token from the error. */
 	if (e == &mine)
 		quoted_redact_err(&mine, call->c->config->token, NULL);
 	settle(call, e ? NULL : call->reply, e);
@@ -567,7 +576,7 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 /* --- paths ------------------------------------------------------------------------------------ */
 
 /* Appends a path segment. Refuses texts that are not allowed as names in the API, and "." and "..",
- * which would change the path. */
+ * because a server would resolve them to a different path. */
 static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)
 {
 	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") ||

@@ -15,21 +15,22 @@
 
 /*
  * kube_call: one call of a client; for use inside kube/ only. A call waits for the rate limit and a
- * free concurrency slot, is sent, rests if the server asked for a retry, and ends once. end()
- * reports to the call's owner. In end() the call may be sent again with another path (the next page
- * of a list); otherwise it is freed afterwards.
+ * free concurrency slot, is sent, rests if the server asked for a retry, and ends once. The
+ * function end() reports the result to the call's owner. Inside end() the owner may send the call
+ * again with another path (the next page of a list); otherwise the call is freed when end()
+ * returns.
  *
  *   queued --token, slot--> sent --429, Retry-After--> resting --> queued ...
  *                             '--reply--> end() [--kube_call_again()--> queued]
  *
- * scan.h parses a body as it arrives: a watch line by line, a list item by item, any other reply as
- * one object.
+ * base/data/scan.h parses a body as it arrives: a watch line by line, a list item by item, any
+ * other reply as one object.
  * Tests: tests/unit/kube/test_client.c, tests/unit/kube/test_list.c
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
 
-/* Connections to one server as a config names it. After a reload the old peer lives until its last
- * call has ended. */
+/* Connections to one API server, with the address and credentials of one version of the config.
+ * After a reload the old peer lives until its last call has ended. */
 struct kube_peer {
 	/* Link in the client's peers. */
 	struct list link;
@@ -49,20 +50,20 @@ struct kube_client {
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
 	struct bucket bucket;
-	/* loop_now() until which sending is delayed, because the bucket is refilling for the next
-	 * bunch. */
+	/* loop_now() until which nothing is sent, because the token bucket refills for the next
+	 * bunch of calls. */
 	int64_t held_until;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
-	/* See kube_client_spec; NULL: every call may be sent. */
+	/* Copy of the member of kube_client_spec; NULL: every call may be sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
-	/* As in kube_client_spec. */
+	/* Copy of the member of kube_client_spec; NULL: requests are not counted. */
 	void (*counted)(const char *method, int status, void *arg);
 	void *counted_arg;
-	/* Number of calls in queued. */
+	/* Number of calls in the list queued. */
 	size_t in_line;
-	/* Number of queued calls that need no concurrency slot: watches and calls of the lease. */
+	/* Number of queued calls that need no concurrency slot: watches, and calls of leases. */
 	size_t placeless;
 	/* Wall ms of the last received data. */
 	int64_t last_contact;
@@ -84,20 +85,23 @@ struct kube_call {
 	struct kube_client *c;
 	struct list link;
 	enum call_state state;
-	/* True: the call needs one of the client's concurrency slots (holds_place: it has one). */
+	/* True: the call needs one of the client's concurrency slots. holds_place: the call has a
+	 * slot now. */
 	bool counted;
-	/* True: exempt from rate limit and slots (calls of leases, watches). */
+	/* True: the call waits neither for the rate limit nor for a concurrency slot (calls of
+	 * leases, watches). */
 	bool urgent;
 	bool holds_place;
 	/* True while end() runs: kube_call_cancel() then defers the free until end() returns. */
 	bool ending;
-	/* True while the callback of an item runs. */
+	/* True while the HTTP client delivers data of the reply, which may run callbacks of the
+	 * owner: kube_call_cancel() then defers the free. */
 	bool feeding;
 	bool cancelled;
 	/* True: a 429 or 503 with Retry-After ends the call at once instead of a retry. */
 	bool no_wait;
-	/* True: the wait in the queue counts against timeout_ms, because the decision behind the
-	 * call becomes outdated. */
+	/* True: the time in the queue counts against timeout_ms, because the decision behind the
+	 * call (a deletion or eviction) becomes outdated. */
 	bool prompt;
 	/* True: the call writes an Event, which changes nothing that a controller acts on, so
 	 * may_change() is not called. */
@@ -116,27 +120,29 @@ struct kube_call {
 	/* timeout_ms: limit of the exchange; 0 (only for watches) means no limit. idle_ms: longest
 	 * time without a received byte. */
 	uint32_t timeout_ms, idle_ms;
-	/* loop_now() at which the wait or the call ends; INT64_MAX: none. */
+	/* loop_now() at which the call fails, in the queue or while sent; INT64_MAX: never. */
 	int64_t deadline;
 	struct http_req *http;
 	/* Peer to which the call was sent; set while the call is sent. */
 	struct kube_peer *peer;
-	/* While queued: the deadline. While resting: the next try. */
+	/* Runs until the deadline while the call is queued, and until the next try while it
+	 * rests. */
 	struct loop_timer timer;
 	/* Requests the next piece of the body in a later turn of the loop. */
 	struct loop_defer want;
-	/* Error with which the call ends without being sent; kind ERR_NONE: none. */
+	/* Error with which the call ends without being sent; kind ERR_NONE: the call may be
+	 * sent. */
 	struct err refused;
-	/* Check of kube_call_check(); NULL: no check. */
+	/* Check set by kube_call_check(); NULL: no check. */
 	int (*holds)(void *arg, struct err *e);
 	void *holds_arg;
 
 	/* Parser of the reply; set while the call is sent. */
 	struct scan *scan;
-	/* Table of the wanted members: of a line of a watch, of a list, or of the single object.
-	 * NULL: kube_want_all. The call is a watch or a list if on_item is set. */
+	/* Table of the members to parse from a watch line, a list or a single object. NULL:
+	 * kube_want_all. on_item is set for watches and lists only. */
 	const struct scan_want *wanted;
-	/* True: compute scan_digest() of each line. */
+	/* True: compute scan_digest() of each line of a watch. */
 	bool digests;
 	bool lines;
 	size_t max_item;
@@ -144,17 +150,17 @@ struct kube_call {
 	void (*on_open)(struct kube_call *call);
 	int (*on_item)(struct kube_call *call, json_t *item, struct err *e);
 	/* For a watch, called before on_item() if the line arrived in one piece; may be NULL. True:
-	 * on_item() is not called. */
+	 * the line changes nothing, so on_item() is not called. */
 	bool (*is_known)(struct kube_call *call, const struct scan_line *line);
 	/* Called with the list object without its items. */
 	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e);
 	/* Reply of a call that is neither watch nor list. */
 	json_t *reply;
-	/* Check of kube_call_brief(); NULL: the complete reply is wanted. */
+	/* Check set by kube_call_brief(); NULL: the complete reply is wanted. */
 	bool (*knows)(const char *rv, void *arg);
 	void *knows_arg;
-	/* Text of the reply: of a plain call, or of a brief one that may have to be parsed again
-	 * completely. */
+	/* Text of the reply, kept for a plain call, and for a kube_call_brief() call whose reply
+	 * may have to be parsed again completely. */
 	struct buf text;
 
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
@@ -164,19 +170,20 @@ struct kube_call {
 	void *arg;
 };
 
-/* Drops the reference that one call has to the peer; frees a replaced peer with its last call. */
+/* Drops the reference that one call has to the peer. Frees p if it was the last one and a reload
+ * has replaced p. */
 void kube_peer_release(struct kube_client *c, struct kube_peer *p);
 
 /* Sends the queued calls that may be sent now; arg is the client. */
 void kube_client_pump(void *arg);
 
-/* Creates a call that is not sent yet: fill it, then call kube_call_start(). Takes ownership of
- * path. path NULL: the call is never sent and ends with *why. */
+/* Creates a call that is not sent yet: set its members, then call kube_call_start(). Takes
+ * ownership of path. path NULL: the call is never sent and ends with *why. */
 struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path,
 				const struct err *why);
 void kube_call_start(struct kube_call *call);
-/* Creates a call that sends body (borrowed, may be NULL) and receives one object. Otherwise as
- * kube_call_new(). */
+/* Creates a call that sends body (borrowed; may be NULL) and receives one object. path and why as
+ * for kube_call_new(). */
 struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
 				 const json_t *body, const char *content_type,
 				 const struct err *why, kube_done *done, void *arg);

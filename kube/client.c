@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "kube/call.h"
 
-/* Recorded in managedFields, so that an administrator sees which program wrote a field. */
+/* Recorded in metadata.managedFields, so that an administrator sees which program wrote a field. */
 #define FIELD_MANAGER "drover"
 
 static struct kube_peer *peer_new(struct kube_client *c, const struct kube_config *k, struct err *e)

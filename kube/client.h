@@ -19,19 +19,20 @@
  * inside the starting function; after kube_call_cancel() done() is not called. The json_t passed to
  * done() is borrowed: json_incref() to retain it.
  *
- * Each client has its own token bucket and limit of requests in flight, so a slow cluster never
- * delays another. While the bucket is empty, calls are sent in bunches. 429 and 503 with
- * Retry-After are retried within the deadline, except for evictions, where 429 is the answer of a
- * disruption budget; nothing else is retried here. A call that gets no slot in time ends as
- * ERR_UNAVAILABLE, unsent, and so does a call that finds KUBE_LINE_MAX others queued. Deletions and
- * evictions wait within timeout_ms whatever line_ms is, because the decision behind them becomes
- * outdated. Watches and leases are not queued.
+ * Each client has its own token bucket and its own limit of requests in flight, so a slow cluster
+ * never delays calls to another one. While the bucket is empty, calls are sent in bunches. 429 and
+ * 503 with Retry-After are retried within the deadline, except for evictions, where 429 is the
+ * answer of a PodDisruptionBudget; the client retries nothing else. A call that gets no token and
+ * concurrency slot in time ends as ERR_UNAVAILABLE without being sent, and so does a call that
+ * finds KUBE_LINE_MAX others queued. For deletions and evictions the time in the queue counts
+ * against timeout_ms even if line_ms is set, because the decision behind them becomes outdated.
+ * Watches and leases bypass the queue.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404: ERR_NOT_FOUND, 422 and 400:
  * ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text contains the Status reason
  * and message ("NotFound: pods \"x\" not found"). AlreadyExists and Conflict are both ERR_CONFLICT;
- * the text begins with the reason. There is no PUT: decoded objects are never written back, so
- * unknown fields survive.
+ * the text begins with the reason. There is no PUT: a parsed object lacks the fields that drover
+ * does not read, so writing it back would delete them.
  */
 #define KUBE_LINE_MAX 8192
 
@@ -42,30 +43,32 @@ struct scan_want;
 struct scan_want;
 
 struct kube_client_spec {
-	/* Copied. */
+	/* Copied by kube_client_new(). */
 	const struct kube_config *config;
 	/* "host" or the tenant's name; used in errors and in User-Agent. */
 	const char *name;
 	/* Rate limit in requests per second; 0 means 20. */
 	double qps;
-	/* Most requests sent at once before the rate limit applies; 0 means 40. */
+	/* Maximum number of requests sent at once before the rate limit applies; 0 means 40. */
 	double burst;
-	/* Limit of concurrent requests without watches; 0 means 16. */
+	/* Limit of concurrent requests, watches not counted; 0 means 16. */
 	unsigned max_in_flight;
 	/* Limit of one call in ms; 0 means 15 s. */
 	uint32_t timeout_ms;
-	/* Longest wait in ms for rate limit and slot, before timeout_ms begins; 0: the wait counts
-	 * within timeout_ms. */
+	/* Longest time in ms in the queue (for a token and a concurrency slot), before timeout_ms
+	 * begins; 0: the time in the queue counts against timeout_ms. */
 	uint32_t line_ms;
 	/* True: http:// servers are allowed (tests, measurements). */
 	bool plain_ok;
-	/* Called with each address before it is connected (see http.h); NULL: any address. */
+	/* Called with each resolved address before a connection to it is opened (see http.h); NULL:
+	 * any address is allowed. */
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
 	/* Called when a call that changes something leaves the queue, for the first time or again
-	 * after a Retry-After, because the caller may have lost the right to act, or have new
-	 * information, since it was queued. -1 with *e (ERR_UNAVAILABLE): the call ends with *e,
-	 * unsent. Not called for events and leases. NULL: every call may be sent. */
+	 * after a Retry-After. Since the call was queued, the caller may have lost the right to act
+	 * or have learned something new. 0: the call is sent. -1 with *e (ERR_UNAVAILABLE): the
+	 * call ends with *e, unsent. Not called for events and leases. NULL: every call may be
+	 * sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
 	/* Called when a request is over, for metrics, with its method and HTTP status. Status 0: no
@@ -75,25 +78,26 @@ struct kube_client_spec {
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
-/* Frees the client and cancels its calls. Free its caches first. Must not be called from on_item()
- * or on_restart(). */
+/* Frees the client and cancels its calls. The caller must free the client's caches first. Must not
+ * be called from on_item() or on_restart(). */
 void kube_client_free(struct kube_client *c);
 DEFINE_OWN(kube_client)
-/* Switches new calls to another address, CA or login for the same cluster. Calls in flight end with
- * the old ones (watches within 10 min). On error nothing is changed. */
+/* Replaces address, CA and credentials for new calls; the cluster must be the same one. Calls in
+ * flight end with the old ones (watches within 10 min). On error nothing is changed. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
-/* Ends queued calls with ERR_UNAVAILABLE, unsent, for a replica that may no longer act. */
+/* Ends all queued calls with ERR_UNAVAILABLE, unsent. For a replica that is no longer the
+ * leader. */
 void kube_client_clear_line(struct kube_client *c);
-/* Returns the wall ms at which data of the server last arrived; 0: never. */
+/* Returns the wall ms at which data from the server last arrived; 0: never. */
 int64_t kube_client_last_contact(const struct kube_client *c);
 
 /* Returns the CA that verifies the server, as PEM; NULL: the config has none. Valid until the next
  * reload. */
 const char *kube_client_ca_pem(const struct kube_client *c);
 
-/* Returns the latest Date header (RFC 9110) of the server, and loop_now() at its arrival. False: no
- * Date was received. */
+/* Returns the server's latest Date header (RFC 9110) in *wall_ms, and loop_now() at its arrival in
+ * *at. False: no Date header was received. */
 bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at);
 
 struct kube_resource {
@@ -151,7 +155,7 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 			      void *arg);
 struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod,
 			     const char *uid, int64_t grace_s, kube_done *done, void *arg);
-/* Reads a path that is not a resource, for example "/version". */
+/* Reads a path that belongs to no resource, for example "/version". */
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
@@ -160,9 +164,10 @@ struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_do
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
-/* A list, read in pages of 500; each object is passed to on_item() as soon as its bytes have
- * arrived. A 410 in the middle restarts the list: on_restart() (may be NULL) is called, and all
- * items so far are void. rv in done(): resourceVersion of the list, valid during the call. */
+/* Parameters of a list, which is read in pages of 500. Each object is passed to on_item() as soon
+ * as its bytes have arrived. A 410 in the middle restarts the list: on_restart() (may be NULL) is
+ * called, and the caller must discard all items so far. rv in done(): resourceVersion of the list,
+ * valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
 	/* Restrictions of the list; NULL: none. */
@@ -180,13 +185,15 @@ struct kube_call *kube_list(struct kube_client *c, const struct kube_list_spec *
 /* Drops the call without done(); call may be NULL. */
 void kube_call_cancel(struct kube_call *call);
 
-/* Adds a check for this call alone, called like spec.may_change: holds() returns 0 if the reasons
- * for the call still hold. For use in the turn that started the call. */
+/* Adds a check for this call alone, called in the same situations as spec.may_change(). holds()
+ * returns 0 if the reasons for the call still hold; -1 with *e ends the call unsent. Must be called
+ * in the turn of the loop that started the call. */
 void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
-/* Avoids parsing the whole reply of a patch. is_known() is called with the version in the reply. If
- * it returns true, done() receives only metadata's name, namespace, uid and resourceVersion;
- * otherwise the complete object. For use in the turn that started the call. */
+/* Avoids parsing the whole reply of a patch. is_known() is called with the resourceVersion in the
+ * reply. If it returns true, done() receives only metadata's name, namespace, uid and
+ * resourceVersion; otherwise the complete object. Must be called in the turn of the loop that
+ * started the call. */
 void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg),
 		     void *arg);
 

@@ -14,14 +14,15 @@
 #include "base/str.h"
 
 /*
- * Reads kubeconfigs: the text becomes a tree, the tree is checked, then the parts of the current
- * context are extracted. A tenant's file is checked as a whole against a list of allowed members,
- * so that members of future versions are refused too. An administrator's own file is checked only
- * in the parts that are used, because it often contains other clusters with other logins.
+ * Reads kubeconfigs: parses the text into a JSON tree, checks the tree, then extracts the entries
+ * of the current context. A tenant's file is checked as a whole against a list of allowed members,
+ * so that members that future versions may add are refused too. An administrator's own file is
+ * checked only in the parts that are used, because it often contains other clusters with other
+ * kinds of login.
  */
 #define MAX_FILE ((size_t)1 << 20)
 #define MAX_FILES 64
-/* Most entries in each of clusters, users and contexts of a tenant's file. */
+/* Maximum number of entries in each of clusters, users and contexts of a tenant's file. */
 #define MAX_ENTRIES 100
 #define MAX_NAME 253 /* Longest name of a cluster, user or context, in bytes. */
 #define MAX_SERVER 1024
@@ -90,8 +91,8 @@ static void tree_free(json_t **j)
 	json_decref(*j);
 }
 
-/* Returns the contents of a file, at most MAX_FILE bytes; NULL with *e. The file may be a secret:
- * buffers are cleared. */
+/* Returns the contents of a file, at most MAX_FILE bytes; NULL with *e. The file may contain a
+ * secret, so buffers are cleared before they are freed. */
 static struct secret *read_file(const char *path, struct err *e)
 {
 	struct secret *s = NULL;
@@ -127,7 +128,8 @@ static bool is_port(const char *s)
 }
 
 /* Accepts only https://host[:port][/prefix]: no user, query, escape or non-ASCII byte in the host,
- * so that the address has a single interpretation. */
+ * so that all parsers read the same host from the URL. http_ok also accepts http://; local_ok
+ * accepts loopback hosts. */
 static int check_server(const char *server, const char *path, bool http_ok, bool local_ok,
 			struct err *e)
 {
@@ -140,7 +142,7 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 
 	if (strlen(server) > MAX_SERVER)
 		return err_set(e, ERR_INVALID, 0, "%s: has more than %d bytes", path, MAX_SERVER);
-	/* The URL is not quoted, because it may contain a password. */
+	/* Do not quote the URL in the error, because it may contain a password. */
 	if (strpbrk(server, "@?#"))
 		return err_set(e, ERR_INVALID, 0,
 			       "%s: want https://host:port, without user, query or fragment", path);
@@ -188,7 +190,8 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-/* True for the forms in which clientcmd writes an unset member. */
+/* True for the values by which clientcmd (kubectl's reader of kubeconfigs) represents an unset
+ * member. */
 static bool is_unset(const json_t *v)
 {
 	return !v || json_is_null(v) || json_is_false(v) ||
@@ -213,7 +216,8 @@ static int member(struct reader *r, const json_t *o, const char *path, const cha
 	return 0;
 }
 
-/* Checks the name of a context, cluster or user. The name is foreign text and is only compared. */
+/* Checks the name of a context, cluster or user. The name is untrusted text that drover only
+ * compares with other names. */
 static int check_name(struct reader *r, const json_t *v, const char *path, const char *name)
 {
 	const char *s = json_string_value(v);
@@ -248,7 +252,8 @@ static int only_allowed(struct reader *r, const json_t *o, const char *path,
 	return 0;
 }
 
-/* Checks every entry of one of a tenant's lists, used or not. */
+/* Checks every entry of one of the lists in a tenant's file (clusters, users or contexts), used or
+ * not. */
 static int check_all(struct reader *r, const json_t *top, const char *list, const char *inner,
 		     const char *const *allowed)
 {
@@ -309,7 +314,7 @@ static int check_tenant(struct reader *r, const json_t *top)
 }
 
 /* Returns the first entry with this name in a list; path: its location in the file, for errors.
- * NULL: none. */
+ * NULL with the error set: no such entry, or it is not an object. */
 static const json_t *named(struct reader *r, const json_t *top, const char *list, const char *inner,
 			   const char *name, char path[static 64])
 {
@@ -331,7 +336,7 @@ static const json_t *named(struct reader *r, const json_t *top, const char *list
 	return NULL;
 }
 
-/* Decodes base64 that may be wrapped, as in a YAML block; NULL with *e set. */
+/* Decodes base64 that may contain line breaks, as in a YAML block; NULL with *e set. */
 static struct secret *decode(const char *text, struct err *e)
 {
 	char *packed = mem_alloc(strlen(text) + 1), *bytes;
@@ -352,8 +357,8 @@ static struct secret *decode(const char *text, struct err *e)
 	return s;
 }
 
-/* Reads the bytes of X-data (base64) or, in drover's own file, of the file that X names. *out stays
- * NULL if neither is set. */
+/* Reads key or certificate bytes: from member NAME-data (base64), or from the file that member NAME
+ * names (not in a tenant's file). *out stays NULL if neither is set. */
 static int material(struct reader *r, const json_t *o, const char *path, const char *name,
 		    struct secret **out)
 {
@@ -382,7 +387,7 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	return 0;
 }
 
-/* Returns the name of the member (X-data or X) that was read, for errors. */
+/* Returns the path of the member that material() reads (NAME-data or NAME), for errors. */
 static const char *material_at(const json_t *o, const char *path, const char *name,
 			       char out[static 96])
 {
@@ -589,7 +594,7 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 	return give(c);
 }
 
-/* --- our own files ---------------------------------------------------------------------------- */
+/* --- drover's own files ----------------------------------------------------------------------- */
 
 static char *folder_of(const char *path)
 {
@@ -627,8 +632,8 @@ static void absolute_paths(json_t *top, const char *dir)
 	}
 }
 
-/* Appends the entries of a file to those in all. An earlier file wins, because named() returns the
- * first entry of a name. */
+/* Appends the entries of a file to the lists in all. The entry of an earlier file wins, because
+ * named() returns the first entry with a name. */
 static int merge_file(json_t *all, const char *path, struct err *e)
 {
 	static const char *const lists[] = {"clusters", "users", "contexts"};
@@ -651,7 +656,7 @@ static int merge_file(json_t *all, const char *path, struct err *e)
 	dir = folder_of(path);
 	absolute_paths(top, dir);
 	free(dir);
-	/* Append copies, because the tree is wiped when it is freed. */
+	/* Append copies, because the strings in the file's tree are cleared when it is freed. */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_array_foreach (json_object_get(top, lists[i]), k, v)
 			json_array_append_new(json_object_get(all, lists[i]), json_deep_copy(v));

@@ -13,10 +13,11 @@
  * repetitions only increase its count, which is patched at most every PATCH_MS. An event that
  * cannot be written is dropped: nothing may depend on an event.
  *
- * Both families of fields are filled, because clients read either. The first family is
- * firstTimestamp, lastTimestamp, count and source, by which kubectl sorts and users filter. The
- * second is eventTime, series, action and the reporting members of events.k8s.io. events.k8s.io
- * refuses the first family in objects created through it; core/v1 accepts both.
+ * Each event has two families of fields, because some clients read the first and some the second.
+ * The first family is firstTimestamp, lastTimestamp, count and source; kubectl sorts and users
+ * filter by them. The second family is eventTime, series, action and the reporting members of
+ * events.k8s.io. The API group events.k8s.io refuses objects with the first family; core/v1 accepts
+ * both.
  */
 #define SERIES_MS 600000
 #define PATCH_MS 30000
@@ -26,7 +27,8 @@
 #define QUOTA_MS 60000
 #define NOTE_MAX 1024
 #define WORD_MAX 128 /* Longest reason and action that the API accepts, in bytes. */
-/* Bytes of the object's name in the event's name; a suffix of 17 bytes follows. */
+/* Maximum number of bytes of the object's name in the event's name; a suffix of 17 bytes
+ * follows. */
 #define NAME_MAX_ 236
 
 struct series {
@@ -38,14 +40,14 @@ struct series {
 	/* Time of the next patch. */
 	struct loop_timer timer;
 	bool created;
-	/* count: repetitions so far; written: the count that the server has. */
+	/* count: occurrences of the event so far; written: the count in the event on the server. */
 	int64_t count, written;
-	/* loop_now() of the last event, and of the last write. */
+	/* loop_now() of the last occurrence (last_at) and of the last write (patched_at). */
 	int64_t last_at, patched_at;
 	int64_t last_wall;
 };
 
-/* Number of events of an object in the minute that began at from. */
+/* Number n of events written for an object in the minute that began at loop_now() from. */
 struct quota {
 	int64_t from;
 	unsigned n;
@@ -55,9 +57,9 @@ struct kube_events {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *controller, *instance;
-	/* struct series by key. */
+	/* Maps the key of a series to struct series. */
 	struct map *series;
-	/* struct quota by object. */
+	/* Maps the key of an object to struct quota. */
 	struct map *quotas;
 	struct list used;
 };
@@ -79,9 +81,9 @@ static void forget(struct series *s)
 	free(s);
 }
 
-/* --- what is written -------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
-/* Returns s as a JSON string of at most max bytes, truncated between characters; invalid UTF-8
+/* Returns s as a JSON string of at most max bytes, truncated only between characters; invalid UTF-8
  * becomes '?'. */
 static json_t *text(const char *s, size_t max)
 {
@@ -118,8 +120,8 @@ static json_t *reference(const struct kube_ref *r)
 	return j;
 }
 
-/* Returns a name for a new event, malloc'd: the object's name as far as it is valid, plus 64 random
- * bits. */
+/* Returns a name for a new event, malloc'd: the object's name, truncated at NAME_MAX_ bytes and
+ * without '.' or '-' at its end, plus 64 random bits. */
 static char *event_name(struct kube_events *ev, const char *object)
 {
 	size_t n = strlen(object);
@@ -161,7 +163,7 @@ static void patch(void *arg)
 			     body, on_patched, s);
 }
 
-/* Schedules the patch of the count, at most one in PATCH_MS. */
+/* Schedules the patch of the series' count, at most one every PATCH_MS. */
 static void schedule(struct series *s)
 {
 	int64_t wait = s->patched_at + PATCH_MS - now(s->ev);
@@ -209,7 +211,7 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 	s->call = kube_create(ev->client, &KUBE_EVENTS, s->ns, body, on_created, s);
 }
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static bool within_quota(struct kube_events *ev, const char *object)
 {
@@ -231,8 +233,8 @@ static bool within_quota(struct kube_events *ev, const char *object)
 	return true;
 }
 
-/* Returns a key for the object, malloc'd: its parts, joined with a byte that none of them
- * contains. */
+/* Returns a key for the object, malloc'd: kind, namespace, name and uid, joined with a byte that
+ * none of them contains. */
 static char *object_key(const struct kube_ref *r)
 {
 	return mem_printf("%s\x1f%s\x1f%s\x1f%s", str_or(r->kind, ""), str_or(r->ns, ""),

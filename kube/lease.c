@@ -7,17 +7,16 @@
 #include "kube/call.h"
 
 /*
- * Acquires and renews the Lease. Times of a holder, if no renewal succeeds after t:
+ * Acquires and renews the Lease. If the renewal that began at t is the last one that succeeds:
  *
- *   t          renewal begins, and succeeds
  *   t + 2 s    the next renewal begins ...
  *   t + 9.5 s  no renewal has succeeded: on_stopped(), nothing may be written any more
- *   t + 15 s   the earliest moment at which another replica may acquire the lease,
- *              because it saw the renewal later than it began
+ *   t + 15 s   the earliest moment at which another replica may acquire the lease: it counts
+ *              15 s from when it saw the renewal, which is later than t
  *
  * Every write contains the resourceVersion that was read, so of two candidates only one can
- * succeed. After any failure the lease is read again first: a write whose reply was lost may have
- * taken effect.
+ * succeed. After any failure the lease is read again first, because a write whose reply was lost
+ * may have taken effect.
  */
 #define DURATION_S 15
 /* Pause between renewals in ms; up to RETRY_SPREAD_MS are added at random, so it is 2 s on
@@ -30,11 +29,11 @@
 
 struct kube_lease {
 	struct loop_group *group;
-	/* Copy of the caller's spec. Its strings are not used; ns, name and identity below are
+	/* Copy of the caller's spec. Do not use its strings; ns, name and identity below are
 	 * copies. */
 	struct kube_lease_spec spec;
 	char *ns, *name, *identity;
-	/* next: time of the next try; stop: time at which the holder must stop. */
+	/* next: timer of the next try; stop: timer at whose end the holder must stop writing. */
 	struct loop_timer next, stop;
 	struct loop_defer released;
 	struct kube_call *call;
@@ -44,7 +43,8 @@ struct kube_lease {
 	/* loop_now() at the start of the last successful renewal. */
 	int64_t renewed_at;
 
-	/* Version of the lease as last read; NULL: read the lease again before writing. */
+	/* resourceVersion of the lease as last read; NULL: the lease must be read before the next
+	 * write. */
 	char *rv;
 	char *seen_rv, *holder;
 	int64_t transitions, duration_ms;
@@ -80,7 +80,7 @@ static void again(struct kube_lease *l)
 	loop_timer_start(&l->next, ms * l->spec.slower);
 }
 
-/* Ends the term and calls on_stopped(), which may free l. */
+/* Ends this replica's term as holder and calls on_stopped(), which may free l. */
 static void lost(struct kube_lease *l)
 {
 	l->held = false;
@@ -137,8 +137,8 @@ static void on_written(json_t *lease, const struct err *e, void *arg)
 		return;
 	}
 	observe(l, lease);
-	/* The API server accepts the merge patch only if the version still matches, but the patch
-	 * names the holder unconditionally: the holder in the reply decides. */
+	/* The compare-and-swap on resourceVersion does not prove that this replica is the holder:
+	 * check the holder in the reply. A reply after the stop time is ignored too. */
 	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= stop_ms(l))
 		return;
 	l->held = true;
@@ -179,8 +179,8 @@ static void on_read(json_t *lease, const struct err *e, void *arg)
 
 	l->call = NULL;
 	if (e && e->code == 404) {
-		/* A deleted lease has no holder any more: its holder ends the term, any other
-		 * replica creates the lease. */
+		/* The lease was deleted, so it has no holder: if this replica was the holder, it
+		 * ends its term; otherwise it creates the lease. */
 		set(&l->holder, "");
 		if (l->held) {
 			again(l);
@@ -211,8 +211,8 @@ static void on_next(void *arg)
 {
 	struct kube_lease *l = arg;
 
-	/* After a long pause of the process this may run before on_stop(): do not renew a term that
-	 * is over. */
+	/* After a long pause of the process this timer may run before on_stop(): do not renew a
+	 * term whose stop time has passed. */
 	if (l->held && !kube_lease_held(l)) {
 		set(&l->rv, NULL);
 		again(l);
@@ -228,8 +228,8 @@ static void on_stop(void *arg)
 {
 	struct kube_lease *l = arg;
 
-	/* Cancel a renewal in progress, because its reply must not begin a new term under the old
-	 * number. */
+	/* Cancel a renewal in progress, because its late reply would begin a new term with the
+	 * number (leaseTransitions) of the old one. */
 	kube_call_cancel(l->call);
 	l->call = NULL;
 	set(&l->rv, NULL);
@@ -237,7 +237,7 @@ static void on_stop(void *arg)
 	lost(l);
 }
 
-/* --- give it back ----------------------------------------------------------------------------- */
+/* --- release ---------------------------------------------------------------------------------- */
 
 static void on_release_done(void *arg)
 {
@@ -295,7 +295,7 @@ void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg
 		loop_defer(&l->released);
 }
 
-/* --- life and questions ----------------------------------------------------------------------- */
+/* --- life cycle and queries ------------------------------------------------------------------- */
 
 struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s)
 {

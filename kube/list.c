@@ -6,9 +6,9 @@
 #include "kube/want.h"
 
 /*
- * Reads a list in pages of one consistent version. The list has the version of the first page. All
- * pages should have the same version; if they had not, a watch from the first one would still miss
- * nothing.
+ * Reads a list in pages. The version of the list is that of the first page. The API server normally
+ * serves all pages from the same version. If a later page is newer, a watch from the first page's
+ * version still reports all changes in between.
  */
 #define PAGE "500"
 #define MAX_ITEM ((size_t)3 << 20)
@@ -114,7 +114,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	struct buf b;
 
 	l->spec = *s;
-	/* Only half of the buffer, which leaves room for the escaped token. */
+	/* Allow selectors only half of MAX_PATH, so that the escaped continue token fits behind
+	 * them. */
 	buf_init(&b, MAX_PATH / 2);
 	l->path = kube_path(s->resource, s->ns, NULL, NULL, &e);
 	if (l->path) {
@@ -129,8 +130,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	}
 	buf_done(&b);
 	call = kube_call_new(c, "GET", l->path ? page_path(l) : NULL, &e);
-	/* A page may have 7 MB: the normal limit applies to the time without data, and the whole
-	 * transfer gets four times as long. */
+	/* A page may have 7 MB: apply the normal limit to the time without data, and allow four
+	 * times as long for the whole transfer. */
 	call->idle_ms = call->timeout_ms;
 	call->timeout_ms *= 4;
 	l->want = kube_want_list(s->want ? s->want : kube_want_all);

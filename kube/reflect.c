@@ -16,28 +16,30 @@
  *          ^                           |
  *          '--- error; 410 in either form: list next --'
  *
- * A watch that delivered something, or was open for a while, resets the back-off. So a server that
- * closes or expires watches at once gets requests at growing intervals, and a server that merely
- * ends its watches does not.
+ * A watch that delivered something, or was open for STOOD_MS, resets the back-off. So a server that
+ * closes or expires each watch at once gets requests at growing intervals, and a server that ends
+ * its watches after a normal time does not.
  */
-#define OPEN_MS 30000 /* A watch that has not begun after this time, in ms, is dead. */
+/* Time in ms after which a watch without a reply to its request counts as dead. */
+#define OPEN_MS 30000
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
-/* Time in ms beyond the requested end of a watch after which the watch is dead. */
+/* Time in ms after the requested end of a watch at which a watch that is still open counts as
+ * dead. */
 #define SILENCE_MS 30000
-/* Time in ms without data after which a watch is dead, on a server that sends bookmarks.
+/* Time in ms without data after which a watch counts as dead, on a server that sends bookmarks.
  * kube-apiserver sends a bookmark about every minute if requested (bookmarkFrequency in its
  * cacher), so a connection on which two are missing is broken. A server that never sent a bookmark
  * may be silent for longer. */
 #define QUIET_MS 150000
 #define STOOD_MS 5000
-/* Number of failed watches in a row after which the list is read again, because the version itself
- * may be wrong. */
+/* Number of failed watches in a row after which the list is read again, because the resourceVersion
+ * at which they begin may itself be invalid. */
 #define FAILED_WATCHES 3
-/* Number of lists with an old version that are refused, as from a server that lags behind. */
+/* Number of lists older than an earlier one that are refused, because the server may lag behind. */
 #define OLD_LISTS 10
-/* Size of the buffers for name and version of an event, which are read before its object is
- * built. */
+/* Size of the buffers for namespace, name and version of an event, which are read before its object
+ * is built. */
 #define NOTE_MAX 256
 #define LINE_EXTRA 4096 /* Bytes of a watch line around its object: {"type":...,"object":...}. */
 
@@ -56,7 +58,8 @@ struct kube_reflect {
 
 	enum phase phase;
 	struct kube_call *call;
-	/* While resting: when to continue. While watching: the limit of silence. */
+	/* While resting: time of the next list or watch. While watching: end of the time for which
+	 * the watch may stay silent. */
 	struct loop_timer timer;
 	struct backoff backoff;
 	char *rv;
@@ -132,8 +135,8 @@ static void on_list_restart(void *arg)
 	r->ops->list_begin(r->arg);
 }
 
-/* Refuses a list that is older than an earlier one, up to OLD_LISTS times. The cause is a server
- * that lags behind, or a cluster restored from a backup; only if it lasts is it the latter. */
+/* Refuses a list that is older than an earlier one, up to OLD_LISTS times. Such a list comes from a
+ * server that lags behind, which passes, or from a cluster restored from a backup, which lasts. */
 static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
 {
 	if (!r->rv || !kube_rv_older(rv, r->rv) || r->old_lists >= OLD_LISTS) {
@@ -218,8 +221,8 @@ static int error_event(const json_t *object, struct err *e)
 		       str_or(message, "no message"));
 }
 
-/* Copies a note (a text that the scanner recorded from a watch line) to out as a string; "" if
- * absent. False: it does not fit. */
+/* Copies a note (one of the texts that the scanner extracts from a watch line, base/data/scan.h) to
+ * out as a string; "" if the line lacks it. False: the text does not fit. */
 static bool take_note(const struct scan_line *line, enum kube_note which, char *out, size_t size)
 {
 	const struct scan_note *n = &line->note[which - 1];
@@ -231,8 +234,8 @@ static bool take_note(const struct scan_line *line, enum kube_note which, char *
 	return true;
 }
 
-/* True if the event changes nothing that the cache wants, so that no object is built: most events
- * of a large cluster are heartbeats. */
+/* True if the line reports a change of no member that the cache wants. Its object is then not
+ * built, because in a large cluster the majority of events are heartbeats. */
 static bool is_known(struct kube_call *call, const struct scan_line *line)
 {
 	struct kube_reflect *r = call->arg;
@@ -286,12 +289,12 @@ static void watch_over(struct kube_reflect *r, const struct err *e)
 			return;
 		}
 	}
-	/* The same watch would deliver the invalid data again; a list avoids the data or reports
-	 * the cause. */
+	/* The same watch would deliver the invalid data again. Read the list next: either it no
+	 * longer contains the data, or it reports the error. */
 	if (++r->failed_watches >= FAILED_WATCHES ||
 	    (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
 		r->need_list = true;
-	/* An expired version is not a failure. */
+	/* Do not report an expired version (410) as a failure: it is normal after a pause. */
 	if (e && e->code != 410)
 		r->ops->health(e, r->arg);
 	rest(r, e);
@@ -327,8 +330,8 @@ static void begin_watch(struct kube_reflect *r)
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;
-	/* Watches are sent ahead of the queue, because queued calls depend on what watches
-	 * report. */
+	/* Send watches ahead of the queue, because drover decides about its queued calls by what
+	 * watches report. */
 	call->urgent = true;
 	call->no_wait = true;
 	call->timeout_ms = 0;
@@ -377,14 +380,15 @@ static void on_timer(void *arg)
 	}
 	left = patience(r);
 	if (left > 0) {
-		/* Check again, because the first bookmark may arrive before the time is over and
-		 * shorten the limit. */
+		/* Check again no later than after QUIET_MS, because the first bookmark, which
+		 * shortens the limit of silence, may arrive meanwhile. */
 		loop_timer_start(&r->timer, left < QUIET_MS ? left : QUIET_MS);
 		return;
 	}
 	kube_call_cancel(r->call);
 	if (r->open && now(r) < r->watch_began + r->watch_ms + SILENCE_MS) {
-		/* Begin the next watch; it will show whether the server works. */
+		/* The watch was merely silent: begin the next one without reporting an error,
+		 * because the next one will show whether the server works. */
 		watch_over(r, NULL);
 		return;
 	}

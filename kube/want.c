@@ -50,8 +50,8 @@ struct scan_want *kube_want_list(const struct scan_want *object)
 	return w;
 }
 
-/* Adds the rows of a Status to those of the object: an ERROR event has a Status instead of an
- * object, and its type may come behind it. */
+/* Adds the rows of a Status to those of the object. An ERROR event has a Status instead of an
+ * object, and the scanner may meet the object before the member type that distinguishes the two. */
 struct scan_want *kube_want_line(const struct scan_want *object)
 {
 	const struct scan_want error[] = {SCAN_PLAIN("reason"), SCAN_PLAIN("message"),

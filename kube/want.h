@@ -8,13 +8,13 @@
  * scanner skips all other members.
  */
 
-/* Table of all members except metadata.managedFields, which is a third to a half of a Node or Pod,
- * unused, and cannot be excluded by the request. */
+/* Table of all members except metadata.managedFields. That member is a third to a half of a Node or
+ * Pod, drover does not use it, and a request cannot exclude it. */
 extern const struct scan_want kube_want_all[];
 
-/* Numbers of the notes (texts that the scanner records in struct scan_line). KUBE_WANT_META has the
- * rows with which every table of an object's metadata begins: identity and version. In the lines of
- * a watch all of them but the uid are noted. */
+/* Numbers of the notes (texts that the scanner extracts from a watch line to struct scan_line).
+ * KUBE_WANT_META has the rows with which every table of an object's metadata must begin: name,
+ * namespace, resourceVersion, uid. In the lines of a watch all of them but the uid are noted. */
 enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_NOTE_RV };
 #define KUBE_WANT_META                                                                             \
 	SCAN_NOTED("name", KUBE_NOTE_NAME), SCAN_NOTED("namespace", KUBE_NOTE_NAMESPACE),          \
@@ -23,16 +23,17 @@ enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_N
 /* Table of the identity and version of an object. */
 extern const struct scan_want kube_want_identity[];
 
-/* Row of a metadata table: which writers changed the object and when, for kube_written_at(). */
+/* Row of a metadata table that reads managedFields: which writers changed the object and when, for
+ * kube_written_at(). */
 #define KUBE_WRITERS_WEIGHT 16384
 #define KUBE_WANT_WRITTEN SCAN_SOME_OF("managedFields", kube_want_writer, KUBE_WRITERS_WEIGHT)
 extern const struct scan_want kube_want_writer[];
-/* Returns when the API server last wrote the object, by its own clock, in whole seconds (as Unix
- * ms); 0: not reported, or the object has more writers than are read.
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
+/* Returns when the API server last wrote the object, by the server's own clock, as Unix ms in whole
+ * seconds; 0: the object does not report it, or has more writers than KUBE_WRITERS_WEIGHT allows to
+ * read. https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
 int64_t kube_written_at(const json_t *object);
 
-/* Table of a Status. */
+/* Table of the members of a Status object that drover reads. */
 extern const struct scan_want kube_want_status[];
 
 /* kube_want_line() returns the table for a line of a watch, kube_want_list() the table for a list.
