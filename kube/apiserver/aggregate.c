@@ -4,7 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Aggregated discovery (apidiscovery.k8s.io/v2): all kinds in two replies, for /api and /apis.
+ * Serves aggregated discovery (apidiscovery.k8s.io/v2), which describes all kinds in two replies:
+ * one for /api (the core group), one for /apis (all other groups).
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -43,8 +44,8 @@ static json_t *resource_of(const struct resource *r, struct arena *a)
 	return j;
 }
 
-/* Returns the element of list whose member has this value; appends otherwise, as a new element, if
- * there is none. */
+/* Returns the element of list in which the given member has the given value. If there is none,
+ * appends the element otherwise and returns that one. */
 static json_t *element(json_t *list, const char *member, const char *value, json_t *otherwise)
 {
 	size_t i;

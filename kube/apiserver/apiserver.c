@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static void create_namespace(struct apiserver *a, const char *name)
 {
@@ -17,7 +17,8 @@ static void create_namespace(struct apiserver *a, const char *name)
 	apiserver_create(a, "", "namespaces", obj);
 }
 
-/* Creates the ConfigMap as `kubeadm init` does. */
+/* Creates the ConfigMap kube-system/kubeadm-config with the same contents as `kubeadm init`,
+ * because nodes read it when they join. */
 static void create_kubeadm_config(struct apiserver *a, const char *endpoint)
 {
 	char *text = mem_printf("apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
@@ -71,7 +72,7 @@ void apiserver_free(struct apiserver *a)
 {
 	if (!a)
 		return;
-	/* httpd_free() ends the watches, so the httpd must be freed first. */
+	/* httpd_free() ends the watches: the caller must have called it before. */
 	assert(list_empty(&a->watches));
 	resources_free(a);
 	rbac_free(a->rbac);
@@ -83,12 +84,12 @@ void apiserver_free(struct apiserver *a)
 	free(a);
 }
 
-/* --- the path --------------------------------------------------------------------------------- */
+/* --- the path of a request -------------------------------------------------------------------- */
 
 #define MAX_PARTS 8
 
-/* Parses the path behind group and version into the request: namespaces/NS/RESOURCE/NAME/SUB or
- * RESOURCE/NAME/SUB. */
+/* Parses the part of the path behind group and version into the request:
+ * namespaces/NS/RESOURCE/NAME/SUB or RESOURCE/NAME/SUB. */
 static bool parse_target(struct request *rq, const char *group, const char *version, char **part,
 			 size_t n)
 {
@@ -206,7 +207,8 @@ static void dispatch(struct request *rq)
 	for (char *one; n < MAX_PARTS && (one = strsep(&rest, "/"));)
 		if (*one)
 			part[n++] = one;
-	/* The path is api/VERSION/... or apis/GROUP/VERSION/... */
+	/* head: number of path parts up to the version, in api/VERSION/... or
+	 * apis/GROUP/VERSION/... */
 	head = str_eq(part[0], "api") ? 2 : 3;
 	group = head == 2 ? "" : n > 1 ? part[1] : NULL;
 	version = n >= head ? part[head - 1] : NULL;
@@ -256,7 +258,7 @@ static void openapi(struct httpd_req *q, void *arg, void (*answer)(struct reques
 	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
 
 	if (!is_known(&rq))
-		; /* auth_request() failed, and is_known() has sent the reply. */
+		; /* Do nothing: auth_request() failed, and is_known() has sent the reply. */
 	else if (rbac_check(&rq) < 0)
 		reply_fault(&rq);
 	else

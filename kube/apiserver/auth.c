@@ -6,7 +6,7 @@
 /*
  * Authenticates a request, in this order: by client certificate (CN is the user, O the group), by
  * bearer token (from the list in the spec, of a ServiceAccount, of a bootstrap Secret), as
- * anonymous. An unknown token is refused even if anonymous requests are accepted.
+ * anonymous. A request with an unknown token is refused even if anonymous requests are accepted.
  */
 
 /* --- tokens ----------------------------------------------------------------------------------- */
@@ -16,7 +16,7 @@ static bool is_listed(struct apiserver *a, const struct secret *token, struct us
 {
 	const struct apiserver_token *found = NULL;
 
-	/* Compare all of them, so that the run time does not reveal which one matches. */
+	/* Compare all tokens, so that the run time does not reveal which one matches. */
 	for (size_t i = 0; i < a->spec.ntokens; i++)
 		if (secret_equal(a->spec.tokens[i].token, token))
 			found = &a->spec.tokens[i];
@@ -131,7 +131,8 @@ static int find_user(struct request *rq)
 	if (name || (!spec->user_of && !spec->authenticate)) {
 		rq->user.name = arena_strdup(rq->arena, str_or(name, "system:admin"));
 		user_add_group(&rq->user, rq->arena, "system:authenticated");
-		/* Without user_of() and `authenticate` everyone is admitted, with all rights. */
+		/* Without user_of() and `authenticate` the server checks nobody: give the user all
+		 * rights. */
 		if (!name)
 			user_add_group(&rq->user, rq->arena, "system:masters");
 		return 0;
@@ -187,8 +188,8 @@ static void add_account_groups(struct user *u, struct arena *a, const char *acco
 					    (int)(colon - account), account));
 }
 
-/* Applies Impersonate-User and Impersonate-Group to rq->user. httpd returns only the first of
- * several Impersonate-Group headers. */
+/* Applies Impersonate-User and Impersonate-Group to rq->user. Only one group is supported, because
+ * httpd returns only the first of several Impersonate-Group headers. */
 static int impersonate(struct request *rq)
 {
 	static const char prefix[] = "system:serviceaccount:";

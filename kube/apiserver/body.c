@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The body of a request: JSON, YAML, or protobuf of built-in kinds. Separate from write.c, because
- * tokens and reviews, which are not written, have bodies too.
+ * Reads the body of a request: JSON, YAML, or protobuf of built-in kinds. Separate from write.c,
+ * because requests for tokens and reviews, whose objects are not stored, have bodies too.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_protobuf.c
  */
 
@@ -17,7 +17,8 @@ bool body_has_type(const struct request *rq, const char *type)
 	return given && str_starts(given, type) && strchr("; \t", given[strlen(type)]);
 }
 
-/* True for the content types of JSON and YAML, patches included; no content type means JSON. */
+/* True if the body is JSON or YAML by its content type, patch types included. A body without a
+ * content type counts as JSON. */
 static bool is_readable(const struct request *rq)
 {
 	const char *type = httpd_header(rq->q, "Content-Type");

@@ -6,10 +6,10 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The disruption controller of kube-controller-manager: keeps the status of PodDisruptionBudgets up
- * to date with their pods, with a short delay. A pod is healthy if it is Ready and not being
- * deleted. For a percentage or maxUnavailable, the expected number is the sum of the replicas in
- * the pods' controllers; a pod without a controller counts as one.
+ * The disruption controller of kube-controller-manager: updates the status of PodDisruptionBudgets
+ * shortly after their pods change. A pod is healthy if it is Ready and not being deleted. For a
+ * percentage or maxUnavailable, the expected number of pods is the sum of the replicas in the pods'
+ * controllers; a pod without a controller counts as one.
  * Tests: tests/unit/kube/apiserver/test_collect.c
  */
 #define MOMENT_MS 100
@@ -19,7 +19,8 @@
 struct budgets {
 	struct apiserver *a;
 	struct observer observer;
-	/* Namespaces whose budgets must be counted again; the values are unused. */
+	/* Namespaces in which the pods of each PodDisruptionBudget must be counted again; the
+	 * values are unused. */
 	struct map *stale;
 	struct loop_timer timer;
 };
@@ -113,7 +114,7 @@ static bool count_pod(const struct store_entry *e, void *arg)
 
 /* --- a status --------------------------------------------------------------------------------- */
 
-/* Returns the number in v; for a percentage, that share of all, rounded up. */
+/* Returns the number in v. If v is a percentage, returns that share of `all`, rounded up. */
 static json_int_t scaled(const json_t *v, json_int_t all)
 {
 	const char *text = json_string_value(v);
@@ -172,7 +173,7 @@ static json_t *status_of(struct apiserver *a, struct arena *m, const json_t *pdb
 				      str_time(now, loop_wall(a->loop))));
 }
 
-/* --- when ------------------------------------------------------------------------------------- */
+/* --- when to count ---------------------------------------------------------------------------- */
 
 void budgets_update(struct apiserver *a, const char *ns)
 {
@@ -217,8 +218,8 @@ static void on_moment(void *arg)
 	struct map *stale = b->stale;
 	struct map_iter it;
 
-	/* Writing a status is a change too and marks its namespace again: collect such marks in a
-	 * new map. */
+	/* Writing a budget's status is a write too and marks the namespace as stale again: start a
+	 * new map before the loop that writes. */
 	b->stale = map_new(NULL);
 	map_for_each (it, stale)
 		budgets_update(b->a, it.key);

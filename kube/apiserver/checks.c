@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Validation of built-in kinds as in kube-apiserver, limited to the common rules. Only the first
- * error is reported. strict.c has already checked the types of fields.
+ * Validates built-in kinds by the common rules of kube-apiserver. Only the first error is reported.
+ * strict.c has already checked the types of fields.
  */
 /* Largest total size of a ConfigMap's or Secret's data, in bytes. */
 #define MAX_DATA ((size_t)1 << 20)
@@ -36,8 +36,8 @@ static const char *at(struct check *c, const char *path, size_t i, const char *m
 	return arena_printf(c->arena, "%s[%zu]%s%s", path, i, *member ? "." : "", member);
 }
 
-/* Checks that value is one of choices, which are separated by spaces. path: location of value, for
- * the fault. */
+/* Checks that value is one of the words in choices, which are separated by spaces. path: location
+ * of value, for the error message. */
 static int check_choice(struct check *c, const char *value, const char *choices, const char *path)
 {
 	char *rest = arena_strdup(c->arena, choices);
@@ -433,7 +433,7 @@ static int check_binding(struct check *c, const json_t *binding)
 	return 0;
 }
 
-/* --- which ------------------------------------------------------------------------------------ */
+/* --- check of each kind ----------------------------------------------------------------------- */
 
 static const struct {
 	const char *kind;
@@ -470,9 +470,10 @@ int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	return 0;
 }
 
-/* --- what never changes ----------------------------------------------------------------------- */
+/* --- immutable fields ------------------------------------------------------------------------- */
 
-/* Removes from a pod's spec all members that an update may change (core/v1 ValidatePodUpdate). */
+/* Removes from a pod's spec all members that an update may change (core/v1 ValidatePodUpdate); an
+ * update must leave the rest unchanged. */
 static void drop_changeable(json_t *spec)
 {
 	static const char *const lists[] = {"containers", "initContainers"};

@@ -6,13 +6,13 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * The garbage collector of kube-controller-manager. It deletes an object with the last of its
- * owners. An owner deleted in the foreground waits for the dependents that block it. An owner that
- * orphans its dependents is first removed from their ownerReferences. The collector also empties
- * terminating namespaces and definitions.
+ * The garbage collector of kube-controller-manager. It deletes an object when the last of the
+ * object's owners has been deleted. An owner deleted in the foreground waits for the dependents
+ * that block its deletion. An owner that orphans its dependents is first removed from their
+ * ownerReferences. The collector also empties terminating namespaces and CustomResourceDefinitions.
  *
- * The collector observes each write and does its work later, some objects per turn of the loop.
- * refs and children contain only objects that have owners.
+ * The collector observes each write and does its work later, some objects per turn of the loop. The
+ * maps refs and children contain only objects that have owners.
  */
 #define PER_TURN 64
 #define NAMESPACES "namespaces/"
@@ -20,14 +20,14 @@
 struct collector {
 	struct apiserver *a;
 	struct observer observer;
-	/* Key of a dependent -> its ownerReferences, json_t. */
+	/* Maps the key of a dependent to its ownerReferences, a json_t. */
 	struct map *refs;
-	/* UID of an owner -> struct map of the keys of its dependents. */
+	/* Maps the UID of an owner to a struct map of the keys of its dependents. */
 	struct map *children;
-	/* Keys to process; the values are unused. */
+	/* Keys of objects to process; the values are unused. */
 	struct map *queue;
-	/* UIDs of owners deleted since the queue was last empty: their kind may be deleted as
-	 * well. */
+	/* UIDs of owners deleted since the queue was last empty. They are remembered, because an
+	 * owner's kind may be deleted too and its state can then not be read. */
 	struct map *gone;
 	struct loop_defer run;
 };
@@ -63,8 +63,9 @@ static const struct resource *resource_of_ref(const struct apiserver *a, const j
 	return NULL;
 }
 
-/* Returns the key of the owner that ref names. NULL: this server has no such kind, or the kind
- * cannot own objects in namespace ns (ns NULL: cluster-scoped). */
+/* Returns the key of the owner that ref, an ownerReference, names. NULL: this server has no such
+ * kind, or the kind cannot own objects in namespace ns (ns NULL: the dependent is
+ * cluster-scoped). */
 static const char *owner_key(const struct apiserver *a, const json_t *ref, const char *ns,
 			     struct arena *m)
 {
@@ -92,7 +93,7 @@ static bool waits_for_dependents(const json_t *obj)
 	return object_is_going(obj) && has_finalizer(obj, FINALIZER_FOREGROUND);
 }
 
-/* --- what is known ---------------------------------------------------------------------------- */
+/* --- observed objects ------------------------------------------------------------------------- */
 
 static void look_at(struct collector *c, const char *key)
 {
@@ -135,7 +136,8 @@ static void link_refs(struct collector *c, const char *key, json_t *refs)
 	}
 }
 
-/* Queues the owners that may be waiting for this object to be deleted. */
+/* Queues the owners of the object under key, because they may be waiting for the object's
+ * deletion. */
 static void look_at_owners(struct collector *c, const char *key, const char *ns)
 {
 	OWN(arena) m = arena_new();
@@ -218,7 +220,7 @@ static void save_refs(struct request *rq, const char *key, json_t *obj)
 	save(rq, key, obj);
 }
 
-/* Removes the references whose owner no longer exists; stands has one entry for each reference. */
+/* Removes from obj each ownerReference whose entry in the array stands is false, and saves obj. */
 static void drop_refs(struct request *rq, const char *key, json_t *obj, const bool *stands)
 {
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");
@@ -268,8 +270,8 @@ static bool blocks(const struct collector *c, const char *key, const char *owner
 	return false;
 }
 
-/* Removes the finalizer of a foreground deletion if no dependent blocks the owner any more. Queues
- * the dependents, which are deleted when they are processed themselves. */
+/* Removes the finalizer of a foreground deletion if no dependent blocks the owner obj any more.
+ * Queues the dependents, because each is deleted when it is processed itself. */
 static void wait_for_dependents(struct collector *c, struct request *rq, const char *key,
 				json_t *obj)
 {
@@ -317,8 +319,8 @@ static enum owner state_of_owner(const struct collector *c, struct request *rq, 
 
 	if (map_has(c->gone, str_or(json_str_at(ref, "uid"), "")))
 		return OWNER_GONE;
-	/* The kind of the owner is not served here, so nothing is known of the owner: keep the
-	 * dependent. */
+	/* This server does not serve the owner's kind and cannot know whether the owner exists:
+	 * keep the dependent. */
 	if (!key)
 		return OWNER_STANDS;
 	if (!owner || !str_eq(json_str_at(owner, "metadata", "uid"), json_str_at(ref, "uid")))
@@ -351,8 +353,8 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 				      : POLICY_DEFAULT);
 }
 
-/* Creates the objects that every namespace has: the default ServiceAccount, and the server's CA
- * certificate. */
+/* Creates the objects that every namespace has: the ServiceAccount default, and the ConfigMap with
+ * the server's CA certificate. */
 static void furnish(struct apiserver *a, const char *ns)
 {
 	OWN_JSON account =
@@ -376,7 +378,7 @@ static void look(struct collector *c, const char *key)
 	bool holder = rq.r && (ns || resource_is_crd(rq.r));
 
 	if (!obj)
-		; /* The object was deleted; on_written() has recorded that. */
+		; /* Do nothing: the object was deleted, and on_written() has recorded that. */
 	else if (object_is_going(obj) && holder)
 		object_empty(&rq, rq.r, json_str_at(obj, "metadata", "name"));
 	else if (ns)
@@ -408,7 +410,7 @@ static void on_run(void *arg)
 		map_clear(c->gone);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static bool note_one(const struct store_entry *e, void *arg)
 {

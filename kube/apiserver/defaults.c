@@ -4,13 +4,13 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults) and of the
- * admission plugins ServiceAccount and DefaultTolerationSeconds, limited to those that clients
- * read.
+ * Sets the defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults) and of
+ * the admission plugins ServiceAccount and DefaultTolerationSeconds, limited to the defaults that
+ * clients read.
  * Tests: tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Adds the members of defaults (JSON) that o lacks; o may be NULL. */
+/* Adds to o each member of the JSON text defaults that o lacks; o NULL: does nothing. */
 static void fill(json_t *o, const char *defaults)
 {
 	struct err e;
@@ -30,7 +30,7 @@ static json_t *make_object(json_t *o, const char *name)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* Sets the request of each resource that has only a limit, to that limit. */
+/* For each resource that has a limit and no request, sets the request to the limit. */
 static void fill_requests(json_t *container)
 {
 	json_t *resources = make_object(container, "resources");
@@ -40,7 +40,8 @@ static void fill_requests(json_t *container)
 		json_object_update_missing(make_object(resources, "requests"), limits);
 }
 
-/* True for an image with the tag latest (or no tag), which is pulled each time. */
+/* True for an image with the tag latest or without tag and digest. A kubelet pulls such an image at
+ * each start. */
 static bool is_latest(const char *image)
 {
 	const char *slash = strrchr(image, '/'), *colon = strchr(slash ? slash : image, ':');
@@ -113,7 +114,8 @@ static void fill_volume(json_t *volume)
 	size_t i;
 	json_t *v;
 
-	if (json_object_size(volume) == 1) /* A volume with only a name is an emptyDir. */
+	/* As in Kubernetes, a volume with only a name is an emptyDir. */
+	if (json_object_size(volume) == 1)
 		fill(volume, "{\"emptyDir\":{}}");
 	for (i = 0; i < sizeof(with_mode) / sizeof(*with_mode); i++)
 		fill(json_object_get(volume, with_mode[i]), "{\"defaultMode\":420}");
@@ -285,10 +287,11 @@ static void fill_daemon_set(json_t *obj, bool creating)
 	fill_template(obj);
 }
 
-/* Adds the labels by which a Job selects its pods: its own UID, unless manualSelector is set. */
+/* Adds the labels by which a Job selects its pods: the Job's UID and name. Not used if
+ * manualSelector is set. */
 static void add_job_labels(json_t *labels, const json_t *job)
 {
-	/* The labels have two forms: with the prefix, and without it as before Kubernetes 1.27. */
+	/* Set each label twice: with the prefix, and without it as before Kubernetes 1.27. */
 	static const char *const prefixes[] = {"batch.kubernetes.io/", ""};
 	char name[64];
 
@@ -325,7 +328,8 @@ static void fill_job(json_t *obj, bool creating)
 		json_pack("{s:{s:s}}", "matchLabels", "batch.kubernetes.io/controller-uid", uid));
 }
 
-/* Sets the traffic policies of a Service. */
+/* Sets the internal and external traffic policies of a Service, and
+ * allocateLoadBalancerNodePorts. */
 static void fill_reach(json_t *spec, const char *type)
 {
 	bool balanced = str_eq(type, "LoadBalancer");
@@ -369,7 +373,7 @@ static void fill_priority_class(json_t *obj, bool creating)
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
 }
 
-/* Sets allocatable from capacity. */
+/* Sets status.allocatable to status.capacity if it is not set. */
 static void fill_node(json_t *obj, bool creating)
 {
 	json_t *status = json_object_get(obj, "status");
@@ -380,7 +384,7 @@ static void fill_node(json_t *obj, bool creating)
 				    json_deep_copy(json_object_get(status, "capacity")));
 }
 
-/* --- roles: the group of what is referred to -------------------------------------------------- */
+/* --- roles: API group of subjects and roleRef ------------------------------------------------- */
 
 static void fill_binding(json_t *obj, bool creating)
 {

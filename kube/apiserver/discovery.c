@@ -3,7 +3,8 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* Unaggregated discovery for kubectl and other clients: /api, /apis and below. */
+/* Serves unaggregated discovery (one reply per group and version) for clients that do not request
+ * the aggregated form: /api, /apis and the paths below them. */
 
 static void add_resource(json_t *list, const struct resource *r, const struct subresource *sub,
 			 struct arena *a)
@@ -51,7 +52,7 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 	reply_object(rq, 200, j);
 }
 
-/* Returns the group with this name from the list; adds it if it is missing. */
+/* Returns the group with this name from the list groups; adds the group if it is missing. */
 static json_t *group_in(json_t *groups, const char *name)
 {
 	size_t i;
@@ -117,7 +118,7 @@ static void reply_group(struct request *rq, const char *group)
 }
 
 /* Replies to a discovery request. group NULL: /apis, the list of groups. group "" and version NULL:
- * /api. Otherwise: the kinds of a group and version. */
+ * /api, the versions of the core group. Otherwise: the kinds of that group and version. */
 void do_discovery(struct request *rq, const char *group, const char *version)
 {
 	if (!str_eq(httpd_method(rq->q), "GET") && !str_eq(httpd_method(rq->q), "HEAD")) {

@@ -3,8 +3,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Verbs, short names and categories of a kind. Separate from discovery.c, because aggregate.c,
- * which discovery.c calls, needs them too.
+ * Verbs, short names and categories of a kind, for discovery. Separate from discovery.c, because
+ * aggregate.c, which discovery.c calls, needs them too.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 

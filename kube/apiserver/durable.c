@@ -4,10 +4,10 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Delays replies until no power cut can undo what they contain. The store applies a change at once
- * and writes it a little later, so a reply that may depend on such a change waits for an empty
- * commit behind it. If no write is in progress, which is nearly always the case, the reply is sent
- * at once.
+ * Delays replies until no power cut can undo what they contain. The store applies a change in
+ * memory at once and writes it to disk a little later. So a reply that may depend on such a change
+ * waits for an empty commit that the store processes after the change. If no write is in progress,
+ * which is nearly always the case, the reply is sent at once.
  */
 
 /* --- barriers --------------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e,
 	*b = (struct barrier){.fn = fn, .arg = arg};
 	if (store_commit(a->store, NULL, 0, NULL, on_barrier, b, &e) == 0)
 		return b;
-	/* The disk has failed, and the store has undone the changes that were not written: all that
-	 * can be read is durable. */
+	/* The disk has failed. The store has undone the changes that were not written, so
+	 * everything that can be read is durable and the caller need not wait. */
 	free(b);
 	return NULL;
 }
@@ -51,7 +51,7 @@ void barrier_cancel(struct barrier *b)
 		b->fn = NULL;
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 struct answer {
 	/* The request to reply to; NULL: its client has disconnected. */

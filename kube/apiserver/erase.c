@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- what was waiting for the last one to go -------------------------------------------------- */
+/* --- namespaces and definitions that wait for their last object ------------------------------- */
 
 static bool is_namespace(const struct resource *r)
 {
@@ -28,7 +28,7 @@ bool object_is_emptied(struct request *rq, const struct resource *r, const char 
 	return true;
 }
 
-/* Removes the finalizer by which a namespace waits for its contents. */
+/* Removes the finalizer `kubernetes`, by which a namespace waits until its contents are deleted. */
 static bool drop_kubernetes(json_t *ns)
 {
 	json_t *list = json_at(ns, "spec", "finalizers");
@@ -62,7 +62,8 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 {
 	const struct resource *crds =
 		resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	/* remove_object() may delete the definition, and free r with it: copy its name first. */
+	/* remove_if_emptied() below may delete the CustomResourceDefinition, and free r with it:
+	 * copy the definition's name first. */
 	const char *definition =
 		r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
 	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
@@ -185,8 +186,8 @@ static bool set_finalizer(json_t *obj, const char *name, bool wanted)
 	return true;
 }
 
-/* Sets the finalizer of the policy on the object; the policy of the last request wins. Returns true
- * if that changed the object. */
+/* Sets the finalizer of the policy on the object and removes that of any other policy, so the last
+ * request wins. Returns true if that changed the object. POLICY_DEFAULT changes nothing. */
 static bool set_policy(json_t *obj, enum policy policy)
 {
 	bool changed;

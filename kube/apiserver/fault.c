@@ -41,8 +41,8 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	return -1;
 }
 
-/* Returns s as a JSON string. Invalid UTF-8, for example a text truncated inside a character,
- * becomes "(not UTF-8)". */
+/* Returns s as a JSON string. Text that is not valid UTF-8, for example if it was truncated inside
+ * a character, becomes "(not UTF-8)". */
 static json_t *lenient_string(const char *s)
 {
 	json_t *j = json_string(s);
@@ -50,9 +50,9 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
-/* Returns the causes of an Invalid Status, which kubectl shows instead of the message. Splits a
- * text like "spec.x: Required value", also behind `Pod "p" is invalid: `, into field and
- * message. */
+/* Returns details.causes for a Status with reason Invalid; kubectl shows them instead of the
+ * message. Splits a text like "spec.x: Required value" into field and message; skips a beginning
+ * like `Pod "p" is invalid: `. */
 static json_t *invalid_causes(const char *text)
 {
 	static const char head[] = " is invalid: ";
@@ -89,8 +89,8 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 		json_object_set_new(details, "causes",
 				    json_pack("[{s:s, s:o}]", "reason", "DisruptionBudget",
 					      "message", lenient_string(f->cause)));
-	/* A refusal by a disruption budget has no Retry-After, because clients would wait for it
-	 * inside one call. */
+	/* Leave out Retry-After if a PodDisruptionBudget refused an eviction: with it clients would
+	 * retry inside one call instead of returning the refusal. */
 	if (f->kind == FAULT_TOO_MANY && !f->cause[0])
 		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
 	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status",
@@ -99,8 +99,8 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 			 details, "code", faults[f->kind].code);
 }
 
-/* Sends the text when everything that can be read now is durable, because the reply may depend on
- * any of it. */
+/* Sends the text. Waits until the store's present state is durable, because the reply may depend on
+ * any part of it. */
 static void reply_json(struct request *rq, int status, const char *text)
 {
 	reply_text(rq, status, "application/json", text, strlen(text), store_rev(rq->a->store));

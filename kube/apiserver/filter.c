@@ -18,8 +18,8 @@ static bool is_supported(const struct resource *r, const char *path)
 	return false;
 }
 
-/* Translates a path of events.k8s.io to core/v1, because objects are matched in the form in which
- * they are stored. */
+/* Translates a field path of events.k8s.io to core/v1. Events are stored in their core/v1 form, and
+ * field selectors are matched against that form. */
 static const char *core_path(const struct resource *r, const char *path, struct arena *a)
 {
 	if (!r->renamed_event)

@@ -5,7 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Checks the string formats of CustomResourceDefinitions. An unknown format accepts everything.
+ * Checks strings against the formats (member format of a schema) in CustomResourceDefinitions. An
+ * unknown format accepts every string.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 

@@ -4,8 +4,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Applies JSON patches (RFC 6902), with bounds: a patch may copy the document into itself, which
- * doubles it each time, and may nest it too deeply for any reader.
+ * Applies JSON patches (RFC 6902). Limits what they copy and how deep they nest: by copying the
+ * document into itself, a patch can double the size with each operation, or nest more deeply than
+ * any reader accepts.
  */
 #define MAX_OPS 10000
 #define MAX_DEPTH 64
@@ -54,8 +55,8 @@ static int parse_pointer(const json_t *op, const char *member, struct arena *a, 
 	return 0;
 }
 
-/* Parses an array index without leading zeros into *index. append: the length of the array is valid
- * too. */
+/* Parses an array index without leading zeros into *index. append: accepts also the index behind
+ * the last element, and "-" for it. */
 static bool parse_index(const json_t *array, const char *part, bool append, size_t *index)
 {
 	size_t size = json_array_size(array);
@@ -81,7 +82,7 @@ static json_t *step(json_t *at, const char *part)
 	return json_is_array(at) && parse_index(at, part, false, &i) ? json_array_get(at, i) : NULL;
 }
 
-/* Returns what p points to without its last `less` parts. */
+/* Returns the value at pointer p without the last `less` parts of p; NULL: no such value. */
 static json_t *resolve(json_t *doc, const struct pointer *p, size_t less)
 {
 	json_t *at = doc;
@@ -153,9 +154,9 @@ static bool is_inside(const struct pointer *inner, const struct pointer *outer)
 	return true;
 }
 
-/* Returns a copy of the operation's value: of its member `value` for add, replace and test, or of
- * what `from` points to for copy and move. Subtracts the size from *budget. NULL with the fault
- * set. */
+/* Returns a copy of the operation's value. For copy and move this is the value at the pointer
+ * `from`, and its size is subtracted from *budget; for the other verbs it is the member `value`.
+ * NULL with the fault set. */
 static json_t *value_of(const json_t *op, const char *verb, json_t *doc, const struct pointer *from,
 			size_t *budget, struct fault *f)
 {

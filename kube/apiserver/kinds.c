@@ -4,8 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Defaults and admission of particular kinds as in kube-apiserver, limited to those that clients
- * rely on.
+ * Sets defaults and applies admission rules of particular kinds as kube-apiserver does, limited to
+ * those that clients rely on.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
@@ -68,8 +68,9 @@ static int check_secret_data(const json_t *secret, struct fault *f)
 	return 0;
 }
 
-/* Sets *arg to the value of the default PriorityClass and stops there. The admission plugin
- * Priority sets the priority of a pod from its class, or from the default class. */
+/* Callback of a search for the default PriorityClass: sets *arg to its value and ends the search.
+ * As in the admission plugin Priority, a pod without a class gets the priority of the default
+ * class. */
 static bool find_default_class(const struct store_entry *e, void *arg)
 {
 	struct err err;
@@ -93,7 +94,8 @@ static int set_priority(const struct request *rq, json_t *spec, struct fault *f)
 		default_to(spec, "priority", json_integer(by_default));
 		return 0;
 	}
-	/* These two classes exist in every cluster (scheduling/v1 types), without an object. */
+	/* These two classes exist in every cluster without an object in the store (scheduling/v1
+	 * types): use their fixed values. */
 	if (str_eq(name, "system-cluster-critical") || str_eq(name, "system-node-critical")) {
 		json_object_set_new(spec, "priority",
 				    json_integer(str_eq(name, "system-node-critical")

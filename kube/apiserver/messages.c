@@ -21,8 +21,8 @@ const struct message *message_find(const char *name)
 	return bsearch(name, messages, NMESSAGES, sizeof(*messages), compare);
 }
 
-/* Finds the message of a kind. Message names begin with the first label of the group
- * ("apps.v1.DaemonSet"). */
+/* Finds the message (type) of a kind. The name of a message begins with the first label of the API
+ * group ("apps.v1.DaemonSet"). */
 const struct message *message_of_kind(const char *group, const char *version, const char *kind)
 {
 	char name[160];
@@ -78,8 +78,8 @@ static void read_type(const struct message *m, const char *type, struct message_
 				 type);
 }
 
-/* Copies a word of the table to out and returns the position behind the word. The table is
- * constant: a test makes sure that every word fits. */
+/* Copies the next word of a row of the table messages.def to out; returns the position behind the
+ * word. The assertion cannot fail, because a test makes sure that every word of the table fits. */
 static const char *take_word(const char *text, char *out, size_t size)
 {
 	size_t n = strcspn(text, " ,");

@@ -4,8 +4,8 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Converts the table of messages to schemas of an OpenAPI document, with the descriptions of
- * descriptions.def.
+ * Converts the table of messages (messages.def) to schemas of an OpenAPI document, with the
+ * descriptions from descriptions.def.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -103,7 +103,8 @@ static void add_properties(const struct message *m, json_t *properties, json_t *
 	}
 }
 
-/* Skips a name that components already contains, so that recursive messages terminate. */
+/* Does nothing if components already contains the name, so that messages which contain themselves
+ * do not recurse forever. */
 void messages_add_schemas(const struct message *m, json_t *components, struct arena *a)
 {
 	const char *name = message_component(m->name, a);

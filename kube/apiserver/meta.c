@@ -2,8 +2,8 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Functions on an object's metadata that every file needs: location, deletion, the two forms of an
- * event. Separate from object.c, which depends on the rules of particular kinds.
+ * Functions on an object's metadata that several files need: location, deletion, and the two API
+ * forms of an event. Separate from object.c, which depends on the rules of particular kinds.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_remove.c
  */
 
@@ -110,7 +110,7 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 
 /* --- the two forms of an event ---------------------------------------------------------------- */
 
-/* Core/v1 and events.k8s.io names of the same members (Kubernetes pkg/apis/events/v1). */
+/* Names of the same members in core/v1 and in events.k8s.io (Kubernetes pkg/apis/events/v1). */
 static const struct {
 	const char *core, *renamed;
 } event_members[] = {

@@ -3,15 +3,15 @@
 
 /*
  * Removes members of built-in kinds that kube-apiserver never sends, and adds those that it always
- * sends. kube-apiserver stores objects as Go structs. So a member is dropped if it is zero (null,
- * "", 0, false, an empty list or map), and is present if Go's encoder cannot omit it: values that
- * are not pointers, and fields without omitempty. messages.def marks each field.
+ * sends. kube-apiserver stores objects as Go structs. So it drops a member whose value is zero
+ * (null, "", 0, false, an empty list or map), unless Go's encoder cannot omit the member: values
+ * that are not pointers, and fields without omitempty. messages.def marks each field.
  *
- * There are two passes, because defaults are set between them: empty members are dropped first, so
- * that they get their default, and missing ones are added afterwards.
+ * There are two passes, because defaults are set between them: the first drops empty members, so
+ * that they get their default; the second adds the members that are always sent.
  *
  * The recursion is bounded by the depth of the object, which json_parse() has limited. Only
- * messages that are not pointers are added, and none of these contains itself.
+ * messages that are not Go pointers are added, and no such message contains itself.
  * Tests: tests/unit/kube/apiserver/test_normalize.c
  */
 enum pass {
@@ -33,7 +33,8 @@ static bool says_nothing(const struct message_field *f, const json_t *v)
 	       (json_is_string(v) && json_string_length(v) == 0);
 }
 
-/* Returns the value that kube-apiserver sends for an unset field; NULL: it omits the field. */
+/* Returns the value that kube-apiserver sends for a field that is not set; NULL: kube-apiserver
+ * omits the field. */
 static json_t *zero_of(const struct message_field *f)
 {
 	if (f->list || f->map || f->keeps_zero) {
@@ -95,8 +96,8 @@ static void walk_member(const struct message_field *f, json_t *obj, enum pass pa
 		walk(m, one, pass);
 }
 
-/* Drops or adds members in obj and in the messages within it. obj may be any value: a value that
- * should be an object was already refused, or is not checked by the server. */
+/* Drops or adds members in obj and in the messages within obj. obj may be of any JSON type: where
+ * an object is required, another type was either refused before or is not checked by the server. */
 static void walk(const struct message *m, json_t *obj, enum pass pass)
 {
 	struct message_field f;

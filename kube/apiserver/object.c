@@ -4,13 +4,14 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Applies the rules for an object that is written: first for its metadata, which are the same for
- * all kinds, then for its kind. Between the two steps the server checks whether the user may grant
- * the rights in the object.
+ * Applies the rules for an object that is written, in two steps: first the rules for metadata,
+ * which are the same for all kinds, then the rules of the kind. Between the two steps write.c
+ * checks whether the user may grant the rights in the object.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Restores the member key, which only the server writes, from the old metadata. */
+/* Sets the metadata member key, which only the server may change, back to its value in the old
+ * metadata; removes it if it is not there. */
 static void carry(json_t *meta, const json_t *old_meta, const char *key)
 {
 	json_t *v = json_object_get(old_meta, key);
@@ -113,11 +114,11 @@ static void set_uid(struct loop *l, json_t *meta)
 
 #define NAME_TRIES 8 /* As in kube-apiserver (KEP-4420). */
 
-/* Sets a name that does not exist yet. If all NAME_TRIES names exist, sets the last one, and the
- * create is then refused. */
+/* Sets a generated name that no object has yet. After NAME_TRIES names that exist, keeps the last
+ * one, with which the create is refused. */
 static void generate_name(const struct request *rq, json_t *meta)
 {
-	/* The letters contain no vowels, so that no words result. */
+	/* The letters contain no vowels, so that generated names contain no words. */
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const char *base = json_str_at(meta, "generateName"), *name, *key;
 	char suffix[6] = "";
@@ -216,15 +217,16 @@ static int check_finalizers(const json_t *old_meta, const json_t *meta, struct f
 	return 0;
 }
 
-/* Restores the half of the object (spec or status) that the request may not change. */
+/* Restores the part of the object that the request may not change: a request to /status changes
+ * only status, any other request everything else. */
 static void separate(const struct request *rq, const json_t *old, json_t *obj)
 {
 	if (!rq->r->has_status)
 		return;
 	if (!str_eq(rq->sub, "status")) {
 		carry(obj, old, "status");
-		/* A namespace's spec consists of its finalizers, which only the subresource
-		 * finalize may change. */
+		/* Keep a namespace's spec, because it contains the finalizers, which only the
+		 * subresource finalize may change. */
 		if (rq->a->spec.controllers && str_eq(rq->r->key, "namespaces/") &&
 		    !str_eq(rq->sub, "finalize"))
 			carry(obj, old, "spec");
@@ -274,7 +276,7 @@ int object_update(struct request *rq, const json_t *old, json_t *obj, struct fau
 	return 0;
 }
 
-/* --- what its kind wants ---------------------------------------------------------------------- */
+/* --- rules of a kind -------------------------------------------------------------------------- */
 
 static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
@@ -283,8 +285,8 @@ static bool same_member(const json_t *a, const json_t *b, const char *key)
 	return x && y ? json_equal(x, y) : x == y;
 }
 
-/* True if all members except metadata and status are equal; only these count for
- * metadata.generation. */
+/* True if all members except metadata and status are equal. Only a change of these other members
+ * increases metadata.generation. */
 static bool same_wish(const json_t *a, const json_t *b)
 {
 	const char *key;
@@ -299,8 +301,8 @@ static bool same_wish(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* True if the object must be validated. A status is only checked for types (strict.c); objects
- * written by the server itself are not checked. */
+/* True if the object must be validated. For an update of status only types are checked (strict.c);
+ * a new object that the server itself creates is not checked. */
 static bool is_checked(const struct request *rq, const json_t *old)
 {
 	return rq->a->spec.checks && (old ? !str_eq(rq->sub, "status") : rq->q != NULL);

@@ -3,11 +3,11 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Serves OpenAPI v3 documents. PATCH of each kind has the parameter fieldValidation, so that
- * kubectl leaves checking to the server. The schemas for `kubectl explain` describe custom kinds as
- * in their definition, and built-in kinds with their fields, types and a line about frequent
- * fields. A PATCH lists no content types, because kubectl apply would otherwise read merge keys
- * from the schemas, which contain none.
+ * Serves OpenAPI v3 documents. PATCH of each kind has the parameter fieldValidation, from which
+ * kubectl learns that the server checks fields. The schemas for `kubectl explain` describe a custom
+ * kind as its CustomResourceDefinition does, and a built-in kind by its fields and types, with one
+ * line of text for common fields. A PATCH lists no content types: with them `kubectl apply` would
+ * read merge keys from the schemas, which contain none.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -121,10 +121,10 @@ static void reply_group_version(struct request *rq, const char *wanted)
 }
 
 /*
- * Replies with an empty OpenAPI v2 document. kubectl before 1.27 requests it, as gnostic's
- * openapi.v2.Document in protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and
+ * Replies with an empty OpenAPI v2 document. kubectl before 1.27 requests the document in protobuf,
+ * as gnostic's openapi.v2.Document (swagger = 1, info = 2 with title = 1 and version = 2), and
  * refuses to apply without it. kubectl does not check objects of a kind that the document lacks;
- * the server does.
+ * the server checks them.
  */
 void do_openapi_v2(struct request *rq)
 {
@@ -133,8 +133,8 @@ void do_openapi_v2(struct request *rq)
 	static const char protobuf[] = "\x0a\x03"
 				       "2.0\x12\x0f\x0a\x0aKubernetes\x12\x01"
 				       "1";
-	/* The type is requested with an "@" and answered with a ".": Go's parser needs the ".", and
-	 * kube-apiserver does the same. */
+	/* Clients request the type with an "@", and the reply names it with a "." as in
+	 * kube-apiserver, because Go's parser of content types refuses the "@". */
 	static const char asked[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
 			  type[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 	const char *accept = httpd_header(rq->q, "Accept");

@@ -6,22 +6,23 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Matches patterns of schemas, which are RE2, with the C library, which has POSIX expressions with
- * GNU's extensions. A pattern is translated: \d and (?: are rewritten. A pattern that cannot be
- * translated accepts every string, and checking is left to the kind's controller. The same applies
- * to a pattern that would cost too much: glibc expands {m,n} and +, also nested, and a definition
- * may be hostile.
+ * Matches strings against patterns of schemas. Patterns are in RE2 syntax, but the C library
+ * matches POSIX expressions with GNU extensions. So each pattern is translated: \d and (?: are
+ * rewritten. A pattern that cannot be translated accepts every string, and the kind's controller
+ * has to check. The same applies to a pattern that would cost too much, because the author of a
+ * CustomResourceDefinition may be hostile and glibc expands {m,n} and +, also nested.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 #define MAX_LENGTH 4096
-#define MAX_GROUPS 50	   /* Deepest nesting of groups. */
-#define MAX_POSITIONS 5000 /* Most positions (characters and brackets) of the expanded pattern. */
-#define KEPT 128	   /* Most compiled patterns cached per schema. */
-#define KEPT_POSITIONS 300 /* Most positions of a pattern that is cached. */
+#define MAX_GROUPS 50 /* Maximum depth of nested groups. */
+/* Maximum number of positions (characters and bracket expressions) after expansion. */
+#define MAX_POSITIONS 5000
+#define KEPT 128	   /* Maximum number of compiled patterns cached per schema. */
+#define KEPT_POSITIONS 300 /* Maximum number of positions of a pattern that is cached. */
 
 struct pattern {
 	const char *at;
-	/* The translation; at most three times as long as the pattern. */
+	/* Buffer for the translated pattern; at most three times as long as the pattern. */
 	char *out;
 	size_t n;
 	unsigned depth;
@@ -57,16 +58,16 @@ static void escape(struct pattern *p)
 		p->at += 2;
 		return;
 	}
-	/* Accept escapes with the same meaning, and escaped characters that stand for
-	 * themselves. */
+	/* Escapes that mean the same in both syntaxes, and escaped punctuation, are copied. Any
+	 * other escape makes the pattern untranslatable. */
 	p->unknown = p->unknown || !c || (is_word(c) && !strchr("wWsSbB", c));
 	copy(p);
 	if (c)
 		copy(p);
 }
 
-/* Copies a bracket expression. In it POSIX treats a backslash as a plain character, so a pattern
- * with an escape there is not translated. */
+/* Copies a bracket expression like [a-z]. Inside brackets POSIX treats a backslash as a plain
+ * character, so a pattern with an escape there counts as untranslatable. */
 static void bracket(struct pattern *p)
 {
 	copy(p);
@@ -125,7 +126,8 @@ static size_t number(struct pattern *p)
 	return n;
 }
 
-/* Parses {m}, {m,} or {m,n}; returns the larger number, at least one. */
+/* Parses {m}, {m,} or {m,n}; returns one more than the larger number, as an upper bound for the
+ * copies that glibc makes. */
 static size_t bounds(struct pattern *p)
 {
 	size_t least = number(p) + 1, most = 0;
@@ -141,7 +143,8 @@ static size_t bounds(struct pattern *p)
 	return least > most ? least : most;
 }
 
-/* Returns how many times glibc expands the preceding piece because of its repetition operators. */
+/* Copies the repetition operators behind a piece of the pattern; returns how often glibc expands
+ * that piece because of them. */
 static size_t repeats(struct pattern *p)
 {
 	size_t times = 1;
@@ -159,8 +162,8 @@ static size_t repeats(struct pattern *p)
 	return times;
 }
 
-/* Translates the pattern up to its end, or to the parenthesis that closes the group; returns the
- * number of positions after expansion. */
+/* Translates the pattern up to its end, or up to the parenthesis that closes the current group;
+ * returns the number of positions after expansion. */
 static size_t positions(struct pattern *p)
 {
 	size_t total = 0;
@@ -185,12 +188,12 @@ static size_t positions(struct pattern *p)
 /* --- cache of compiled patterns --------------------------------------------------------------- */
 
 struct patterns {
-	/* Text of the pattern -> struct compiled. */
+	/* Maps the text of a pattern to struct compiled. */
 	struct map *all;
 };
 
 struct compiled {
-	/* False: the pattern was not translated, and refuses nothing. */
+	/* False: the pattern was not translated and accepts every string. */
 	bool usable;
 	regex_t re;
 	size_t positions;
@@ -245,7 +248,7 @@ bool pattern_holds(struct patterns *known, const char *pattern, const char *s, s
 		return true;
 	if (!c)
 		c = compile(pattern, a);
-	/* Compiling one position costs about twenty steps. */
+	/* Add the compilation, about twenty steps for each position, and the match. */
 	*work += strlen(pattern) + 20 * c->positions + strlen(s) * c->positions / 100;
 	holds = !c->usable || regexec(&c->re, s, 0, NULL, 0) == 0;
 	if (!kept && known && c->positions <= KEPT_POSITIONS && map_size(known->all) < KEPT)

@@ -6,10 +6,10 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * Decodes bodies in protobuf (https://protobuf.dev/programming-guides/encoding). Go clients,
- * kubectl among them, send built-in kinds in protobuf and do not retry in JSON. Replies are always
- * JSON, which all of these clients accept. A field that the table of messages lacks is refused, not
- * dropped.
+ * Decodes bodies in protobuf (https://protobuf.dev/programming-guides/encoding). Go clients such as
+ * kubectl send built-in kinds in protobuf and do not retry in JSON. Replies are always JSON, which
+ * all of these clients accept. A body with a field that is not in the table of messages
+ * (messages.def) is refused; the field is not dropped silently.
  */
 #define MAX_DEPTH 32
 
@@ -37,7 +37,7 @@ static bool get_varint(struct wire *w, uint64_t *out)
 
 struct item {
 	unsigned number;
-	/* True: the value is the varint n; otherwise it is in bytes. */
+	/* True: the value of the field is the varint n; false: the value is in bytes. */
 	bool is_number;
 	uint64_t n;
 	struct wire bytes;
@@ -59,9 +59,10 @@ static bool get_item(struct wire *w, struct item *out)
 	return true;
 }
 
-/* --- messages that JSON writes as plain values ------------------------------------------------ */
+/* --- messages that are plain values in JSON --------------------------------------------------- */
 
-/* Values of fields 1 to 3, by number; for messages with at most three fields. */
+/* Values of the fields 1 to 3 of a message, at the index of their field number (0 is unused). For
+ * messages with at most three fields. */
 struct plain {
 	uint64_t n[4];
 	struct wire bytes[4];
@@ -94,7 +95,8 @@ static json_t *time_of(const struct plain *t, bool micro)
 	int64_t s = (int64_t)t->n[1], ns = (int64_t)t->n[2];
 	char text[STR_TIME_SIZE], *z;
 
-	/* The first second of year 1 is Go's zero time. */
+	/* The first second of year 1 is Go's zero time, which JSON has as null. Times that RFC 3339
+	 * cannot express become null too. */
 	if (!t->has[1] || s <= -62135596800 || s > 253402300799 || ns < 0 || ns > 999999999)
 		return json_null();
 	str_time(text, s * 1000);
@@ -148,7 +150,7 @@ static json_t *message_of(const struct message_field *field, struct wire w, int 
 	return decode_into(out, m, w, depth + 1, f) < 0 ? NULL : json_incref(out);
 }
 
-/* Returns the value of a field in JSON; NULL with the fault set: malformed. */
+/* Returns the value of a field as JSON; NULL with the fault set: the value is malformed. */
 static json_t *value_of(const struct message_field *field, const struct item *it, int depth,
 			struct fault *f)
 {
@@ -190,8 +192,9 @@ static json_t *value_of(const struct message_field *field, const struct item *it
 	return time_of(&plain, field->type == MESSAGE_MICRO_TIME);
 }
 
-/* True for values that Go omits in JSON. In protobuf Go writes every field that is not a pointer,
- * so these must be dropped. */
+/* True for values that Go omits in JSON: null, and zero or empty values unless the field is a
+ * pointer (keeps_zero). Such values must be dropped here, because in protobuf Go writes every field
+ * that is not a pointer. */
 static bool is_nothing(const struct message_field *field, const json_t *v)
 {
 	if (json_is_null(v))

@@ -6,14 +6,14 @@
 
 /*
  * Role-based access control (rbac.authorization.k8s.io/v1). Parsed roles and bindings are cached,
- * and read again after one of them was written. Rules only grant rights. The group system:masters
- * has all rights without a rule.
+ * and all are read again after any of them was written. Rules can only grant rights, not deny them.
+ * The group system:masters has all rights without a rule.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 struct rbac {
 	struct observer observer;
 	bool stale;
-	/* cluster_roles: ClusterRoles by "name"; roles: Roles by "ns/name". */
+	/* Parsed roles. cluster_roles: ClusterRoles by "name"; roles: Roles by "ns/name". */
 	json_t *cluster_roles, *roles;
 	/* Arrays of ClusterRoleBindings and of RoleBindings. */
 	json_t *cluster_bindings, *bindings;
@@ -21,7 +21,7 @@ struct rbac {
 
 #define GROUP_RBAC "rbac.authorization.k8s.io"
 
-/* --- what the store holds --------------------------------------------------------------------- */
+/* --- cache of roles and bindings -------------------------------------------------------------- */
 
 static void forget(struct rbac *b)
 {
@@ -97,7 +97,7 @@ void rbac_free(struct rbac *b)
 	free(b);
 }
 
-/* --- who holds which rules -------------------------------------------------------------------- */
+/* --- the rules of a user ---------------------------------------------------------------------- */
 
 /* True if the subject of a binding is user u, or one of the user's groups. ns: namespace of the
  * binding, for a ServiceAccount subject without one. */
@@ -160,8 +160,8 @@ static bool is_aggregated(const json_t *role, const json_t *labels)
 	return false;
 }
 
-/* Calls v->fn for the rules of the role. An aggregated role has the rules of the roles that it
- * selects; the rules stored in it are ignored. */
+/* Calls v->fn for the rules of the role. An aggregated role has the rules of the roles that its
+ * aggregationRule selects; the rules stored in the role itself are ignored. */
 static bool visit_role(const struct visit *v, const json_t *role)
 {
 	const char *name;
@@ -205,8 +205,9 @@ static const json_t *bound_by(const struct visit *v, const json_t *bindings, con
 	return NULL;
 }
 
-/* Calls fn for every rule that u has. Returns the binding whose rule made fn return true; NULL:
- * none. */
+/* Calls fn for every rule that u has in the cluster and in namespace ns (NULL or "": only in the
+ * cluster), until fn returns true. Returns the binding that granted that last rule; NULL: fn never
+ * returned true. */
 static const json_t *visit_user(struct apiserver *a, const struct user *u, const char *ns,
 				bool (*fn)(const json_t *rule, void *arg), void *arg)
 {
@@ -318,8 +319,9 @@ static const char *verb_of(const struct request *rq)
 	return name_is_true(httpd_query(rq->q, "watch")) ? "watch" : "list";
 }
 
-/* Returns the name that a list, watch or deletecollection selects with metadata.name=NAME, which
- * then counts as a request for that name; NULL: none. */
+/* Returns the name NAME if a list, watch or deletecollection has the field selector
+ * metadata.name=NAME; NULL otherwise. RBAC treats such a request as one for the object of that
+ * name. */
 static const char *selected_name(struct request *rq)
 {
 	const char *fields = httpd_query(rq->q, "fieldSelector");
@@ -358,7 +360,8 @@ int rbac_check(struct request *rq)
 		return 0;
 	x.verb = verb_of(rq);
 	if (!rq->r) {
-		/* On paths that are no resources, the verbs are the HTTP methods in lower case. */
+		/* The path is not that of a resource. For such paths RBAC uses the HTTP method in
+		 * lower case as the verb. */
 		x.path = httpd_path(rq->q);
 		x.verb = "get";
 	} else {
@@ -371,7 +374,7 @@ int rbac_check(struct request *rq)
 	return rbac_allows(rq->a, &rq->user, &x, NULL) ? 0 : forbidden(rq, &x);
 }
 
-/* --- a user may grant only rights that he holds ----------------------------------------------- */
+/* --- users may grant only rights that they have ----------------------------------------------- */
 
 struct escalation {
 	struct request *rq;
@@ -406,8 +409,8 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 					     .ns = x->ns};
 			size_t n = json_array_size(only);
 
-			/* A rule without resource names is for all names: the user needs
-			 * the right for all names too. */
+			/* A rule without resourceNames grants the right for all names: check that
+			 * the user has the right for all names too. */
 			for (size_t i = 0; i < (n ? n : 1); i++) {
 				one.name = n ? nth(only, i) : NULL;
 				if (!holds(x, &one))
@@ -418,8 +421,8 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 	return false;
 }
 
-/* True (stop) if the user lacks a right of this rule. A wildcard in the rule is matched only by a
- * wildcard that the user has. */
+/* True (which ends the iteration) if the user lacks a right of this rule. A wildcard in the rule
+ * counts as covered only if the user has the same wildcard. */
 static bool lacks(const json_t *rule, void *arg)
 {
 	struct escalation *x = arg;
@@ -450,8 +453,8 @@ static int escalates(const struct escalation *x, struct fault *f)
 		m->path ? m->path : m->resource);
 }
 
-/* True if the user has all rights. Only such a user may write an aggregated role, because the rules
- * that it will have are unknown. */
+/* True if the user has all rights. Only such a user may write an aggregated role, because nobody
+ * knows which rules the role will get from other roles later. */
 static bool holds_all(struct escalation *x)
 {
 	const struct access things = {.verb = "*", .group = "*", .resource = "*"};

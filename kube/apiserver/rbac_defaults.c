@@ -3,13 +3,13 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Default roles of every cluster ("Using RBAC Authorization"), limited to the kinds served here.
- * system:node reads no Secrets and creates no tokens: no admission restricts a node to its own
- * pods.
+ * Default roles of every cluster (Kubernetes documentation, "Using RBAC Authorization"), limited to
+ * the kinds served here. system:node reads no Secrets and creates no tokens, because this server
+ * has no admission plugin that restricts a node to its own pods.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 static const struct {
-	/* labels: aggregation labels, JSON. */
+	/* labels: JSON text of the labels by which aggregated roles select this role. */
 	const char *name, *labels;
 	/* JSON text with the rules, or with an aggregationRule. */
 	const char *body;
@@ -97,8 +97,8 @@ static const struct {
 	 "\"verbs\":[\"create\"]}]}"},
 };
 
-/* Default bindings. Certificates are not signed here: a node keeps its bootstrap token, so the
- * group of bootstrap tokens has the rights of nodes. */
+/* Default bindings. This server signs no certificates, so a node goes on using its bootstrap token:
+ * the group of bootstrap tokens gets the role of nodes. */
 static const struct {
 	const char *role;
 	const char *group[3];

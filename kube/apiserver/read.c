@@ -8,10 +8,10 @@
 
 /*
  * Serves get and list. A list is produced while the client reads it, a piece at a time, so that a
- * large list costs neither memory nor a long turn of the loop. Changes made meanwhile may or may
- * not show. The list has the revision of its beginning, so a watch from that revision reports every
- * such change. The last piece, without which the list is not complete, waits until everything in
- * the list is durable.
+ * large list costs neither much memory nor a long turn of the loop. An object that changes
+ * meanwhile may appear in its old or its new state. The list has the revision of its beginning, so
+ * a watch from that revision reports every such change. The last piece, without which the list is
+ * not complete, waits until everything in the list is durable.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
@@ -63,10 +63,11 @@ struct lister {
 	uint64_t rev;
 	size_t scanned;
 	bool more, whole, ended;
-	/* True: the disk failed before all objects in the list were durable; the reply is then
-	 * broken off. */
+	/* True: the disk failed before all objects in the list were durable. The reply is then
+	 * broken off without its last piece. */
 	bool broken;
-	/* The wait until the list is durable, before the last piece; NULL: not waiting. */
+	/* Barrier that reports when the list is durable, before the last piece; NULL: not
+	 * waiting. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -112,7 +113,8 @@ static bool on_entry(const struct store_entry *e, void *arg)
 	return true;
 }
 
-/* Returns {"v":..., "rv":..., "start":...} in base64, like kube-apiserver; opaque to clients. */
+/* Returns the continue token: {"v":..., "rv":..., "start":...} in base64, as in kube-apiserver.
+ * Clients must not interpret it. */
 static char *continue_token(const struct lister *s)
 {
 	OWN_JSON j = json_pack("{s:s, s:I, s:s}", "v", "meta.k8s.io/v1", "rv", (json_int_t)s->rev,
@@ -173,7 +175,9 @@ static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
 	}
 	if (s->barrier)
 		return 0;
-	if (!left) { /* Nothing matched so far: let other requests have a turn, then continue. */
+	if (!left) {
+		/* No object matched so far: return to the loop, so that other requests get a turn,
+		 * and continue in a later turn. */
 		loop_defer(&s->wake);
 		return 0;
 	}
@@ -224,8 +228,8 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	return 0;
 }
 
-/* Checks resourceVersionMatch. For Exact only the present revision is accepted, because older ones
- * are not available. */
+/* Checks resourceVersionMatch. For Exact only the present revision is accepted, because the store
+ * does not retain older ones. */
 static int check_match(struct request *rq, const char *rev, int64_t n)
 {
 	const char *match = httpd_query(rq->q, "resourceVersionMatch");

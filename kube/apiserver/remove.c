@@ -3,14 +3,14 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * Answers requests that delete: one object, many objects, and the eviction of a pod, which a budget
- * may refuse.
+ * Answers requests that delete: one object, many objects, or a pod by eviction, which a
+ * PodDisruptionBudget may refuse.
  */
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* --- options of a deletion -------------------------------------------------------------------- */
 
-/* Returns the policy of a deletion that names none. Jobs orphan their pods for backward
- * compatibility (batch/v1 strategy of Jobs). */
+/* Returns the policy for a deletion request that names none. For Jobs it is Orphan, as in
+ * Kubernetes, which keeps it for backward compatibility (batch/v1 strategy of Jobs). */
 static enum policy default_policy(const struct request *rq)
 {
 	return str_eq(rq->r->key, "jobs.batch/") ? POLICY_ORPHAN : POLICY_DEFAULT;
@@ -47,7 +47,8 @@ static int parse_policy(struct request *rq, const json_t *options, enum policy *
 		name);
 }
 
-/* Reads dryRun from the DeleteOptions in the body; the values are those of the query parameter. */
+/* Reads dryRun from the DeleteOptions in the body, which allow the same values as the query
+ * parameter dryRun. */
 static int read_dry_run(struct request *rq, const json_t *options)
 {
 	const json_t *list = json_object_get(options, "dryRun");
@@ -113,8 +114,8 @@ static struct answer *answer_evicted(struct request *rq, const json_t *obj)
 	return answer_new(rq, 201, mem_strdup(created_text));
 }
 
-/* Returns the DeleteOptions in the body; NULL without a fault: no body. NULL with the fault set:
- * malformed. */
+/* Returns the DeleteOptions in the body. NULL without a fault: the request has no body. NULL with
+ * the fault set: the body is malformed. */
 static json_t *options_body(struct request *rq)
 {
 	size_t len;
@@ -184,8 +185,9 @@ void do_delete_all(struct request *rq)
 
 /* --- eviction --------------------------------------------------------------------------------- */
 
-/* True if a pod that is not Ready may be evicted although its budget allows no disruption, because
- * it serves nobody; false if too few pods are healthy (unhealthyPodEvictionPolicy). */
+/* True if a pod that is not Ready may be evicted although its budget allows no disruption: always
+ * with unhealthyPodEvictionPolicy AlwaysAllow, otherwise only while enough pods of the budget are
+ * healthy. False for a pod that is Ready. */
 static bool spares_unready(const json_t *pdb, const json_t *pod)
 {
 	if (pod_is_ready(pod))
@@ -232,11 +234,12 @@ static int check_budgets(struct request *rq, const json_t *pod)
 	unsigned matching = 0;
 	int rc = 0;
 
-	/* Only a pod that may serve counts for the budget; any other may be evicted. */
+	/* Budgets protect only pods that may be serving: any other pod may be evicted. */
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") ||
 	    object_is_going(pod))
 		return 0;
-	/* Update the budgets now: evictions that follow at once must find this one counted. */
+	/* Update the budgets' status now, because another eviction may follow at once and must
+	 * already see this one in disruptionsAllowed. */
 	if (rq->a->budgets)
 		budgets_update(rq->a, rq->ns);
 	keys = object_keys(rq->a,

@@ -35,7 +35,7 @@ static const char *const event_fields[] = {
 	}
 #define CORE(plural_, ...) KIND("", plural_ "/", plural_, __VA_ARGS__)
 #define GROUP(group_, plural_, ...) KIND(group_, plural_ "." group_ "/", plural_, __VA_ARGS__)
-/* Row of a kind whose requests are answered and never stored; its key is empty. */
+/* Table row of a kind whose objects are answered and never stored (a review); its key is empty. */
 #define REVIEW(group_, plural_, singular_, kind_, ...)                                             \
 	GROUP(group_, plural_, singular_, kind_, "", .review = true, ##__VA_ARGS__)
 #define NS .namespaced = true
@@ -322,8 +322,8 @@ int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 				    json_pack("{s:s}", "strategy", "None"));
 	if (!json_object_get(names, "listKind"))
 		json_object_set_new(names, "listKind", json_sprintf("%sList", kind));
-	/* kube-apiserver sets these conditions within a second; here the kind is served from the
-	 * next request on. */
+	/* Set the conditions at once. kube-apiserver sets them within a second; this server serves
+	 * the new kind from the next request on. */
 	str_time(time, wall_ms);
 	json_t *accepted = json_deep_copy(names);
 

@@ -4,7 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Answers requests of authentication.k8s.io and authorization.k8s.io, which are not stored.
+ * Answers review requests of authentication.k8s.io and authorization.k8s.io, whose objects are not
+ * stored.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 
@@ -154,7 +155,7 @@ void do_review(struct request *rq)
 	}
 	spec = json_object_get(asked, "spec");
 	json_object_set_new(asked, "status", status_of(rq, spec));
-	/* The reply to a SelfSubjectRulesReview has an empty spec. */
+	/* As in kube-apiserver, the reply to a SelfSubjectRulesReview has an empty spec. */
 	if (str_eq(rq->r->plural, "selfsubjectrulesreviews"))
 		json_object_set_new(asked, "spec", json_object());
 	if (str_eq(rq->r->plural, "selfsubjectreviews"))

@@ -4,7 +4,8 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* The subresource scale: an object's number of replicas in the form of autoscaling/v1. */
+/* Serves the subresource scale: reads and writes the number of replicas of any scalable kind as an
+ * autoscaling/v1 Scale. */
 
 #define MAX_SELECTOR ((size_t)4 << 10)
 
@@ -34,7 +35,7 @@ static int set_at_path(json_t *obj, const char *path, json_t *value, struct aren
 		}
 		part = strsep(&rest, ".");
 	}
-	/* json_object_set() fails if obj is not an object. */
+	/* json_object_set() returns an error if obj is not an object: no check is needed. */
 	return json_object_set(obj, part, value);
 }
 
@@ -60,8 +61,8 @@ static void add_expression(struct buf *b, const json_t *x)
 	}
 }
 
-/* Returns the selector as text. A custom kind has a text already; other kinds have a
- * LabelSelector. */
+/* Returns the selector as text for the Scale's status. A custom kind stores its selector as text
+ * already; in other kinds it is a LabelSelector object. */
 static json_t *selector_text(const json_t *selector)
 {
 	struct buf b;
@@ -81,7 +82,7 @@ static json_t *selector_text(const json_t *selector)
 	return text;
 }
 
-/* --- the two forms ---------------------------------------------------------------------------- */
+/* --- conversion between object and Scale ------------------------------------------------------ */
 
 static json_t *scale_of(struct request *rq, const json_t *obj)
 {
@@ -128,8 +129,8 @@ static int wished(const json_t *scale, json_int_t *replicas, struct fault *f)
 	return 0;
 }
 
-/* Returns the Scale that the request wants: its body, or the present Scale with the body applied as
- * a patch. NULL with the fault set. */
+/* Returns the Scale that the request asks for: the body of a PUT, or the present Scale patched with
+ * the body. NULL with the fault set. */
 static json_t *asked_scale(struct request *rq, const json_t *obj)
 {
 	OWN_JSON body = request_body(rq);

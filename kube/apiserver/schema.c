@@ -63,8 +63,8 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	}
 }
 
-/* Adds member name with the default def to object. *room: bytes that may still be added; false: def
- * does not fit. */
+/* Adds the member name with the default def to object. Subtracts its size from *room, the bytes
+ * that defaults may still add; false: too little room, nothing added. */
 static bool add_default(json_t *object, const char *name, const json_t *def, size_t *room)
 {
 	size_t size = json_dumpb(def, NULL, 0, JSON_ENCODE_ANY | JSON_COMPACT) + strlen(name);
@@ -102,8 +102,9 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* Limits one check to about a second, and the defaults to the size of a body, because some schemas
- * and objects would take hours to check, or fill the memory with defaults. */
+/* Limit of work for one check, about a second of CPU time, because a hostile schema or object could
+ * otherwise take hours to check. The size of all defaults is limited to that of a request body for
+ * the same reason. */
 #define MAX_WORK ((size_t)5000000)
 
 struct check {
@@ -151,7 +152,8 @@ static bool has_type(const char *type, const json_t *v)
 	return !str_eq(type, "number") || json_is_number(v);
 }
 
-/* Checks a size in characters, items or members. min, max: names of its bounds in the schema. */
+/* Checks a size in characters, items or members against the schema. min, max: names of the schema's
+ * members with the bounds, for example "minLength" and "maxLength". */
 static int check_size(struct check *c, const json_t *schema, const char *min, const char *max,
 		      size_t size, const char *path)
 {
@@ -189,7 +191,8 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 		       : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
 }
 
-/* True if n / step is an integer to double precision; quotients beyond 9e15 pass. */
+/* True if n / step is an integer to double precision. Quotients above 9e15 count as integers,
+ * because a double cannot represent their fraction. */
 static bool is_multiple(double n, double step)
 {
 	double times = n / step;
@@ -237,10 +240,12 @@ static bool same_keys(const json_t *keys, const json_t *a, const json_t *b)
 	return true;
 }
 
-/* Elements are compared pairwise: longer lists would block the loop. */
+/* Maximum length of a list whose elements must be unique. Elements are compared pairwise, so longer
+ * lists would block the loop. */
 #define MAX_UNIQUE 2000
 
-/* Refuses duplicates in a list of type set, and duplicate keys in a list of type map. */
+/* Refuses duplicate elements in a list of type set, and duplicate keys in a list of type map
+ * (x-kubernetes-list-type). */
 static int check_unique(struct check *c, const json_t *schema, const json_t *list, const char *path)
 {
 	const char *type = json_str_at(schema, "x-kubernetes-list-type");
@@ -284,7 +289,8 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
 		       bool top);
 
-/* Checks an embedded object: it must contain apiVersion and kind. */
+/* Checks an embedded Kubernetes object (x-kubernetes-embedded-resource): it must contain apiVersion
+ * and kind. */
 static int check_embedded(struct check *c, const json_t *v, const char *path)
 {
 	static const char *const members[] = {"apiVersion", "kind"};

@@ -5,8 +5,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Objects in the store: reads one, writes one and calls the observers. Separate from the requests,
- * because the server itself writes too, for example the collector.
+ * Reads and writes objects in the store, and calls the observers of writes. Separate from the files
+ * that answer requests, because the server itself writes objects too, for example in its garbage
+ * collector.
  */
 
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry)
@@ -77,8 +78,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	};
 	struct err e;
 
-	/* A dry run is an empty commit, because the reply must wait until the objects on which it
-	 * depends are durable. */
+	/* A dry run commits an empty change (0 changes), so that its reply, too, waits until the
+	 * objects on which it depends are durable. */
 	if (store_commit(a->store, &change, rq->dry_run ? 0 : 1, NULL, c ? answer_done : NULL, c,
 			 &e) < 0) {
 		if (c)
@@ -94,8 +95,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	free(text);
 }
 
-/* The store increments the revision by one per change, so the revision of the next change is
- * known. */
+/* The store increments its revision by one per change, so the revision of the next change is known
+ * before it is committed. */
 void object_set_rev(const struct apiserver *a, json_t *obj)
 {
 	char rev[24];

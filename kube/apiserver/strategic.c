@@ -3,9 +3,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Applies strategic merge patches (Kubernetes "sig-api-machinery/strategic-merge-patch.md"): a
- * merge patch in which certain lists are sets of objects with a key, and members that begin with $
- * are directives. The order in $setElementOrder is ignored.
+ * Applies strategic merge patches (Kubernetes "sig-api-machinery/strategic-merge-patch.md"). Such a
+ * patch is a merge patch in which certain lists are sets of objects that are identified by a key,
+ * and members whose names begin with $ are directives. The order in $setElementOrder is ignored.
  */
 
 /* Lists that are merged as sets, and the member that identifies an element (patchMergeKey in
@@ -35,8 +35,9 @@ static const struct {
 };
 #define NSETS (sizeof(sets) / sizeof(*sets))
 
-/* Returns the index in sets[] of a list with this name whose elements have the set's key; NSETS:
- * none. */
+/* Returns the index in sets[] for the list `name`, judged by the first element of the patch: it
+ * must have the set's key or $patch, or be a plain value if the set has no key. NSETS: the list is
+ * no set. */
 static size_t find_set(const char *name, const json_t *patch)
 {
 	const json_t *first = json_array_get(patch, 0);
@@ -139,7 +140,8 @@ static void retain_keys(json_t *out, const json_t *keys)
 	}
 }
 
-/* Applies the directive `name` to the members of out. */
+/* Applies a directive of the patch to the object out; name: the directive, for example
+ * "$retainKeys". */
 static void follow_directive(json_t *out, const char *name, json_t *value)
 {
 	static const char from_list[] = "$deleteFromPrimitiveList/";

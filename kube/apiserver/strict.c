@@ -8,12 +8,12 @@
 
 /*
  * Handles fields that a kind does not have (query parameter fieldValidation: Strict, Warn, Ignore),
- * and values of a wrong type. The table of messages describes built-in kinds, the schema of their
- * definition custom ones. The recursion is bounded by the depth of the object, which json_parse()
- * has limited.
+ * and refuses values of a wrong type. Built-in kinds are described by the table of messages
+ * (messages.def), custom kinds by the schema in their CustomResourceDefinition. The recursion is
+ * bounded by the depth of the object, which json_parse() has limited.
  */
 #define MAX_STRAYS 20
-/* Longest text of warnings in bytes, which is one header line. */
+/* Maximum total length of warnings in bytes; they share one header line. */
 #define MAX_WARNINGS ((size_t)3 << 10)
 
 struct strays {
@@ -57,8 +57,8 @@ static bool find_field(const struct message *m, const char *name, struct message
 	return false;
 }
 
-/* True if the table has all fields of the message. False for volumes, because the table omits those
- * of particular vendors; unknown fields are then accepted. */
+/* True if the table of messages has all fields of the message. False for volumes, because the table
+ * omits the volumes of particular vendors; unknown fields in them are accepted. */
 static bool is_whole(const struct message *m)
 {
 	return !str_eq(m->name, "core.v1.Volume") &&
@@ -73,7 +73,7 @@ static bool is_quantity(const json_t *v)
 	return json_is_number(v) || (json_is_string(v) && amount_is_valid(json_string_value(v)));
 }
 
-/* Checks a single value of the field, inside its list or map. */
+/* Checks one value of the field; for a field that is a list or map, one of its elements. */
 static int check_one(struct strays *s, const struct message_field *f, json_t *v, const char *path)
 {
 	const struct message *m;
@@ -215,7 +215,8 @@ static int refuse_strays(struct request *rq, const struct strays *s)
 	return rc;
 }
 
-/* True if all characters of s may stand between quotes (RFC 9110, 5.6.4). */
+/* True if s may be put between quotes in a header without escapes (quoted-string in RFC 9110,
+ * 5.6.4). */
 static bool is_quotable(const char *s)
 {
 	for (; *s; s++)

@@ -11,7 +11,8 @@
  */
 
 /* Checks an object of a core/v1 kind. Fails with ERR_INVALID and the path of the first field that
- * the kind does not have, or whose value has a wrong type. Removes unknown fields from obj. */
+ * the kind does not have or whose value has a wrong type; with ERR_UNSUPPORTED if the kind is
+ * unknown. Removes unknown fields from obj. */
 int strict_check(const char *kind, json_t *obj, struct arena *a, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -4,8 +4,8 @@
 
 /*
  * Checks whether a schema is structural (apiextensions.k8s.io/v1: "Specifying a structural
- * schema"): each value has one type, which is specified outside of allOf, anyOf, oneOf and not.
- * These four may only narrow the type.
+ * schema"): the type of each value is specified exactly once, outside of allOf, anyOf, oneOf and
+ * not. Inside these four a schema may only restrict values.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 static const char *const junctors[] = {"allOf", "anyOf", "oneOf"};
@@ -32,7 +32,7 @@ static const char *join(struct walk *w, const char *path, const char *name)
 	return arena_printf(w->arena, "%s.%.100s", path, name);
 }
 
-/* Checks the inside of allOf, anyOf, oneOf and not: it must not define types, only restrict
+/* Checks a schema inside allOf, anyOf, oneOf or not: it must not define types, only restrict
  * values. */
 static int check_narrowing(struct walk *w, const json_t *schema, const char *path)
 {

@@ -14,8 +14,8 @@ struct table {
 	json_t *custom;
 	json_t *definitions;
 	struct loop *loop;
-	/* What accompanies each row: the whole object (whole), nothing (none), or its metadata
-	 * (neither is set). */
+	/* Content of the member object in each row: the whole object (whole), nothing (none), or
+	 * only the object's metadata (neither is set). */
 	bool whole, none;
 	bool renamed_event;
 };
@@ -93,8 +93,8 @@ void table_free(struct table *t)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Returns the cell of a custom kind's column; null if the value does not fit the column's type
- * (apiextensions-apiserver's table convertor). */
+/* Returns the cell of a column of a custom kind; null if the value does not fit the column's type
+ * (as in apiextensions-apiserver's table convertor). */
 static json_t *custom_cell(const json_t *column, const json_t *obj, int64_t now)
 {
 	const char *type = str_or(json_str_at(column, "type"), "string");
@@ -154,7 +154,8 @@ static json_t *row_of(const struct table *t, json_t *obj)
 				age_json(json_str_at(obj, "metadata", "creationTimestamp"), now));
 	}
 	row = json_pack("{s:o}", "cells", cells);
-	/* Only now, because the cells are made from the stored form. */
+	/* Convert the event only now, because the cells above are computed from the stored core/v1
+	 * form. */
 	if (t->whole && t->renamed_event)
 		object_event_from_core(obj);
 	if (t->whole)
@@ -192,7 +193,7 @@ char *table_bookmark(const struct table *t, json_t *meta)
 	OWN_JSON object = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata",
 				    "apiVersion", "meta.k8s.io/v1", "metadata", meta);
 
-	/* As in kube-apiserver, the only row of a bookmark contains just the revision. */
+	/* As in kube-apiserver, a bookmark has one row, whose object contains just the revision. */
 	json_array_append_new(json_object_get(j, "rows"),
 			      json_pack("{s:[], s:O}", "cells", "object", object));
 	return json_text(j);

@@ -13,7 +13,7 @@ static json_t *age(const json_t *obj, int64_t now)
 	return age_json(json_str_at(obj, "metadata", "creationTimestamp"), now);
 }
 
-/* Returns the text in b as JSON, or otherwise if b is empty. Frees the buffer. */
+/* Returns the text in b as a JSON string, or the text otherwise if b is empty. Frees the buffer. */
 static json_t *give_text(struct buf *b, const char *otherwise)
 {
 	json_t *j = json_string(b->len ? b->data : otherwise);
@@ -113,7 +113,8 @@ static const struct column pods[] = {
 	{.name = "Readiness Gates",
 	 .type = "string",
 	 .priority = 1,
-	 /* Pods of drover have no readiness gates, so the member never exists. */
+	 /* drover's pods have no readiness gates: name a member that never exists, so that the cell
+	  * is always "<none>". */
 	 .path = "status.readinessGate",
 	 .otherwise = "<none>"},
 	{0},
@@ -185,7 +186,7 @@ static const struct column nodes[] = {
 	{0},
 };
 
-/* --- kinds that hold data --------------------------------------------------------------------- */
+/* --- ConfigMaps, Secrets ---------------------------------------------------------------------- */
 
 static json_t *count_data(const json_t *obj, int64_t now)
 {
@@ -614,7 +615,7 @@ static const struct column jobs[] = {
 	{0},
 };
 
-/* --- the rest --------------------------------------------------------------------------------- */
+/* --- other kinds ------------------------------------------------------------------------------ */
 
 static const struct column leases[] = {
 	NAME_COLUMN, TEXT("Holder", "spec.holderIdentity", ""), AGE_COLUMN, {0}};

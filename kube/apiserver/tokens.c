@@ -6,15 +6,15 @@
 
 /*
  * Creates and verifies tokens of ServiceAccounts: JSON Web Tokens (RFC 7519) signed with Ed25519
- * (RFC 8037). The key is created on first use and stored beside the objects, under a name that no
- * path of the API reaches. Claims as in KEP-1205 (bound service account tokens).
+ * (RFC 8037). The signing key is created on first use and kept in the store under a name that no
+ * API path can reach. The claims in a token follow KEP-1205 (bound service account tokens).
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 #define ISSUER "https://kubernetes.default.svc.cluster.local"
 #define KEY_OF_TOKENS "internal/service-account-key"
 #define MAX_TOKEN ((size_t)8 << 10)
 
-/* --- the key ---------------------------------------------------------------------------------- */
+/* --- the signing key -------------------------------------------------------------------------- */
 
 static struct crypto_key *make_key(struct apiserver *a)
 {
@@ -49,7 +49,7 @@ static const struct crypto_key *key_of(struct apiserver *a, bool make)
 	return a->token_key;
 }
 
-/* --- base64 of URLs, without padding (RFC 4648, 5) -------------------------------------------- */
+/* --- base64url without padding (RFC 4648, 5) -------------------------------------------------- */
 
 static char *encode(struct arena *m, const void *data, size_t len)
 {
@@ -61,7 +61,7 @@ static char *encode(struct arena *m, const void *data, size_t len)
 	return copy;
 }
 
-/* Decodes base64url; returns malloc'd bytes, *len of them; NULL: not base64. */
+/* Decodes base64url; returns malloc'd bytes, their number in *len; NULL: text is not base64url. */
 static char *decode(const char *text, size_t text_len, size_t *len)
 {
 	size_t padding = (4 - text_len % 4) % 4;
@@ -95,8 +95,9 @@ static const char *sign(struct apiserver *a, struct arena *m, const json_t *clai
 	return arena_printf(m, "%s.%s", to_sign, encode(m, sig, sizeof(sig)));
 }
 
-/* Returns a signed token, in the arena. expires_s: lifetime; 0 means no expiry. bound_*: a Secret
- * or Pod with whose deletion the token becomes invalid; NULL: none. */
+/* Returns a signed token, in the arena. expires_s: lifetime in seconds; 0 means no expiry.
+ * bound_kind, bound_name, bound_uid: a Secret or Pod; the token becomes invalid when that object is
+ * deleted; NULL: not bound. */
 static const char *make_token(struct apiserver *a, struct arena *m, const json_t *account,
 			      const json_t *audiences, int64_t expires_s, const char *bound_kind,
 			      const char *bound_name, const char *bound_uid)
@@ -124,7 +125,7 @@ static const char *make_token(struct apiserver *a, struct arena *m, const json_t
 
 /* --- verifying a token ------------------------------------------------------------------------ */
 
-/* Returns the claims if this server signed the token; else NULL. */
+/* Returns the claims of the token if this server signed it; otherwise NULL. */
 static json_t *verified(struct apiserver *a, const char *token)
 {
 	const struct crypto_key *key = key_of(a, false);
@@ -158,7 +159,8 @@ static bool is_for_us(const json_t *claims)
 	return false;
 }
 
-/* True if the object to which the token is bound still exists with the same UID. */
+/* True if the object to which the token is bound still exists with the same UID and is not being
+ * deleted. */
 static bool stands(struct apiserver *a, struct arena *m, const char *plural, const char *ns,
 		   const json_t *ref)
 {
@@ -210,8 +212,8 @@ static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 	return 0;
 }
 
-/* Checks the object to which the token shall be bound. Returns its kind for the claims, and its UID
- * in *uid; NULL with the fault set. */
+/* Checks the object ref to which a new token shall be bound. Returns its kind for the claims, and
+ * its UID in *uid; NULL with the fault set. */
 static const char *bound_to(struct request *rq, const json_t *ref, const char **uid)
 {
 	const char *kind = json_str_at(ref, "kind"), *name = json_str_at(ref, "name");

@@ -2,8 +2,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Handles the groups of a user. Separate from auth.c, because tokens.c and rbac.c, which auth.c
- * calls, need them too.
+ * Manages the groups of a user. Separate from auth.c, because tokens.c and rbac.c, which auth.c
+ * calls, need these functions too.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 #define MAX_GROUPS 32

@@ -7,9 +7,9 @@
 
 /*
  * Serves watches. The store delivers events only when they are durable; the initial events of a
- * watch (its present objects) wait until they are durable too. A watch buffers lines that its
- * client has not read yet. A client that reads too slowly is disconnected; it may continue from the
- * last revision that it received.
+ * watch (one for each present object) wait until those objects are durable. A watch buffers lines
+ * that its client has not read yet. A client that reads too slowly is disconnected; it may begin a
+ * new watch from the last revision that it received.
  */
 #define MAX_BACKLOG ((size_t)32 << 20)
 #define BOOKMARK_MS 60000
@@ -27,10 +27,10 @@ struct watch {
 	struct store_watch *store_watch;
 	struct loop_timer timeout, bookmark;
 	bool ended;
-	/* True: the disk failed before all initial events were durable; the watch is then broken
+	/* True: the disk failed before all initial events were durable. The watch is then broken
 	 * off. */
 	bool broken;
-	/* The wait until the initial events are durable; NULL: not waiting. */
+	/* Barrier that reports when the initial events are durable; NULL: not waiting. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -70,7 +70,8 @@ static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 	w->sent += left;
 	if (w->sent == w->buf.len) {
 		w->sent = 0;
-		/* Free the empty buffer, because most watches are idle most of the time. */
+		/* Free the buffer while it is empty, because a server has many watches and few of
+		 * them have data to send. */
 		buf_done(&w->buf);
 		buf_init(&w->buf, MAX_BACKLOG);
 	}
@@ -95,7 +96,8 @@ static void add_line(struct watch *w, const char *type, const char *object, size
 	buf_put(&w->buf, object, len);
 	buf_puts(&w->buf, "}\n");
 	if (w->buf.over) {
-		/* Remove the line, because it does not fit completely. */
+		/* The line exceeds the backlog limit: remove the part that was added, and end the
+		 * watch. */
 		w->buf.over = false;
 		w->buf.len = before;
 		w->buf.data[before] = '\0';
@@ -112,7 +114,7 @@ static void add_object(struct watch *w, const char *type, json_t *obj)
 	free(text);
 }
 
-/* Adds a DELETED event: the last state of the object, with the revision of the deletion. */
+/* Adds a DELETED event with the last state of the object and the revision of its deletion. */
 static void add_last(struct watch *w, json_t *obj, uint64_t rev)
 {
 	char text[32];
@@ -209,7 +211,8 @@ static void on_bookmark(void *arg)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);
 }
 
-/* Adds the error 410 as an event inside a stream with status 200, as kube-apiserver does. */
+/* Adds the error 410 Expired as an ERROR event, because the HTTP status of the stream is already
+ * 200, as in kube-apiserver. */
 static void add_expired(struct watch *w, struct request *rq, const char *rev)
 {
 	struct fault f;
@@ -228,9 +231,9 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 struct watch_query {
 	int64_t since, timeout_s;
 	bool bookmarks;
-	/* True: the watch begins with the present objects. */
+	/* True: the watch begins with an event for each present object. */
 	bool initial;
-	/* True: a bookmark marks the end of the initial events. */
+	/* True: a bookmark must mark the end of the initial events. */
 	bool mark;
 };
 
@@ -279,7 +282,7 @@ static void on_begun(const struct err *e, void *arg)
 static void add_initial(struct watch *w, const char *prefix, struct watch_query *query)
 {
 	query->since = (int64_t)store_rev(w->a->store);
-	/* The backlog limit does not apply to the initial events; only later events can exceed
+	/* Lift the backlog limit for the initial events, so that only later events can exceed
 	 * it. */
 	w->buf.max = SIZE_MAX;
 	store_list(w->a->store, prefix, NULL, 0, on_initial, w);
@@ -320,7 +323,7 @@ void do_watch(struct request *rq)
 	prefix = filter_prefix(&w->filter, rq, rq->arena);
 	if (query.initial)
 		add_initial(w, prefix, &query);
-	/* sendInitialEvents=false without a revision: the watch begins now. */
+	/* No revision was given: begin the watch at the present revision. */
 	if (query.since == 0)
 		query.since = (int64_t)store_rev(a->store);
 	if (!store_is_durable(a->store, (uint64_t)query.since))

@@ -9,7 +9,7 @@ static void write_and_show(struct request *rq, const char *key, json_t *obj, int
 {
 	OWN_JSON shown = NULL;
 
-	if (!rq->dry_run) /* A dry run does not change the revision. */
+	if (!rq->dry_run) /* A dry run leaves the revision as it is. */
 		object_set_rev(rq->a, obj);
 	if (rq->r->renamed_event) {
 		shown = json_deep_copy(obj);
@@ -28,8 +28,8 @@ static void show(struct request *rq, int status, json_t *obj)
 
 /* --- create ----------------------------------------------------------------------------------- */
 
-/* True if the entry has a deletionTimestamp. Every create calls this and few entries are
- * terminating, so the others are not parsed. */
+/* True if the object in entry has a deletionTimestamp. Searches the text first and parses only on a
+ * hit, because every create calls this and few objects are being deleted. */
 static bool entry_is_going(const struct store_entry *entry)
 {
 	struct err e;
@@ -69,7 +69,8 @@ static int check_room(struct request *rq, struct fault *f)
 	return 0;
 }
 
-/* Adds a warning as admission would: the object is stored, but no controller acts on it. */
+/* Adds a Warning header, as an admission plugin would: the object is stored, but no controller here
+ * acts on its kind. */
 static void warn_of_inert_kind(struct request *rq)
 {
 	const char *const *kind = rq->a->spec.inert_kinds;
@@ -134,7 +135,8 @@ void apiserver_create(struct apiserver *a, const char *group, const char *plural
 
 /* --- update and patch ------------------------------------------------------------------------- */
 
-/* Replaces the object old by obj, the result of the request, after all checks; replies. */
+/* Replaces the object old by obj, the object that the request asks for, after all checks; sends the
+ * reply. */
 static void replace(struct request *rq, const char *key, const struct store_entry *entry,
 		    const json_t *old, json_t *obj)
 {
@@ -157,7 +159,7 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 		object_set_rev(rq->a, obj);
 		remove_object(rq, rq->r, key, obj, answer_new(rq, 200, json_text(obj)));
 	} else if (json_equal(old, obj)) {
-		show(rq, 200, obj); /* Nothing changed: no new revision. */
+		show(rq, 200, obj); /* The request changed nothing: reply without a new revision. */
 	} else {
 		write_and_show(rq, key, obj, rev, 200);
 	}
@@ -195,27 +197,29 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	return NULL;
 }
 
-/* Refuses an object that a patch made larger than a body may be, because repeated patches could
- * make it grow without end. */
+/* Refuses an object that a patch made larger than a request body may be. Without this limit
+ * repeated patches could make an object grow without end. */
 static int check_size(struct request *rq, const struct store_entry *old, const json_t *obj)
 {
 	size_t patch, size;
 
 	(void)httpd_body(rq->q, &patch);
-	/* Only a JSON patch can copy existing data; the result of any other patch is at most as
-	 * large as old object and patch together. */
+	/* Skip the measurement if no result can be too large: only a JSON patch can copy existing
+	 * data, and the result of any other patch is at most as large as old object and patch
+	 * together. */
 	if (!body_has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
 		return 0;
 	size = json_dumpb(obj, NULL, 0, JSON_COMPACT);
-	/* A patch may always make an object smaller. */
+	/* Accept a large object if it is not larger than the old one, so that a patch can always
+	 * make an object smaller. */
 	return size <= MAX_BODY || size <= old->value_len
 		       ? 0
 		       : fault_set(&rq->fault, FAULT_TOO_LARGE,
 				   "Request entity too large: limit is %zu", MAX_BODY);
 }
 
-/* Sets the present resourceVersion in a patched object that names none: a patch without a revision
- * applies to the present object. */
+/* Sets the present resourceVersion in a patched object that has none, because a patch without a
+ * resourceVersion applies to whatever revision is present. */
 static void fill_rev(const json_t *old, json_t *obj)
 {
 	json_t *meta = object_meta(obj);
