@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define V4_AT 12 /* Offset of the IPv4 address in an IPv6 address to which it is mapped. */
+#define V4_AT 12 /* Offset of the four IPv4 bytes in an IPv4-mapped IPv6 address. */
 
 static const uint8_t mapped[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
@@ -86,7 +86,8 @@ bool address_same(const char *a, const char *b)
 	return xs ? memcmp(x, y, BYTES) == 0 : str_eq(a, b);
 }
 
-/* Reads a network, IPv4 mapped into IPv6. *bits: length of the prefix, 0 to 128. */
+/* Reads a network in CIDR form; an IPv4 network is mapped into IPv6. *bits: length of the prefix in
+ * the IPv6 form, 0 to 128. */
 static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *bits)
 {
 	const char *slash = cidr ? strchr(cidr, '/') : NULL;

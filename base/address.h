@@ -14,8 +14,8 @@
  */
 #define ADDRESS_TEXT 48
 
-/* Writes the address without its port to out, as inet_ntop() spells it. False: text is no IP
- * address; out is "". */
+/* Writes the address without its port to out, in the spelling of inet_ntop(). False: text is no IP
+ * address; out is then "". */
 bool address_host(const char *text, char out[static ADDRESS_TEXT]);
 
 /* Reads an address with an optional port: "10.1.0.17" or "10.1.0.17:6443". Writes the address to
@@ -29,10 +29,11 @@ bool address_same(const char *a, const char *b);
 
 /* True for "10.1.0.0/24" or "fd00::/64" with no bit set beyond the prefix. */
 bool address_is_network(const char *cidr);
-/* Returns the sign of a - b as numbers; 0 unless both are IP addresses of one family. */
+/* Compares the addresses as numbers: negative if a is smaller, positive if b is smaller, 0 if they
+ * are equal, or unless both are IP addresses of the same family. */
 int address_order(const char *a, const char *b);
-/* True if the address lies in one of the networks. Networks that are no valid CIDR contain
- * nothing. */
+/* True if the address is in one of the n networks in cidrs. A network that is not valid CIDR
+ * contains no address. */
 bool address_in(const char *text, const char *const *cidrs, size_t n);
 
 #endif

@@ -11,8 +11,9 @@
 /*
  * The arena is a chain of blocks, the newest first. The arena itself and its first block are one
  * allocation of 256 bytes; block sizes double up to 64 KiB. An allocation that exceeds a quarter of
- * the next block gets a block of its own, inserted second in the chain so that the rest of the
- * current block stays in use. Under AddressSanitizer only requested bytes may be touched.
+ * the next block's size gets a block of its own. Such a block is inserted second in the chain, so
+ * that the rest of the first block stays in use. Under AddressSanitizer all bytes of a block that
+ * no allocation has returned are poisoned.
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
 
@@ -26,7 +27,7 @@ struct block {
 
 struct arena {
 	struct block *head;
-	/* Bytes allocated with malloc(). */
+	/* Size of the malloc() allocation in bytes. */
 	size_t size;
 	/* Size of the next ordinary block. */
 	size_t next_size;
@@ -85,7 +86,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		abort();
 	size = (size + ALIGN - 1) / ALIGN * ALIGN;
 	if (size == 0)
-		size = ALIGN; /* An empty allocation needs a unique address too. */
+		size = ALIGN; /* Return a unique address for an allocation of 0 bytes too. */
 	if (size > b->cap - b->used) {
 		if (size > a->next_size / 4) {
 			b = block_new(a, sizeof(*b) + size);

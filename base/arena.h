@@ -7,9 +7,9 @@
 /*
  * arena: memory for one pass, one request or one decoded object, freed as a whole.
  *
- * A long-lived object never points into an arena that it does not own. A failed allocation aborts
- * the program. Memory is zeroed and aligned for any type. An arena starts small (256 bytes) because
- * many objects own one each.
+ * A long-lived object must not point into an arena that it does not own. A failed allocation aborts
+ * the program. Memory is zeroed and aligned for any type. An arena starts small (256 bytes),
+ * because there are many objects that own an arena.
  */
 struct arena;
 

@@ -31,8 +31,8 @@ void buf_clear(struct buf *b)
 }
 
 /* Makes room for n more bytes and the NUL. Returns false and sets `over` if they exceed the
- * maximum; all later writes then fail too, because a text with a gap is worse than a truncated
- * one. */
+ * maximum. All later writes then fail too: without this rule a shorter text could still be
+ * appended, and the result would have a gap. */
 static bool reserve(struct buf *b, size_t n)
 {
 	size_t need, cap;

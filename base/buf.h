@@ -6,11 +6,11 @@
 #include "base/err.h"
 
 /*
- * buf: a growing byte buffer with a maximum size that buf_init() sets: for data from a peer, and
- * for text that is built piece by piece. The data is always followed by a NUL that len does not
- * count. A write past the maximum fails with ERR_PROTOCOL and sets `over`. buf_put(), buf_puts()
- * and buf_printf() return no error and only set `over`, for drover's own text that the caller
- * checks once at the end.
+ * buf: a growing byte buffer whose maximum size is set by buf_init(): for data from a peer, and for
+ * text that is built piece by piece. The data is always followed by a NUL that len does not count.
+ * In buf_add() a write past the maximum fails with ERR_PROTOCOL and sets `over`. buf_put(),
+ * buf_puts() and buf_printf() return no error and only set `over`; they are for drover's own text,
+ * and the caller checks `over` once at the end.
  */
 struct buf {
 	/* Contents; "" if empty, never NULL after buf_init(). */
@@ -30,7 +30,7 @@ void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Removes the first n bytes. */
 void buf_drop(struct buf *b, size_t n);
-/* Returns the data, malloc'd; the caller owns the text. The buffer is empty afterwards. */
+/* Returns the data, malloc'd; the caller owns it. Afterwards the buffer is empty. */
 char *buf_give(struct buf *b);
 
 #endif

@@ -26,8 +26,8 @@ static void must(bool ok)
 		abort();
 }
 
-/* Reports that foreign input was refused, with OpenSSL's reason, and empties OpenSSL's error
- * queue. */
+/* Sets *e: foreign input was refused, with OpenSSL's reason. Empties OpenSSL's error queue. Returns
+ * -1. */
 static int refused(struct err *e, const char *what)
 {
 	unsigned long code = ERR_get_error();
@@ -133,7 +133,8 @@ struct crypto_key *crypto_key_new(void)
 	return key_of(pkey, true);
 }
 
-/* Makes OpenSSL never ask a terminal for a passphrase. */
+/* Password callback for OpenSSL that has no passphrase. Without a callback OpenSSL would ask on the
+ * terminal. */
 static int no_passphrase(char *b, int size, int rw, void *arg)
 {
 	(void)b;
@@ -295,8 +296,8 @@ static int sextet(char c)
 
 /*
  * Decodes base64; false: invalid. EVP_DecodeBlock() is not used, because it accepts blanks and does
- * not report the padding. Here each value has exactly one text; otherwise a signature's text could
- * be altered without invalidating the signature.
+ * not report the padding. Each value must have exactly one accepted text: otherwise the text of a
+ * signature could be altered and still verify.
  */
 static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 {
@@ -316,7 +317,7 @@ static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 			bits &= (1u << have) - 1;
 		}
 	}
-	return bits == 0; /* False if unused trailing bits are not 0. */
+	return bits == 0; /* Refuse the text if its unused trailing bits are not 0. */
 }
 
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e)
@@ -448,8 +449,8 @@ static bool add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 	return ok;
 }
 
-/* Adds names and addresses to the certificate. Passes them as values, never through OpenSSL's
- * configuration syntax. */
+/* Adds DNS names and IP addresses to the certificate (subjectAltName). Builds the values directly,
+ * because in OpenSSL's configuration syntax a name could contain directives. */
 static bool add_names(X509 *x, const char *const *names)
 {
 	GENERAL_NAMES *list = GENERAL_NAMES_new();

@@ -53,17 +53,19 @@ char *crypto_base64(const void *data, size_t len);
  * followed by a NUL. */
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e);
 
-/* crypto_cert_spki_sha256() computes the SHA-256 of the first certificate's SubjectPublicKeyInfo
- * (kubeadm's CA pin); crypto_cert_sha256() that of its DER form (certificate pin). */
+/* crypto_cert_spki_sha256() computes the SHA-256 of the SubjectPublicKeyInfo of the first
+ * certificate in pem, as kubeadm pins a CA; crypto_cert_sha256() computes the SHA-256 of that
+ * certificate's DER form, as drover pins a server certificate. */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 /* Reads the last common name and the last organization of the first certificate's subject,
  * malloc'd; each is NULL if not present. Returns -1 with *e if pem is no certificate. */
 int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
-/* crypto_ca_new() creates a self-signed CA. crypto_cert_issue() creates a server certificate signed
- * by that CA for names and addresses (NULL-terminated). Keys are ECDSA P-256; all results are PEM.
- * Certificates are valid from one hour before wall_ms. */
+/* crypto_ca_new() creates a self-signed CA certificate and its key. crypto_cert_issue() creates a
+ * server certificate, signed by the CA ca_pem, for names (DNS names and IP addresses,
+ * NULL-terminated), and its key. Keys are ECDSA P-256; all results are PEM. Certificates are valid
+ * from one hour before wall_ms for the given number of days. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 		  struct secret **key_pem, struct err *e);
 int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
@@ -71,9 +73,9 @@ int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const cha
 		      struct secret **key_pem, struct err *e);
 
 /* crypto_ec_key_new() creates a private key (ECDSA P-256, PKCS#8). crypto_csr() creates a
- * certificate request (PKCS#10) for such a key, to be signed by another party. Both are PEM; the
- * request is malloc'd. spki: digest of the public key, equal to crypto_cert_spki_sha256() of the
- * certificate. */
+ * certificate request (PKCS#10) for such a key, which a CA elsewhere signs. Both results are PEM;
+ * the request is malloc'd. spki: SHA-256 of the public key, equal to crypto_cert_spki_sha256() of
+ * the certificate that the CA will issue. */
 struct secret *crypto_ec_key_new(void);
 char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
 		 uint8_t spki[static CRYPTO_SHA256], struct err *e);

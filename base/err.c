@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Replaces control characters by blanks: a text may quote foreign bytes, which must not move a
- * cursor or end a line. */
+/* Replaces control characters by blanks, because a text may quote foreign bytes, which must not
+ * move the terminal's cursor or end a line. */
 static void scrub(char *s)
 {
 	for (; *s; s++)
@@ -41,7 +41,8 @@ __attribute__((format(printf, 2, 0))) static void vtext(struct err *e, const cha
 	else if ((size_t)n >= sizeof(e->text))
 		trim_utf8(e->text);
 	scrub(e->text);
-	/* A format such as "%.80s" may have truncated foreign text inside a UTF-8 sequence. */
+	/* Repair the text: a format such as "%.80s" may have truncated foreign text inside a UTF-8
+	 * sequence. */
 	str_clean(e->text);
 	redact(e->text);
 }
@@ -55,8 +56,8 @@ static void head(struct err *e, enum err_kind kind, int code, const char *where)
 	e->where = where;
 }
 
-/* Formats into a separate buffer, because the arguments may point into *e itself (the new text may
- * quote the old one). */
+/* Formats into a separate buffer, because the arguments may point into *e (a new text may quote the
+ * old one). */
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 {
 	struct err t;
@@ -163,9 +164,9 @@ void err_clear(struct err *e)
 }
 
 /*
- * The kinds below may pass with time: peers return, others free capacity, prices move. A quota does
- * not change by itself. A conflict needs a fresh read first, which makes the retry a different
- * operation.
+ * True for the kinds that may pass with time: peers return, others free capacity, prices change.
+ * ERR_QUOTA is not one of them, because a quota does not change by itself. Neither is ERR_CONFLICT,
+ * because the caller must first read the object again.
  */
 bool err_is_transient(const struct err *e)
 {
@@ -228,6 +229,6 @@ enum err_kind err_kind_of_http(int status)
 		return ERR_INVALID;
 	if (status >= 500 && status <= 599)
 		return ERR_UNAVAILABLE;
-	/* The status is a redirect that was not followed, or no HTTP status. */
+	/* A redirect that was not followed, or a number that is not an HTTP status. */
 	return ERR_PROTOCOL;
 }

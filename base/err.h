@@ -7,13 +7,13 @@
 /*
  * err: one failure, with enough detail to decide what to do next.
  *
- * A struct err lives on the caller's stack, so reporting a failure never allocates and never leaks.
- * Code that fails returns what err_set() returns (always -1); code that passes a failure up adds a
- * clause with err_wrap(). The kind, not the text, drives policy: err_is_transient() is the only
- * function that decides whether an operation may be retried.
+ * A struct err is on the caller's stack, so reporting a failure never allocates and never leaks. A
+ * function that fails returns the result of err_set(), which is always -1. A function that passes a
+ * failure up adds a clause to the text with err_wrap(). Code must decide by the kind, not by the
+ * text; err_is_transient() is the only function that decides whether an operation may be retried.
  *
- * Texts are meant for humans: err_set() replaces control characters and truncates at the end of the
- * buffer, so that foreign bytes may be quoted in them. Secrets may never be quoted.
+ * Texts are meant for humans. err_set() replaces control characters and truncates at the end of the
+ * buffer, so that a text may quote foreign bytes. A text must never quote a secret.
  */
 enum err_kind {
 	ERR_NONE,
@@ -22,9 +22,10 @@ enum err_kind {
 	/* Not allowed: 401, 403, a refused login, an untrusted peer. */
 	ERR_DENIED,
 	ERR_NOT_FOUND,
-	/* Another writer changed the object first: read it again and redo the change. */
+	/* Another writer changed the object first: the caller must read it again and redo the
+	 * change. */
 	ERR_CONFLICT,
-	/* The peer cannot do this at all: choose another method. */
+	/* The peer cannot do this at all: the caller must choose another method. */
 	ERR_UNSUPPORTED,
 	/* The peer's answer is malformed, or larger than its limit. */
 	ERR_PROTOCOL,
@@ -34,7 +35,7 @@ enum err_kind {
 	ERR_UNAVAILABLE,
 	/* The backend has no capacity left. */
 	ERR_CAPACITY,
-	/* A limit of the account is reached. */
+	/* A quota of the account is used up. */
 	ERR_QUOTA,
 	/* Capacity exists, but costs more than allowed. */
 	ERR_PRICE,
@@ -51,7 +52,7 @@ struct err {
 	int code;
 	/* Delay in ms that the peer asked for (Retry-After); 0 means none. */
 	uint32_t retry_after_ms;
-	/* file:line of the first report. */
+	/* "FILE:LINE" at which the error was first set. */
 	const char *where;
 	char text[256];
 };
@@ -62,7 +63,7 @@ struct err {
 
 #define err_set(e, kind, code, ...) err_set_at(e, kind, code, ERR_HERE, __VA_ARGS__)
 
-/* Fills *e (scope ERR_REQUEST, no retry_after) and returns -1. */
+/* Sets all members of *e (scope ERR_REQUEST, retry_after_ms 0) and returns -1. */
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6), nonnull(1, 4, 5), warn_unused_result));
 
@@ -70,7 +71,7 @@ int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, c
 int err_wrap(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), nonnull, warn_unused_result));
 
-/* Fills *e from an errno value, which also determines the kind. */
+/* Sets *e from the errno value num, which also determines the kind; returns -1. */
 #define err_errno(e, num, ...) err_errno_at(e, num, ERR_HERE, __VA_ARGS__)
 int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), nonnull(1, 3, 4), warn_unused_result));
@@ -83,7 +84,7 @@ bool err_is_transient(const struct err *e);
 /* Returns the kind's name for logs and metrics: "invalid", "not-found" and so on. */
 const char *err_kind_name(enum err_kind kind);
 
-/* Returns the kind that an HTTP status means; ERR_NONE for 2xx. */
+/* Returns the kind of error that an HTTP status means; ERR_NONE for 2xx. */
 enum err_kind err_kind_of_http(int status);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * index: has for each key a map from a text to the names that have it, and for each name its texts,
- * so that a name can be removed again. Most texts have one name, so the names are a short array; a
- * map would take a kilobyte.
+ * index: for each key, a map from a text to the names that have the text; for each name, its texts,
+ * so that the name can be removed again. The names of a text are a short array, because the
+ * majority of texts have one name and a map would take a kilobyte.
  */
 #include "base/index.h"
 
@@ -15,9 +15,9 @@
 
 struct index {
 	unsigned keys;
-	/* One map per key: struct names by text. */
+	/* One map per key, from a text to its struct names. */
 	struct map **by;
-	/* struct texts by name. */
+	/* Maps a name to its struct texts. */
 	struct map *had;
 };
 
@@ -31,7 +31,7 @@ struct texts {
 
 struct names {
 	size_t n, cap;
-	/* Names in order of assignment. */
+	/* Names that have the text, in order of assignment. */
 	char **v;
 };
 
@@ -112,7 +112,7 @@ static void put_in(struct index *x, const char *name, const struct index_text *t
 	names->v[names->n++] = mem_strdup(name);
 }
 
-/* True if v[i] repeats one of the texts before it. */
+/* True if v[i] repeats the key and text of an element before it. */
 static bool is_before(const struct index_text *v, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

@@ -23,11 +23,11 @@ struct index_text {
 	/* NULL or "": no text. */
 	const char *text;
 };
-/* Sets the texts of name, replacing all earlier ones; n 0 removes name. */
+/* Sets the texts of name to the n elements of v, replacing all earlier ones; n 0 removes name. */
 void index_put(struct index *x, const char *name, const struct index_text *v, size_t n);
 
-/* Calls fn for each name that has text, oldest assignment first, until fn returns false. fn must
- * not call index_put(). */
+/* Calls fn for each name that has text under key, in order of assignment, until fn returns false.
+ * fn must not call index_put(). */
 void index_each(const struct index *x, unsigned key, const char *text,
 		bool (*fn)(const char *name, void *arg), void *arg);
 size_t index_count(const struct index *x, unsigned key, const char *text);

@@ -62,7 +62,8 @@ static inline bool list_linked(const struct list *l)
 #define list_first(head, type, member)                                                             \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 
-/* The body may remove the current element, but no other. */
+/* Iterates over the elements of a list. The loop body may remove the current element, but no
+ * other. */
 #define list_for_each(it, head, type, member)                                                      \
 	for (type *it = list_entry((head)->next, type, member),                                    \
 		  *it##_next_ = list_entry(it->member.next, type, member);                         \

@@ -13,14 +13,14 @@
 
 /*
  * A line is built on the caller's stack and written with one write(2) under the lock, so lines of
- * different threads never mix. A value is truncated at VALUE bytes. A field that no longer fits the
- * line is omitted, and the line then ends with truncated=true. A line is therefore always well
- * formed, as text and as JSON.
+ * different threads never mix. A value is truncated at VALUE bytes. A field that does not fit into
+ * the rest of the line is omitted as a whole, and the line then ends with truncated=true. So every
+ * line is well formed, as text and as JSON.
  */
 enum { LINE = 16 * 1024, VALUE = 4096, TAIL = 64 };
 
 static struct {
-	/* Protects all other members except `least` and `format`. */
+	/* Protects all members except `least` and `format`, which are atomic. */
 	pthread_mutex_t lock;
 	atomic_int least, format;
 	void (*fn)(const char *line, size_t len, void *arg);
@@ -57,7 +57,7 @@ struct line {
 	bool json;
 	/* True: the current field does not fit. */
 	bool over;
-	/* True: a field was omitted. */
+	/* True: at least one field was omitted. */
 	bool cut;
 	size_t len;
 	char text[LINE];
@@ -78,8 +78,8 @@ static void adds(struct line *l, const char *s)
 	add(l, s, strlen(s));
 }
 
-/* True if the character may be written as it is: it moves no cursor, ends no line and changes no
- * text direction. */
+/* True if the character may be written as it is: it does not move the cursor, end a line or change
+ * the text direction. */
 static bool is_plain(int32_t c)
 {
 	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0x9f) && c != 0x061c && c != 0x200e &&
@@ -99,7 +99,8 @@ static void add_quoted(struct line *l, const char *s)
 		int32_t c = str_utf8(s, left, &used);
 
 		if (c < 0 && cut && left < 4)
-			/* Drop the bytes of a UTF-8 sequence that the truncation has split. */
+			/* Stop here: the remaining bytes are a UTF-8 sequence that was split by the
+			 * truncation. */
 			break;
 		if (c == '"')
 			adds(l, "\\\"");
@@ -205,7 +206,8 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	if (l->json)
 		add(l, "{", 1);
 	str_time_micro(stamp, now_ms);
-	/* Only milliseconds are known, so the digits behind them are dropped. */
+	/* Remove the three digits below milliseconds, which are always 0, because the clock has
+	 * milliseconds. */
 	memcpy(stamp + 23, "Z", 2);
 	add_str(l, "time", stamp);
 	add_str(l, "level", names[level]);
@@ -218,7 +220,7 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 		else
 			add_err(l, f->key, f->e);
 	}
-	/* TAIL bytes were reserved for this note. */
+	/* This note always fits, because TAIL bytes were reserved for it. */
 	if (l->cut)
 		l->len += (size_t)snprintf(l->text + l->len, TAIL, "%s",
 					   l->json ? ",\"truncated\":true" : " truncated=true");
@@ -227,8 +229,8 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	l->text[l->len++] = '\n';
 }
 
-/* Writes to standard error. Drops the line if standard error is full or closed, because nothing may
- * wait for a log. */
+/* Writes to standard error. Drops the line if standard error is closed or would block, because the
+ * program must not wait for a log. */
 static void write_all(const char *s, size_t n)
 {
 	while (n > 0) {

@@ -12,8 +12,8 @@
  *
  *   log_info("machine state", LOG_S("machine", name), LOG_S("to", to));
  *
- * Values are escaped, so foreign bytes cannot forge a line. There is no field for struct secret, on
- * purpose. May be called from any thread.
+ * Values are escaped, so foreign bytes cannot forge a line. There is deliberately no field type for
+ * struct secret. May be called from any thread.
  */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_format { LOG_TEXT, LOG_JSON };
@@ -29,7 +29,7 @@ struct log_field {
 };
 #define LOG_S(k, v) ((struct log_field){.key = (k), .type = LOG_F_STR, .s = (v)})
 #define LOG_I(k, v) ((struct log_field){.key = (k), .type = LOG_F_INT, .i = (int64_t)(v)})
-/* Logs an error: its text, kind and the place that reported it. */
+/* Field that logs a struct err: its text, its kind and the place that set it. */
 #define LOG_E(v) ((struct log_field){.key = "error", .type = LOG_F_ERR, .e = (v)})
 #define LOG_END ((struct log_field){.type = LOG_F_END})
 
@@ -41,8 +41,8 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
-/* Logs a message with fields. The first array element is a placeholder that is skipped, so that a
- * call without fields is valid C too. */
+/* Logs a message with fields. The array begins with a placeholder, which is skipped, because
+ * without fields the arguments would otherwise begin with a comma. */
 #define log_at(level, msg, ...)                                                                    \
 	log_write(level, msg, (const struct log_field[]){LOG_END, ##__VA_ARGS__, LOG_END} + 1)
 #define log_debug(msg, ...) log_at(LOG_DEBUG, msg, ##__VA_ARGS__)

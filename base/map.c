@@ -7,16 +7,16 @@
 #include "base/mem.h"
 
 /*
- * The map uses open addressing. A slot has the whole hash of its entry, so that a search reads no
- * entry but the one that it finds, and growing reads none. A removal leaves no mark: the entries
- * behind it in its chain move up. The hash is keyed, so a peer that chooses the keys cannot choose
- * the slots. Entries are linked in order of insertion, so iteration does not depend on the hash
- * key.
+ * The map uses open addressing. A slot stores the whole hash of its entry: so a search reads only
+ * the entry that it finds, and growing reads no entry. A removal leaves no mark in the table;
+ * instead, later entries of the same probe sequence move up. The hash is keyed, so a peer that
+ * chooses the keys cannot choose the slots. Entries are linked in order of insertion, so the order
+ * of iteration does not depend on the hash key.
  */
-#define SLOTS_MIN 8 /* Smallest number of slots; a power of two. */
+#define SLOTS_MIN 8 /* Smallest number of slots; must be a power of two. */
 
 struct entry {
-	/* Neighbours in order of insertion. */
+	/* Previous and next entry in order of insertion. */
 	struct entry *before, *after;
 	void *value;
 	char key[];
@@ -28,7 +28,7 @@ struct map {
 		/* The entry in the slot; NULL: the slot is free. */
 		struct entry *x;
 	} * slots;
-	/* nslots: a power of two, or 0; at least a quarter of the slots is free. */
+	/* nslots: a power of two, or 0. n: number of entries, at most three quarters of nslots. */
 	size_t nslots, n;
 	struct entry *first, *last;
 	void (*free_value)(void *);
@@ -56,7 +56,8 @@ static uint64_t hash_of(const char *key)
 	return hash_keyed(key, strlen(key), 0);
 }
 
-/* Returns the slot of key, or the free slot where key belongs. The map must have slots. */
+/* Returns the slot of key, or, if the map lacks key, the free slot where key belongs. The map must
+ * have slots. */
 static struct slot *slot_of(const struct map *m, const char *key, uint64_t hash)
 {
 	size_t i = hash & (m->nslots - 1);
@@ -147,7 +148,7 @@ void **map_slot(struct map *m, const char *key)
 	return &at(m, key)->value;
 }
 
-/* Frees slot s and moves up the entries behind it that a search would no longer find. */
+/* Frees slot s. Moves up those later entries that a search would otherwise no longer find. */
 static void vacate(struct map *m, struct slot *s)
 {
 	const size_t mask = m->nslots - 1;
@@ -185,8 +186,8 @@ void *map_take(struct map *m, const char *key)
 	return value;
 }
 
-/* Removes the entry before its value is freed, because free_value may read the map, and key may be
- * the entry's own copy. */
+/* Removes the entry first and frees its value afterwards, because free_value() may read the map,
+ * and key may point to the entry's own copy. */
 void map_del(struct map *m, const char *key)
 {
 	drop_value(m, map_take(m, key));

@@ -6,8 +6,9 @@
 #include "base/own.h"
 
 /*
- * map: maps strings to pointers, in order of insertion. The hash is keyed, because the strings come
- * from tenants and BMCs. The map copies keys; it owns the values if free_value is set.
+ * map: maps strings to pointers; iterates in order of insertion. The hash is keyed, because the
+ * strings come from tenants and BMCs, which could choose colliding ones. The map copies keys; it
+ * owns the values if free_value is set.
  */
 struct map;
 
@@ -19,11 +20,11 @@ DEFINE_OWN(map)
 
 void *map_get(const struct map *m, const char *key);
 bool map_has(const struct map *m, const char *key);
-/* Adds or replaces a value; frees the replaced value with free_value. */
+/* Sets the value of key, adding key if it is missing; a replaced value is freed with free_value. */
 void map_put(struct map *m, const char *key, void *value);
 /* Returns a pointer to the value of key, adding the key with a NULL value if it is missing. A
- * caller that replaces the value frees the old one. The pointer is valid until the map is
- * changed. */
+ * caller that replaces the value must free the old one. The pointer is valid until a key is added
+ * or removed. */
 void **map_slot(struct map *m, const char *key);
 /* Removes the key and returns its value, which the caller then owns; NULL: no such key. */
 void *map_take(struct map *m, const char *key);

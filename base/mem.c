@@ -12,7 +12,7 @@ static void *must(void *p)
 	static const char text[] = "out of memory\n";
 
 	if (!p) {
-		/* Only calls that cannot allocate memory; a failed write is ignored. */
+		/* Use only write(), which needs no memory; ignore its failure. */
 		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 			abort();
 		abort();
@@ -30,7 +30,7 @@ void *mem_calloc(size_t n, size_t size)
 	return n && size ? must(calloc(n, size)) : must(calloc(1, 1));
 }
 
-/* Avoids a size of 0, for which reallocarray() would free p and return NULL. */
+/* Never passes a size of 0, because reallocarray() would then free p and return NULL. */
 void *mem_realloc_array(void *p, size_t n, size_t size)
 {
 	return n && size ? must(reallocarray(p, n, size)) : must(realloc(p, 1));

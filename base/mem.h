@@ -4,11 +4,11 @@
 #include <stddef.h>
 
 /*
- * mem: small allocations that never fail: they abort the program instead.
+ * mem: small allocations that never fail: without memory they abort the program.
  *
  * An abort is acceptable because all state is in the API server and every operation is idempotent,
  * so a restart is the recovery. Data whose size a peer controls must use buf.h, which has a maximum
- * and fails with an error.
+ * size and returns an error.
  */
 /* Returns zeroed memory. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
@@ -20,13 +20,13 @@ char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnul
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
-/* Makes jansson abort too if an allocation fails, and seeds its hash. Must be the first call in
- * main(). */
+/* Makes jansson, too, abort if an allocation fails, and seeds jansson's hash. Must be the first
+ * call in main(). */
 void mem_init(void);
 
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))
 
-/* Grows array v (capacity *cap) so that index n is valid. */
+/* Grows the array v, with capacity cap, so that index n is valid. */
 #define mem_grow(v, n, cap)                                                                        \
 	do {                                                                                       \
 		if ((n) >= (cap)) {                                                                \

@@ -13,8 +13,9 @@
 #include "base/str.h"
 
 /*
- * A series (one combination of label values) is found by its labels in their printed form:
- * a="x",b="y". Quoting makes this text unique, and it is copied unchanged into the output.
+ * A series (one combination of label values) is found by its labels in printed form: a="x",b="y".
+ * Because values are quoted, this text is unique for each combination; it is copied unchanged into
+ * the output.
  */
 enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
 
@@ -24,8 +25,8 @@ struct series {
 	/* Value of a counter or gauge; sum of a histogram. */
 	double value;
 	uint64_t count;
-	/* nbounds counters. An observation counts in the first bucket that contains it, only there;
-	 * an observation above all bounds is in count alone (+Inf). */
+	/* nbounds counters. An observation counts only in the first bucket that contains it; an
+	 * observation above all bounds counts in `count` alone (+Inf). */
 	uint64_t bucket[];
 };
 
@@ -79,7 +80,8 @@ struct key {
 	char text[KEY_MAX];
 };
 
-static_assert(LABELS_MAX * (2 * VALUE_MAX + 68 /* name="", */) < KEY_MAX, "a key always fits");
+static_assert(LABELS_MAX * (2 * VALUE_MAX + 68 /* name="", with the longest name. */) < KEY_MAX,
+	      "a key always fits");
 
 static void key_add(struct key *k, const char *s, size_t n)
 {
@@ -110,8 +112,8 @@ static void key_add_value(struct key *k, const char *s)
 	}
 }
 
-/* Returns the key of the series with these label values. other: returns the key of the series
- * "other", for values beyond SERIES_MAX. */
+/* Returns the key of the series with these label values. other: returns the key of the series whose
+ * label values are "other", for combinations beyond SERIES_MAX. */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {
@@ -168,7 +170,8 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 	f->nbounds = n;
 	map_put(m->families, name, f);
 	if (f->nlabels == 0)
-		/* Create the series now, because a rate needs its initial zero. */
+		/* Create the only series of a family without labels now, because Prometheus needs
+		 * its initial zero to compute a rate. */
 		series_of(f, NULL);
 	return f;
 }
@@ -211,7 +214,7 @@ void metric_observe(struct metric *f, const char *const *values, double x)
 
 	assert(f->type == HISTOGRAM);
 	if (isnan(x))
-		return; /* Ignore NaN, which would make the sum NaN permanently. */
+		return; /* Ignore NaN: added once, it would make the sum NaN forever. */
 	s = series_of(f, values);
 	s->value += x;
 	s->count++;
@@ -233,7 +236,7 @@ double metric_get(const struct metric *f, const char *const *values)
 
 /* --- text --- */
 
-/* Prints a number in the shorter of two forms that both read back as the same number. */
+/* Prints a number so that it reads back as the same number; uses the shorter form if both do. */
 static const char *number(double x, char out[static 32])
 {
 	if (isnan(x))
@@ -262,8 +265,8 @@ static void write_help(const struct metric *f, struct buf *out)
 	buf_printf(out, "\n# TYPE %s %s\n", f->name, types[f->type]);
 }
 
-/* Writes one line of a family. ending: added to the name; extra: a label after the others, "" for
- * none. */
+/* Writes one line of a family. ending: suffix of the family's name ("_bucket"); extra: one more
+ * label behind the others, "" for none. */
 static void write_line(const struct metric *f, const char *ending, const char *labels,
 		       const char *extra, const char *value, struct buf *out)
 {

@@ -8,9 +8,10 @@
 /*
  * metrics: counters, gauges and histograms, written as Prometheus text 0.0.4.
  *
- * A registry belongs to one loop thread. A family is declared once, with its help text; a series is
- * found by its label values. One family has at most 1,000 series: further label values are counted
- * in one series whose label values are "other", so that hostile names cannot exhaust memory.
+ * A registry (struct metrics) belongs to one loop thread. A family (struct metric) is declared
+ * once, with its help text; each combination of its label values is a series. One family has at
+ * most 1,000 series: further combinations are counted in one series whose label values are "other",
+ * so that hostile names cannot exhaust memory.
  */
 struct metrics;
 struct metric;
@@ -19,8 +20,8 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 DEFINE_OWN(metrics)
 
-/* Declares a family of counters or gauges and returns it. labels: names, NULL-terminated, at most
- * 4; NULL: none. Declaring the same name again returns the same family. */
+/* Declare a family of counters or gauges and return it. labels: names of the labels,
+ * NULL-terminated, at most 4; NULL: none. Declaring the same name again returns the same family. */
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels);
 struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,

@@ -5,7 +5,8 @@
 
 enum { WHOLE_MAX = 12, FRACTION_MAX = 6, MS_PER_HOUR = 3600 * 1000 };
 
-/* ISO 4217:2015, list one as of amendment 179, without funds, metals and codes for tests. */
+/* Currency codes of ISO 4217:2015, list one as of amendment 179, without funds, metals and codes
+ * for tests. */
 static const char currencies[] =
 	"AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN "
 	"BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP "
@@ -21,7 +22,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads at least one digit and at most `max`; *n is their number. */
+/* Reads at least one digit and at most `max`; *n is their number, *value the number that they
+ * form. */
 static bool take_digits(const char **s, size_t max, int64_t *value, size_t *n)
 {
 	for (*n = 0; is_digit(**s) && *n < max; (*s)++, (*n)++)

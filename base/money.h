@@ -11,8 +11,8 @@
  * point.
  *
  * A text is 1 to 12 digits, optionally followed by a point and 1 to 6 digits ("6.50"), so every
- * allowed text is exact. Arithmetic that would overflow fails and changes nothing. The caller makes
- * sure that amounts which it adds have the same currency.
+ * allowed text has an exact value. Arithmetic that would overflow fails and changes nothing. The
+ * caller must only add amounts of the same currency.
  * Tests: tests/unit/base/test_money.c
  */
 #define MONEY_UNIT INT64_C(1000000)
@@ -22,8 +22,8 @@
 /* Parses an amount. Fails with ERR_INVALID, naming the text; *micro is then unchanged. */
 int money_parse(const char *text, int64_t *micro, struct err *e)
 	__attribute__((warn_unused_result));
-/* Writes the amount with at least two decimals and no further trailing zeros: "6.50", "0.000001",
- * "-1.25". */
+/* Writes the amount with two to six decimals, without trailing zeros after the second: "6.50",
+ * "0.000001", "-1.25". */
 const char *money_format(int64_t micro, char out[static MONEY_TEXT]);
 /* True if money_parse() accepts the text. */
 bool money_is_amount(const char *text);
@@ -33,7 +33,7 @@ bool money_add(int64_t *sum, int64_t more) __attribute__((warn_unused_result));
 /* Sets *product to micro * times. False: overflow; *product is then unchanged. */
 bool money_times(int64_t micro, int64_t times, int64_t *product)
 	__attribute__((warn_unused_result));
-/* Sets *micro to the cost of ms milliseconds at per_hour per hour, rounded up to a whole
+/* Sets *micro to the cost of ms milliseconds at the price per_hour, rounded up to a whole
  * micro-unit. Neither argument may be negative. False: overflow. */
 bool money_for_ms(int64_t per_hour, int64_t ms, int64_t *micro) __attribute__((warn_unused_result));
 static inline bool money_for_seconds(int64_t per_hour, int64_t seconds, int64_t *micro)

@@ -7,7 +7,7 @@
  *   OWN(pool) p = pool_new(name);   freed at the end of the scope ...
  *   return give(p);                 ... unless ownership is transferred
  *
- * A module that offers this writes DEFINE_OWN(type) after the declaration of type_free().
+ * For OWN(type), a module must have DEFINE_OWN(type) behind its declaration of type_free().
  */
 #define OWN(type) __attribute__((cleanup(type##_own_free_))) struct type *
 #define DEFINE_OWN(type)                                                                           \

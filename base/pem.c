@@ -44,7 +44,8 @@ static void block_free(struct block *b)
 	*b = (struct block){0};
 }
 
-/* Reads the next block. 1: *b is the block; 0: end of text; -1 with *e: the rest is not PEM. */
+/* Reads the next block. Returns 1: *b is the block; 0: end of text; -1 with *e: the rest of the
+ * text is not PEM. */
 static int block_next(BIO *in, struct block *b, struct err *e)
 {
 	unsigned long code;
@@ -60,7 +61,8 @@ static int block_next(BIO *in, struct block *b, struct err *e)
 	return err_set(e, ERR_INVALID, 0, "is not PEM: a block is broken");
 }
 
-/* True if the block has a header; PEM headers are used for encrypted blocks only. */
+/* True if the block is encrypted: by its name, or because it has a header, which PEM uses for
+ * encrypted blocks only. */
 static bool is_encrypted(const struct block *b)
 {
 	return !str_empty(b->header) || str_starts(b->name, "ENCRYPTED ");
@@ -108,7 +110,8 @@ static int add_cert(const struct block *b, BIO *out, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "want certificates, got OpenSSL's TRUSTED CERTIFICATE");
 	x = d2i_X509(NULL, &p, b->len);
-	/* Parse the public key now, because OpenSSL otherwise parses it only at its first use. */
+	/* Parse the public key now, because OpenSSL otherwise parses it only at the key's first
+	 * use. */
 	if (!x || p != b->data + b->len || !X509_get0_pubkey(x)) {
 		X509_free(x);
 		ERR_clear_error();
@@ -179,8 +182,8 @@ static EVP_PKEY *key_of(const struct block *b)
 	return key;
 }
 
-/* True if the curve is one of the known ones, named in the key. Explicit curve parameters are
- * refused, because they are not trustworthy. */
+/* True if the key is on one of the known curves and names the curve. A key with explicit curve
+ * parameters is refused, because its author could choose weak ones. */
 static bool curve_is_known(const EVP_PKEY *key)
 {
 	static const char *const known[] = {"prime256v1", "P-256",     "secp384r1",
@@ -275,10 +278,10 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 	return s;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- certificate and key together ------------------------------------------------------------- */
 
-/* True if the key can sign a test text and the public key verifies it: a key may match its
- * certificate by its numbers and still not work. */
+/* True if the key can sign a test text and the public key verifies the signature. Comparing the
+ * keys' numbers is not enough: a damaged key may match its certificate and still not work. */
 static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)
 {
 	static const unsigned char text[] = "drover";

@@ -10,16 +10,16 @@
 #include "base/crypto.h"
 #include "base/redact.h"
 
-#define FORM_MAX 1024 /* Longest part of a secret to search for, in bytes. */
+#define FORM_MAX 1024 /* Maximum number of bytes of a secret that are searched for. */
 
-/* True for characters that quoting may insert between two characters of a secret. */
+/* True for characters that a peer's quoting may insert between two characters of a secret. */
 static bool is_between(char c)
 {
 	return c && strchr("\"'`\\ \t", c);
 }
 
-/* Returns the end of form in the text at s; the end of the text if it ends within form; NULL: no
- * match. */
+/* Compares the text at s with form. Returns the position behind the match, or the end of the text
+ * if the text ends within form after at least QUOTED_LEAST matching bytes; NULL: no match. */
 static char *behind_form(char *s, const char *form, size_t len, bool any_case)
 {
 	size_t n = 0, used;
@@ -58,9 +58,9 @@ static void strike_form(char *text, const char *form, size_t len, bool any_case)
 	}
 }
 
-/* Replaces the secret in base64. Base64 turns three bytes into four characters, so the number of
- * bytes before the secret decides between three forms. Characters that also encode a neighbouring
- * byte are left out of the search. */
+/* Replaces the secret in base64. Base64 encodes groups of three bytes, so the number of bytes
+ * before the secret, modulo 3, decides between three encoded forms. The first and last characters,
+ * which also encode a neighbouring byte, are left out of the search. */
 static void strike_base64(char *text, const char *secret, size_t len)
 {
 	char padded[FORM_MAX + 3];

@@ -1,6 +1,6 @@
 /*
  * redact: finds credentials in a text, also in encoded form (percent-encoding, JSON and XML
- * escapes), and replaces the original bytes by '*'.
+ * escapes), and replaces their bytes by '*'.
  */
 #include "base/redact.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longest run of hex digits that is not replaced: at most half of a token; UUIDs and WWNs are
- * shorter. */
+/* Maximum length of a run of hex digits that is not replaced. UUIDs and WWNs are not longer; of a
+ * 64-digit token it is at most half. */
 #define HEX_MAX 32
 #define JWT_MIN 20
 #define TOKEN_ID 6
@@ -55,7 +55,8 @@ char redact_char(const char *s, size_t *used)
 	if (s[0] == '%') {
 		*used = 3;
 		c = pair(s + 1);
-		/* Decode repeated percent-encoding. */
+		/* Decode again while the result is a '%' with two hex digits (repeated
+		 * percent-encoding). */
 		for (; c == '%' && pair(s + *used); *used += 2)
 			c = pair(s + *used);
 	} else if (s[0] == '\\' && s[1] == '/') {
@@ -78,7 +79,8 @@ static void strike(char *from, const char *to)
 	memset(from, '*', (size_t)(to - from));
 }
 
-/* Returns the position behind `word` (lower case) at s; NULL: s does not begin with word. */
+/* Returns the position behind `word` (in lower case) if the text at s begins with it, in any case
+ * and encoding; otherwise NULL. */
 static char *behind(char *s, const char *word)
 {
 	size_t used;
@@ -98,13 +100,13 @@ static char *behind_hex(char *s, size_t *n)
 	return s;
 }
 
-/* True for characters that end a URL in a sentence. */
+/* True for characters that end a URL within a text. */
 static bool ends(char c)
 {
 	return !c || isspace((unsigned char)c) || strchr("\"'<>,;)", c);
 }
 
-/* Replaces user and query of a URL; s points behind its "://". */
+/* Replaces the user part and the query of a URL; s points behind its "://". */
 static void strike_url(char *s)
 {
 	char *user = s, *query = NULL, c;

@@ -6,7 +6,7 @@
 /*
  * redact: replaces credentials in a text. Texts quote BMCs, API servers, agents and programs, which
  * in turn quote what drover sent them: the address of a boot medium, a bootstrap token, a presigned
- * URL.
+ * URL. These are replaced:
  *
  *   more than 32 hex digits in a row       tokens, boot secrets, digests; sha256:... stays
  *   hex digits after /boot/                boot secrets that were truncated
@@ -14,16 +14,16 @@
  *   abcdef.0123456789abcdef                bootstrap tokens: the part behind the dot
  *   eyJ...                                 JSON Web Tokens
  *
- * Matches ignore case and see through the encodings of a reply: %2F, %252F, \/, \u002f, &#x2f;,
- * &#47;. err_set() and err_wrap() call redact(), so no error contains such a secret, wherever its
- * text came from. Messages in the status of a Machine (controller/life/journal.c) pass through
- * redact() too.
+ * Matches ignore case and also find encoded characters: %2F, %252F, \/, \u002f, &#x2f;, &#47;.
+ * err_set() and err_wrap() call redact(), so no error contains such a secret, wherever its text
+ * came from. Messages in the status of a Machine (controller/life/journal.c) pass through redact()
+ * too.
  */
 /* Replaces each byte of a credential in text by '*', in place. */
 void redact(char *text);
 
-/* Decodes the character at s. Returns it, and sets *used to the number of bytes that its encoding
- * has. */
+/* Decodes the character at s, which may be encoded. Returns the character; *used: number of bytes
+ * of its encoding. */
 char redact_char(const char *s, size_t *used);
 
 #endif

@@ -21,8 +21,8 @@ void backoff_reset(struct backoff *b)
 	b->failures = 0;
 }
 
-/* Initialises the bucket. A burst below one token is raised to one, because such a bucket would
- * never yield a token. */
+/* Initialises the bucket. A burst below one token is raised to one, because the bucket would
+ * otherwise never contain a whole token. */
 void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms)
 {
 	b->per_s = per_s > 0 ? per_s : 0;
@@ -33,8 +33,8 @@ void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms)
 
 int64_t bucket_take(struct bucket *b, int64_t now_ms)
 {
-	/* Tolerance for rounding, in tokens and in ms, so that rounding never delays a caller by 1
-	 * ms. */
+	/* Tolerance for rounding errors, in tokens and in ms. Without it a caller could wait 1 ms
+	 * too long. */
 	const double slack = 1e-6;
 	double wait;
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * retry: back-off with full jitter, and token buckets. Pure functions of times in ms that the
- * caller passes; no clock, no timer.
+ * retry: back-off with jitter, and token buckets. The functions use only the times in ms that the
+ * caller passes: no clock, no timer.
  */
 struct backoff {
 	int64_t base_ms, cap_ms;

@@ -9,19 +9,21 @@
 #include "base/str.h"
 
 /*
- * schedule: parses a schedule into one bit set for each of its five fields. Whether the schedule
- * occurs in a time window is checked day by day, then minute by minute within a matching day.
+ * schedule: parses a schedule into one bit set for each of its five fields. To find whether the
+ * schedule occurs in a time window, the days of the window are checked one by one, then the minutes
+ * of each matching day.
  */
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MINUTES 1440
 #define FIELDS 5
 #define SPACES " \t\n\v\f\r"
-#define NUMBER_MAX 100000 /* Value for all larger numbers. */
+#define NUMBER_MAX 100000 /* Value used for every number that is larger. */
 
 /* One bit for each minute, hour, day of the month, month and day of the week of a schedule. */
 struct cron {
 	uint64_t bits[FIELDS];
-	/* True: the field has a part that is * or ? without a step. */
+	/* True: the field has a part that is "*" or "?" without a step, so the field restricts
+	 * nothing. */
 	bool any[FIELDS];
 };
 enum { MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS };
@@ -33,13 +35,13 @@ static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "
 /* Properties of one of the five fields. */
 struct unit {
 	const char *name;
-	/* Range that * means. */
+	/* First and last value of the field; * means this range. */
 	int min, max;
-	/* Highest number that is accepted. */
+	/* Highest number that is accepted; larger than max for weekdays, where 7 means Sunday. */
 	int most;
 	/* Names of the numbers from min on; NULL: the field has numbers only. */
 	const char *const *names;
-	/* min and max as text, for errors. */
+	/* min and max as text, for error messages. */
 	const char *first, *last;
 };
 static const struct unit units[FIELDS] = {
@@ -50,15 +52,15 @@ static const struct unit units[FIELDS] = {
 	{"weekday", 0, 6, 7, weekday_names, "sun", "sat"},
 };
 
-/* A part of the text: the characters from p up to end. */
+/* A part of the schedule's text: the characters from p up to, but not including, end. */
 struct span {
 	const char *p, *end;
 };
-/* One part between commas: FROM-TO/STEP. */
+/* One comma-separated part of a field: FROM-TO/STEP. */
 struct part {
 	int from, to, step;
 	bool any;
-	/* Both ends of the range as written, for errors. */
+	/* FROM and TO as written, for error messages. */
 	struct span low, high;
 };
 
@@ -148,8 +150,8 @@ static int wrong_part(const struct unit *u, struct span s, struct err *e)
 		       u->first, u->first, u->last);
 }
 
-/* Sets the error for a range that ends before it begins. Its text names the two ranges that the
- * author of FROM-TO probably means. */
+/* Sets the error for a range that ends before it begins. The text suggests the two ranges of which
+ * the author of FROM-TO probably means the union. */
 static int wrong_order(const struct unit *u, struct span s, const struct part *r, struct err *e)
 {
 	char before[32], after[32];
@@ -238,7 +240,7 @@ static int parse(const char *s, struct cron *c, struct err *e)
 	for (int i = 0; i < FIELDS; i++)
 		if (read_field(&units[i], fields[i], &c->bits[i], &c->any[i], e) < 0)
 			return -1;
-	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday may be written as 0 or 7: set bit 0 as well. */
+	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday may be written as 0 or 7: treat 7 as 0. */
 		c->bits[WEEKDAYS] |= 1;
 	return 0;
 }
@@ -248,7 +250,7 @@ static bool both_days(const struct cron *c)
 	return c->any[DAYS] || c->any[WEEKDAYS];
 }
 
-/* True if the schedule ever occurs: one of its months has one of its days. */
+/* True if the schedule occurs at all: at least one of its months has one of its days. */
 static bool ever(const struct cron *c)
 {
 	static const int days_of[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -296,7 +298,7 @@ static bool in_day(const struct cron *c, int64_t from, int64_t to)
 
 int schedule_window(const char *schedule, int64_t duration_ms, int64_t now)
 {
-	/* The first and the last minute whose beginning lies in (now - duration, now]. */
+	/* First and last minute that begin in the interval (now - duration, now]. */
 	int64_t first = (now - duration_ms) / MINUTE_MS + 1, last = now / MINUTE_MS;
 	struct cron c;
 	struct err ignored;

@@ -12,32 +12,33 @@
 
 /*
  * The bytes are in separate pages, marked MADV_DONTDUMP. Thousands of BMC passwords must not take a
- * page each, so sizes up to 4 KiB share chunks, which are divided into slots of one size. A freed
- * slot is cleared and put on the free list of its size class; chunks are never unmapped. A larger
- * secret has a mapping of its own.
+ * page each. So secrets of up to 4 KiB share chunks of memory, each of which is divided into slots
+ * of one size. A freed slot is cleared and put on the free list of its size class; chunks are never
+ * unmapped. A larger secret has a mapping of its own.
  */
 enum { SMALLEST = 64, CLASSES = 4, CHUNK = 64 * 1024 };
 
 union slot {
-	/* Next free slot, if this slot is free. */
+	/* Next free slot of the size class; used only while this slot is free. */
 	union slot *next;
 	char bytes[SMALLEST];
 };
 
 static struct {
 	pthread_mutex_t lock;
-	/* Free slots of 64, 256, 1024 and 4096 bytes. */
+	/* Lists of free slots of 64, 256, 1024 and 4096 bytes. */
 	union slot *free[CLASSES];
 } slots = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct secret {
 	size_t len;
-	/* Size of data in bytes. */
+	/* Number of bytes allocated for data. */
 	size_t room;
 	char *data;
 };
 
-/* The barrier keeps the compiler from removing the memset() as a dead store. */
+/* Clears memory. The compiler barrier keeps the compiler from removing the memset() as a dead
+ * store. */
 void secret_wipe(void *p, size_t len)
 {
 	if (!p || !len)
@@ -155,7 +156,7 @@ size_t secret_len(const struct secret *s)
 	return s->len;
 }
 
-/* The run time depends on the lengths only. */
+/* Compares in a time that depends on the lengths only, not on the contents. */
 bool secret_equal_bytes(const struct secret *a, const void *b, size_t len)
 {
 	const volatile unsigned char *x = (const unsigned char *)a->data, *y = b;
@@ -173,7 +174,8 @@ bool secret_equal(const struct secret *a, const struct secret *b)
 	return secret_equal_bytes(a, b->data, b->len);
 }
 
-/* Writes all bytes in one call: a memory file accepts all of them, or fails without memory. */
+/* Writes all bytes in one call. No loop is needed, because a memory file accepts all bytes or fails
+ * for lack of memory. */
 static bool fill(int fd, const struct secret *s)
 {
 	ssize_t n = write(fd, s->data, s->len);

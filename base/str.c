@@ -95,8 +95,8 @@ bool str_to_canonical_i64(const char *s, int64_t *out)
 /* --- RFC 3339 --- */
 
 /*
- * Returns the days from 1970-01-01 to a date in the Gregorian calendar. Years are counted from
- * March, so that the leap day is the last one; 400 years are 146,097 days.
+ * Returns the number of days from 1970-01-01 to a date in the Gregorian calendar. Years are counted
+ * from March, so that the leap day is the last day of a year; 400 years have 146,097 days.
  */
 static int64_t days_of(int64_t y, unsigned m, unsigned d)
 {
@@ -186,7 +186,8 @@ bool str_to_time(const char *s, int64_t *unix_ms)
 	    !take_char(&s, ':') || !take_digits(&s, 2, &sec))
 		return false;
 	if (mo < 1 || mo > 12 || d < 1 || d > month_length(y, mo) || h > 23 || mi > 59 || sec > 60)
-		return false; /* Seconds up to 60 are accepted, because 60 is a leap second. */
+		/* Refuse the time. Seconds up to 60 are valid, because 60 is a leap second. */
+		return false;
 	if (*s == '.') {
 		if (!is_digit(*++s))
 			return false;
@@ -285,8 +286,8 @@ static bool take_term(const char **s, __int128 *total)
 	return *total <= INT64_MAX;
 }
 
-/* Rounds fractions of a millisecond away from zero, because a limit of 1ns must not become "no
- * limit". */
+/* Reads a Go duration. Fractions of a millisecond are rounded away from zero, because a limit of
+ * 1ns must not become 0, which often means "no limit". */
 bool str_to_duration(const char *s, int64_t *ms)
 {
 	__int128 total = 0;
@@ -472,7 +473,9 @@ bool str_unhex(void *out, const char *hex, size_t n)
 		return false;
 	for (size_t i = 0; i < 2 * n; i++)
 		if (hex_value(hex[i]) < 0)
-			return false; /* Refuse before anything is written. */
+			/* Check all digits before writing, so that out is unchanged if hex is
+			 * refused. */
+			return false;
 	for (size_t i = 0; i < n; i++)
 		p[i] = (unsigned char)(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
 	return true;
@@ -485,7 +488,8 @@ void str_printable(char *s)
 	str_clean(s);
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
-		/* The two bytes are U+0080 to U+009F. */
+		/* These two bytes are a C1 control character, U+0080 to U+009F: replace both by one
+		 * '?'. */
 		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
 
 		*to++ = c1 || c < 0x20 || c == 0x7f ? '?' : *s;

@@ -6,11 +6,11 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define GROUP 4 /* Bytes in the first group of a UUID. */
+#define GROUP 4 /* Size of the first group of a UUID in bytes. */
 
-/* Placeholder UUIDs that were seen on many machines; both byte orders count. */
+/* Placeholder UUIDs that were seen on many machines. They are recognised in both byte orders. */
 static const char *const defaults[] = {
-	"03000200-0400-0500-0006-000700080009", /* AMI, on boards of many vendors. */
+	"03000200-0400-0500-0006-000700080009", /* AMI firmware, on boards of many vendors. */
 	"12345678-1234-5678-90ab-cddeefaabbcc",
 	"12345678-1234-5678-1234-567812345678",
 	"12345678-1234-1234-1234-123456789abc",
@@ -140,8 +140,8 @@ enum uuid_match uuid_compare(const char *a, const char *b)
 	if (str_empty(a) || str_empty(b) || !parse(a, x) || !parse(b, y))
 		return UUID_DIFFERENT;
 	turn_round(y, other);
-	/* Most pairs differ and end here. Only equal ones are compared with the table of
-	 * placeholders. */
+	/* Return early, because the majority of pairs differ; only equal UUIDs need the comparison
+	 * with the placeholders. */
 	if (memcmp(x, y, BYTES) != 0 && memcmp(x, other, BYTES) != 0)
 		return UUID_DIFFERENT;
 	if (is_default(x))

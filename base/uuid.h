@@ -6,9 +6,9 @@
 /*
  * uuid: compares system UUIDs as different sources report them.
  *
- * SMBIOS stores the first three groups little-endian since 2.6 (DSP0134, System Information, UUID);
- * firmware and BMCs that do not comply report the same sixteen bytes with these groups reversed. So
- * one machine has two spellings:
+ * SMBIOS stores the first three groups little-endian since 2.6 (DSP0134, System Information, UUID).
+ * Firmware and BMCs that do not comply report the same sixteen bytes with these groups reversed. So
+ * one machine can have two spellings:
  *
  *   4c4c4544-0035-3410-8050-c6c04f314733  dmidecode, /sys/class/dmi/id/product_uuid, kubelet
  *   44454c4c-3500-1034-8050-c6c04f314733  its BMC
@@ -16,9 +16,9 @@
  * Placeholder UUIDs of firmware identify no machine: all bytes equal (zeros, ones, fe, "XXXX"),
  * only the first group set, and the vendors' defaults listed in uuid.c, in either byte order.
  *
- * The caller decides whether a match in the other byte order suffices. It always suffices as a
- * reason to assume that both may be one machine. To prove an identity, another proof is needed
- * beside it (controller/rules/identity.h).
+ * The caller decides whether a match in the other byte order suffices. To assume that two UUIDs may
+ * belong to one machine, such a match always suffices. To prove an identity, a further proof is
+ * needed (controller/rules/identity.h).
  */
 #define UUID_TEXT 37
 
@@ -38,13 +38,13 @@ enum uuid_kind uuid_read(const char *text, char out[static UUID_TEXT]);
 bool uuid_is(const char *text);
 
 enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
-/* Compares two UUIDs. UUID_DIFFERENT unless both are UUID_IS: two placeholder UUIDs do not prove
- * the same machine. */
+/* Compares two UUIDs. Returns UUID_DIFFERENT unless both identify a machine (UUID_IS), because two
+ * equal placeholder UUIDs do not prove that the machine is the same. */
 enum uuid_match uuid_compare(const char *a, const char *b);
-/* True if both are UUID_IS and equal in either byte order. */
+/* True if both identify a machine (UUID_IS) and are equal in one of the two byte orders. */
 bool uuid_same(const char *a, const char *b);
-/* Writes a key that is equal for two texts exactly if uuid_same() is true for them. False: the text
- * identifies no machine. */
+/* Writes a key to out: two texts get the same key exactly if uuid_same() is true for them. False:
+ * the text identifies no machine. */
 bool uuid_key(const char *text, char out[static UUID_TEXT]);
 
 #endif

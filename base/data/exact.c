@@ -1,6 +1,6 @@
 /*
- * exact: exact_read() checks the grammar in one pass. All other functions walk a text that is known
- * to be valid; they find the end of a value by counting brackets outside of strings.
+ * exact: exact_read() checks the grammar in one pass. All other functions rely on a text that
+ * exact_read() has accepted; they find the end of a value by counting brackets outside of strings.
  */
 #include "base/data/exact.h"
 
@@ -197,7 +197,7 @@ enum exact_kind exact_kind(struct exact v)
 	}
 }
 
-/* --- walking a text that was checked ---------------------------------------------------------- */
+/* --- walking a text that exact_read() has accepted -------------------------------------------- */
 
 static const char *past_space(const char *p, const char *end)
 {
@@ -320,7 +320,8 @@ const char *exact_str(struct exact v, struct arena *a)
 		return NULL;
 	if (!memchr(v.at, '\\', v.len))
 		return arena_strndup(a, v.at + 1, v.len - 2);
-	/* json_parse() fails for half of a surrogate pair and for a NUL. */
+	/* Returns NULL if the string contains half of a surrogate pair or a NUL, because
+	 * json_parse() refuses both. */
 	j = json_parse(v.at, v.len, &e);
 	return j ? arena_strdup(a, json_string_value(j)) : NULL;
 }
@@ -341,7 +342,8 @@ bool exact_i64(struct exact v, int64_t *out)
 	return str_to_i64(text, INT64_MIN, INT64_MAX, out);
 }
 
-/* Iterates over all bytes except white space between tokens; passes strings byte by byte. */
+/* Iterates over all bytes of a text except the white space between tokens; bytes inside strings are
+ * all returned. */
 struct tokens {
 	const char *p, *end;
 	bool in_string;
@@ -437,7 +439,7 @@ char *exact_without(struct exact object, const char *name, struct arena *a, stru
 			break;
 		last = it.value.at + it.value.len;
 	}
-	/* Remove the comma before the member; for the first member, the comma after it. */
+	/* Remove the comma before the member, or, if it is the first member, the comma after it. */
 	from = last;
 	to = found.at + found.len;
 	if (last == object.at + 1) {

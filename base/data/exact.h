@@ -8,12 +8,12 @@
 #include "base/err.h"
 
 /*
- * exact: JSON that remains text, is read in place and changed member by member, so that everything
- * else stays unchanged byte for byte: unknown members, their order, and numbers such as 1.50, 1e400
- * and 18446744073709551615, which a tree of doubles would change.
+ * exact: JSON that is kept as text, read in place and changed member by member. Everything that is
+ * not changed stays the same byte for byte: unknown members, their order, and numbers such as 1.50,
+ * 1e400 and 18446744073709551615, which a tree of doubles would change.
  *
- * For servers that expect the whole object back and detect no conflicts (BCM). A struct exact is a
- * piece of the text that it was read from, and is valid as long as that text. All functions but
+ * For servers that expect the whole object back and detect no conflicts (BCM). A struct exact
+ * points into the text that it was read from, and is valid as long as that text. All functions but
  * exact_read() require text that exact_read() has accepted.
  * Tests: tests/unit/base/data/test_exact.c, tests/fuzz/fuzz_exact.c
  */
@@ -40,8 +40,8 @@ enum exact_kind {
 };
 enum exact_kind exact_kind(struct exact v);
 
-/* Iterates over the members of an object or elements of a list, in order; name: the member's name
- * with its quotes. */
+/* Iterator over the members of an object or the elements of a list, in order; name: the member's
+ * name with its quotes. */
 struct exact_iter {
 	struct exact name, value;
 	const char *next_, *end_;
@@ -51,24 +51,26 @@ bool exact_next(struct exact_iter *it);
 #define exact_for_each(it, c)                                                                      \
 	for (bool it##_on_ = exact_first(c, &(it)); it##_on_; it##_on_ = exact_next(&(it)))
 
-/* Returns the member name of object, the last one if there are several; no value if object is not
- * an object or lacks the member. */
+/* Returns the value of object's member `name`, of the last one if several have that name. No value
+ * (at NULL) if object is not an object or lacks the member. */
 struct exact exact_member(struct exact object, const char *name);
 
-/* Returns the contents of a string; NULL: v is not a string, or contains a NUL. */
+/* Returns the contents of a string, decoded; NULL: v is not a string, or contains a NUL or half of
+ * a surrogate pair. */
 const char *exact_str(struct exact v, struct arena *a);
-/* Returns exact_str() of the member name. */
+/* Returns the contents of object's member `name` as exact_str() does. */
 const char *exact_str_at(struct exact object, const char *name, struct arena *a);
 /* Reads a number without fraction and exponent; false: v is another value or does not fit. */
 bool exact_i64(struct exact v, int64_t *out);
 /* True if both texts are equal apart from white space between tokens. */
 bool exact_same(struct exact a, struct exact b);
 
-/* Returns the text of object with the member name set to json, replacing its value or added at the
- * end. NULL with ERR_PROTOCOL: object has two members of that name, or is not an object. */
+/* Returns the text of object in which member `name` has the value json: replaces the value of an
+ * existing member, or adds the member at the end. NULL with ERR_PROTOCOL: object has two members of
+ * that name, or is not an object. */
 char *exact_with(struct exact object, const char *name, const char *json, struct arena *a,
 		 struct err *e) __attribute__((warn_unused_result));
-/* Returns the text of object without the member name. Errors as for exact_with(). */
+/* Returns the text of object without the member `name`. Errors are those of exact_with(). */
 char *exact_without(struct exact object, const char *name, struct arena *a, struct err *e)
 	__attribute__((warn_unused_result));
 /* Returns s as a JSON string. */

@@ -6,13 +6,14 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Limits for rows that set none: enough for any hand-written object, small compared with a
- * request. */
+/* Limits for table rows that set none: sufficient for any hand-written object, small compared with
+ * a request. */
 #define DEFAULT_MAX_LEN 1024
 #define DEFAULT_MAX_ITEMS 256
 #define DEFAULT_MAX_ANY 65536
 
-/* Location of a value: a chain on the stack, turned into text only for an error. */
+/* Location of a value in the input. The locations form a chain on the stack, which is turned into
+ * text only for an error. */
 struct at {
 	const struct at *up;
 	/* Name of a member; NULL: an element of a list, number `index`. */
@@ -49,7 +50,7 @@ static void at_print(const struct at *at, struct buf *b)
 		buf_printf(b, "%s%s", b->len ? "." : "", at->name);
 }
 
-/* Prints a value for an error text: shortened, and never truncated inside a character. */
+/* Prints a value for an error text: a long value is shortened, but never inside a character. */
 static void got_print(const json_t *j, struct buf *b)
 {
 	char *text;
@@ -106,8 +107,8 @@ static bool matches(const char *pattern, const char *s)
 	bool ok;
 
 	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		/* A row with an invalid pattern refuses every value, so that the row's test detects
-		 * the mistake. */
+		/* A row with an invalid pattern refuses every value, so that the test of the row's
+		 * table fails. */
 		return false;
 	ok = regexec(&re, s, 0, NULL, 0) == 0;
 	regfree(&re);
@@ -122,7 +123,7 @@ static int enum_index(const char *const *names, const char *s)
 	return -1;
 }
 
-/* Reports "want A, B or C". */
+/* Refuses a value that is not one of f->enums: sets the error "want A, B or C". */
 static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at)
 {
@@ -158,7 +159,8 @@ static bool is_one_of(const char *const *names, const char *s)
 	return false;
 }
 
-/* Refuses a valid value that this version does not act on. */
+/* Refuses a value that is valid, but that this version of drover does not support (refused,
+ * only). */
 static int check_supported(struct decoder *d, const struct field *f, const json_t *j,
 			   const struct at *at)
 {
@@ -546,12 +548,13 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 	abort();
 }
 
-/* Decodes the value of a row. Values of rows without a member in the struct are checked too, and
- * dropped. */
+/* Decodes the value of a row. The value of a row with offset FIELD_NOWHERE (no member in the
+ * struct) is checked and then dropped. */
 static int decode_row(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
 		      void *out)
 {
-	/* Room for any type that FIELD_UNKEPT() may have. */
+	/* Scratch space for the value of a row without a member in the struct, large enough for
+	 * every type that FIELD_UNKEPT() allows. */
 	union {
 		int64_t i;
 		struct quantity q;
@@ -567,8 +570,9 @@ static int decode_row(struct decoder *d, const struct field *f, json_t *j, const
 	return check_supported(d, f, j, at);
 }
 
-/* Handles an absent or null member: sets its default, or the defaults inside an absent object, or
- * nothing. */
+/* Handles a member that is absent or null. A required member without a default is an error, unless
+ * d->lenient is set. Otherwise sets the default. Without a default an enum becomes -1, an embedded
+ * object gets the defaults of its members, and any other value stays zero. */
 static int decode_absent(struct decoder *d, const struct field *f, const struct at *at, void *out)
 {
 	if (f->required && !d->lenient && !f->def)

@@ -12,9 +12,9 @@
 #include "base/data/quantity.h"
 
 /*
- * fields: one table per struct describes how JSON becomes the struct and back. The same table
- * yields precise errors, defaults, the structural schema of a CRD with its CEL rules, and the
- * reference page.
+ * fields: one table per struct describes how JSON becomes the struct and back. The same table is
+ * the source of precise errors, defaults, the structural schema of a CustomResourceDefinition with
+ * its CEL rules, and the reference page.
  *
  *   static const struct field pool_limits_fields[] = {
  *         FIELD(pool_limits, nodes, "nodes", FIELD_I64, .min = 0, .max = 100000,
@@ -42,13 +42,13 @@ enum field_type {
 	FIELD_DURATION,
 	/* int64_t in Unix ms, from an RFC 3339 time; 0 if absent */
 	FIELD_TIME,
-	/* struct labels: strings by string */
+	/* struct labels: maps strings to strings */
 	FIELD_MAP,
-	/* struct resources: quantities by string */
+	/* struct resources: maps strings to quantities */
 	FIELD_RESOURCES,
 	/* struct strings */
 	FIELD_STRINGS,
-	/* A struct in place; sub is its table */
+	/* A struct embedded in the outer struct; sub is its table */
 	FIELD_OBJECT,
 	/* Pointer to a struct of .size bytes, NULL if absent; sub is its table */
 	FIELD_OBJECT_PTR,
@@ -61,13 +61,14 @@ enum field_type {
 	FIELD_INTS,
 };
 
-/* Offset of a row without a member in the struct: its value is checked and dropped. */
+/* Offset of a row whose value has no member in the struct: the value is checked and then
+ * dropped. */
 #define FIELD_NOWHERE SIZE_MAX
 
-/* Text of the error for a valid value that this version does not act on. */
+/* Text of the error for a value that is valid, but that this version of drover does not support. */
 #define FIELDS_UNSUPPORTED "not supported by this version"
 
-#define FIELDS_DURATION_MAX 32 /* Largest size of a duration's text in bytes. */
+#define FIELDS_DURATION_MAX 32 /* Size of a buffer for the longest duration text, in bytes. */
 
 struct strings {
 	const char **v;
@@ -89,9 +90,10 @@ struct field {
 	const char *name;
 	enum field_type type;
 	size_t offset;
-	/* Size of the struct in place, of the struct behind the pointer, or of a list element. */
+	/* Size in bytes: of the embedded struct, of the struct behind the pointer, or of a list
+	 * element. */
 	size_t size;
-	/* Table of objects and of list elements. */
+	/* Table of the object's members, or of each list element's members. */
 	const struct field *sub;
 	/* FIELD_ENUM: the names; "" is not a valid name. FIELD_STRINGS: the values that an element
 	 * may have. */
@@ -102,38 +104,42 @@ struct field {
 	bool required;
 	/* True: the schema gets the rule self == oldSelf. */
 	bool immutable;
-	/* FIELD_DURATION: true if "Never" is allowed; its value is -1. */
+	/* FIELD_DURATION: true if "Never" is allowed; it is decoded as -1. */
 	bool never;
-	/* FIELD_RESOURCES: true if the values are counts, written as JSON integers. */
+	/* FIELD_RESOURCES: true if the quantities are counts, written as JSON integers. */
 	bool whole;
-	/* Range of numbers, and of durations in ms; not checked if both are 0. */
+	/* Smallest and largest value of numbers, and of durations in ms; not checked if both are
+	 * 0. */
 	int64_t min, max;
-	/* Largest length of a string in bytes; 0 means 1024. */
+	/* Maximum length of a string in bytes; 0 means 1024. */
 	uint32_t max_len;
-	/* Largest number of elements of a list, strings or map; 0 means 256. */
+	/* Maximum number of elements of a list, string list or map; 0 means 256. */
 	uint32_t max_items;
-	/* Pattern of strings; must be valid both as RE2 (schema) and as POSIX ERE (regexec()). */
+	/* Pattern that strings must match; must be valid both as RE2 (schema) and as POSIX ERE
+	 * (regexec()). */
 	const char *pattern;
-	/* Function with the same result as pattern, because compiling a pattern takes 20 us or
-	 * more. */
+	/* Function that accepts exactly the strings which match pattern; used instead of the
+	 * pattern, because compiling a pattern takes 20 us or more. */
 	bool (*valid)(const char *);
-	/* Noun phrase for the error: what `valid` or `pattern` accepts, for example "a DNS
-	 * label". */
+	/* Noun phrase for errors, which describes what `valid` or `pattern` accepts, for example "a
+	 * DNS label". */
 	const char *want;
-	/* FIELD_STR: function that checks the text; the schema uses rules instead. Returns -1 with
-	 * *e if the text is refused. */
+	/* FIELD_STR: function that checks the text, for conditions that no pattern expresses; the
+	 * schema expresses them by CEL rules (member rules). Returns -1 with *e if the text is
+	 * refused. */
 	int (*check)(const char *, struct err *);
-	/* FIELD_STR, FIELD_STRINGS: true if an unquoted whole number is accepted as its text. */
+	/* FIELD_STR, FIELD_STRINGS: true if an unquoted whole number is accepted and stored as
+	 * text. */
 	bool number;
 	/* True: any value but null is refused as "not supported by this version". */
 	bool refused;
-	/* FIELD_ENUM and FIELD_STR: the values that this version acts on; other valid values are
-	 * refused as "not supported by this version". */
+	/* FIELD_ENUM and FIELD_STR: the values that this version of drover supports; other valid
+	 * values are refused as "not supported by this version". */
 	const char *const *only;
 	/* Member that identifies a list element (x-kubernetes-list-map-keys); two elements with the
 	 * same value are an error. */
 	const char *list_key;
-	/* CEL rules of the field; the last has rule == NULL. */
+	/* CEL rules of the field; an element with rule == NULL ends the array. */
 	const struct field_rule *rules;
 	/* One sentence with the unit; used as schema description and in the reference page. */
 	const char *doc;
@@ -143,8 +149,8 @@ struct field {
 		.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_),       \
 		__VA_ARGS__                                                                        \
 	}
-/* Rows for nested structs: FIELD_OBJ for an object in place, FIELD_PTR for one behind a pointer,
- * FIELD_ITEMS for a list of objects. The macros take the size from the member. */
+/* Rows for nested structs: FIELD_OBJ for an embedded struct, FIELD_PTR for a struct behind a
+ * pointer, FIELD_ITEMS for a list of structs. The macros take the size from the C member. */
 #define FIELD_OBJ(type_, member_, name_, sub_, ...)                                                \
 	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                  \
 	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
@@ -154,21 +160,22 @@ struct field {
 #define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                              \
 	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                    \
 	      .size = sizeof(*((struct type_ *)0)->member_.v), __VA_ARGS__)
-/* A member of an anonymous struct: the table describes `outer_` of struct type_. */
+/* A row for a member of an anonymous struct. The table describes that struct, which is the member
+ * outer_ of struct type_; the offset is relative to it. */
 #define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                        \
 	{                                                                                          \
 		.name = (name_), .type = (kind_),                                                  \
 		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
 		__VA_ARGS__                                                                        \
 	}
-/* A row for a field that is not stored. With .refused, nothing acts on the field. With .only, a
- * single value is allowed; it is also .def and is encoded. Not for lists, nor for objects behind a
- * pointer. */
+/* A row for a field that is accepted or refused but not stored in the struct. With .refused, every
+ * value but null is refused. With .only, a single value is allowed, which must also be .def and is
+ * always encoded. Not for lists, nor for objects behind a pointer. */
 #define FIELD_UNKEPT(name_, kind_, ...)                                                            \
 	{                                                                                          \
 		.name = (name_), .type = (kind_), .offset = FIELD_NOWHERE, __VA_ARGS__             \
 	}
-/* An object that is not stored and whose members are not described. */
+/* A row for an object that this version of drover refuses; its members are not described. */
 #define FIELD_REFUSED(name_, ...)                                                                  \
 	FIELD_UNKEPT(name_, FIELD_OBJECT, .sub = fields_none, .refused = true, __VA_ARGS__)
 #define FIELDS_END                                                                                 \
@@ -180,30 +187,31 @@ struct field {
 extern const struct field fields_none[];
 
 /* Decodes j by the table f into *out. fields_decode_strict() also refuses members that the table
- * does not name. path: location of j for errors ("spec"); NULL or "" for the top level. On error
- * *out is unspecified. */
+ * does not name. path: location of j, for errors ("spec"); NULL or "" for the top level. On error
+ * the contents of *out are undefined. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
 		  struct arena *a, struct err *e) __attribute__((warn_unused_result));
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
 			 struct arena *a, struct err *e) __attribute__((warn_unused_result));
 
-/* Fills the struct as if all members were absent: defaults, and -1 in enums without a default. */
+/* Fills the struct as if all members were absent: default values, -1 for enums without a default,
+ * zero for the rest. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
-/* Encodes a struct by the table; returns a new JSON object. Omits zero, NULL, empty and -1 (enum)
- * members, and objects in place that equal their defaults. Never omits required members, nor a
- * value that would decode to the default if it were absent. */
+/* Encodes a struct by the table; returns a new JSON object. Omits members that are zero, NULL,
+ * empty or -1 (enum), and embedded objects that equal their defaults. Never omits a required
+ * member, nor a value that decoding would replace by a different default. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Returns the structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these
  * fields. */
 json_t *fields_schema(const struct field *f);
 
-/* Writes the values of f->only as text: "A or B". */
+/* Writes the values of f->only as text for humans: "A or B". */
 void fields_only(const struct field *f, struct buf *out);
 
-/* Writes Markdown table rows: field, type, default, allowed, description; nested fields have dotted
- * names. */
+/* Writes rows of a Markdown table: field, type, default, allowed values, description. Names of
+ * nested fields are dotted paths that begin with prefix. */
 void fields_reference(const struct field *f, const char *prefix, struct buf *out);
 
 #endif

@@ -68,7 +68,8 @@ static json_t *encode_number(const struct field *f, int64_t v)
 	return json_string(v < 0 && f->never ? "Never" : str_duration(text, v));
 }
 
-/* Returns the value as JSON; NULL: the value is omitted. */
+/* Returns the value that `in` points to as JSON; NULL: the member is omitted, for example for a
+ * NULL pointer or an enum of -1. */
 static json_t *encode_value(const struct field *f, const void *in)
 {
 	char text[QUANTITY_TEXT];
@@ -122,8 +123,9 @@ static bool is_default(const struct field *f, const json_t *j)
 	return json_equal(expected, j);
 }
 
-/* True if the value is omitted, because it equals absence: it is zero or empty, and an absent
- * member would not get a default. */
+/* True if the value can be omitted, because decoding an absent member yields the same value: it is
+ * zero or empty, or an embedded object that equals its defaults. False for a row that is required
+ * or has a default. */
 static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 {
 	bool empty = false;
@@ -173,8 +175,8 @@ json_t *fields_encode(const struct field *f, const void *in)
 		json_t *j;
 
 		if (f->offset == FIELD_NOWHERE) {
-			/* The row has no member in the struct: encode its only allowed value, if it
-			 * has one. */
+			/* The row has no member in the struct: encode its only allowed value (def),
+			 * if there is one. */
 			if (f->def)
 				json_object_set_new(out, f->name,
 						    json_loads(f->def, JSON_DECODE_ANY, NULL));

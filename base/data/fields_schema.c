@@ -7,14 +7,14 @@
 /*
  * Schemas follow the rules for structural schemas of apiextensions.k8s.io/v1
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/).
- * Everything has a bound, because the API server estimates the cost of a CEL rule from maxLength,
- * maxItems and maxProperties.
+ * Each string, list and map has a size limit, because the API server estimates the cost of a CEL
+ * rule from maxLength, maxItems and maxProperties and refuses expensive ones.
  * Tests: tests/unit/base/data/test_fields.c
  */
 #define SCHEMA_MAX_LEN 1024
 #define SCHEMA_MAX_ITEMS 256
 #define SCHEMA_DURATION "([0-9]+([.][0-9]+)?(ms|s|m|h))+"
-/* A resource.Quantity without a sign. */
+/* Pattern of a resource.Quantity without a sign. */
 #define SCHEMA_QUANTITY                                                                            \
 	"^([0-9]+([.][0-9]*)?|[.][0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$"
 
@@ -94,7 +94,8 @@ static json_t *int_schema(const struct field *f)
 	return s;
 }
 
-/* Returns the schema of a duration; a CEL rule checks the range, because a pattern cannot. */
+/* Returns the schema of a duration. A CEL rule checks the duration's range, because a pattern
+ * cannot. */
 static json_t *duration_schema(const struct field *f)
 {
 	char lo[STR_TIME_SIZE], hi[STR_TIME_SIZE], rule[256], message[128];
@@ -154,8 +155,8 @@ static json_t *list_schema(const struct field *f, json_t *item)
 	return s;
 }
 
-/* Returns the schema of a map's keys or a list's elements, which have the row's bounds but may be
- * empty. */
+/* Returns the schema of a map's keys or of a list's elements. They have the limits of the row f,
+ * but may be empty. */
 static json_t *element_schema(const struct field *f)
 {
 	struct field one = *f;
@@ -210,8 +211,8 @@ static json_t *type_schema(const struct field *f)
 	abort();
 }
 
-/* Adds a rule that refuses unsupported values as decoding does, so that a server which evaluates
- * CEL refuses the object at once. */
+/* Adds a CEL rule that refuses the values which decoding would refuse as unsupported. An API server
+ * that evaluates CEL then refuses the object at once. */
 static void add_unsupported(json_t *s, const struct field *f)
 {
 	struct buf rule, message;

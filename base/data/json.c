@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Deepest nesting. jansson's own limit (2048) is compiled in and too high, because both its parser
- * and its dump recurse. */
+/* Maximum depth of nesting. jansson's own limit (2048) is compiled in, and too high for the stack,
+ * because jansson's parser and its dump functions recurse. */
 #define JSON_DEPTH_MAX 64
 
-/* Sets the error for a bound exceeded at offset `at`, with line and column. what: name of the
- * things of which there are more than limit. */
+/* Sets the error that at offset `at` (shown as line and column) a limit was exceeded. what: noun
+ * for the values of which there are more than limit. */
 static int place_error(const char *data, size_t at, size_t limit, const char *what, struct err *e)
 {
 	size_t line = 1, column = 1;
@@ -25,8 +25,8 @@ static int place_error(const char *data, size_t at, size_t limit, const char *wh
 		       column, limit, what);
 }
 
-/* Checks depth and number of values by counting brackets and commas outside of strings. An
- * unterminated string is left to the parser. */
+/* Checks depth and number of values by counting brackets and commas outside of strings. Does not
+ * report an unterminated string, because jansson's parser does. */
 static int check_bounds(const char *data, size_t len, size_t most, struct err *e)
 {
 	bool in_string = false;
@@ -86,7 +86,9 @@ static char *dump(const json_t *j, size_t flags)
 {
 	char *text = json_dumps(j, flags | JSON_COMPACT | JSON_ENCODE_ANY);
 
-	assert(text); /* json_dumps() fails only for cycles, which a parsed value cannot contain. */
+	/* json_dumps() fails only for cycles and without memory; a parsed value contains no
+	 * cycle. */
+	assert(text);
 	return text;
 }
 

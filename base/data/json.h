@@ -8,28 +8,28 @@
 #include "base/err.h"
 
 /*
- * json: jansson with bounds, for single objects. Lists and watches use scan.h instead.
+ * json: jansson with limits on input, for single objects. Lists and watches use scan.h instead.
  *
  * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1). It rejects
- * duplicate keys, invalid UTF-8, anything after the value, NaN, depth over 64, and more than
- * JSON_VALUES_MAX values, because a value of two bytes of text uses up to 220 bytes of memory.
- * Errors name line and column.
+ * duplicate keys, invalid UTF-8, anything after the value, NaN, a depth over 64, and more than
+ * JSON_VALUES_MAX values. The limit on values exists because two bytes of text can be a value that
+ * needs 220 bytes of memory. Errors name line and column.
  * Tests: tests/unit/base/data/test_json.c
  */
 #define JSON_VALUES_MAX 500000
 /* Parses any JSON value and returns it; NULL with *e on error. */
 json_t *json_parse(const char *data, size_t len, struct err *e);
-/* Parses like json_parse(), with values as the limit instead of JSON_VALUES_MAX. */
+/* Parses like json_parse(), but allows up to `values` values instead of JSON_VALUES_MAX. */
 json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e);
-/* Returns compact text, malloc'd. */
+/* Returns j as compact JSON text, malloc'd. */
 char *json_text(const json_t *j);
-/* Returns compact text with sorted keys, malloc'd. */
+/* Returns j as compact JSON text with sorted keys, malloc'd. */
 char *json_text_sorted(const json_t *j);
 
-/* Follows members by name and returns the last one: json_at(o, "status", "power", "state"). NULL: a
- * member is absent or its parent is not an object. json_str_at(), json_int_at() and json_true_at()
- * return the last member's text, number or truth; NULL, 0 or false if it is absent or has another
- * type. */
+/* Follow members by name, for example json_at(o, "status", "power", "state"). json_at() returns the
+ * value of the last member; NULL if a member is absent or its parent is not an object.
+ * json_str_at(), json_int_at() and json_true_at() return that value as text, number or boolean;
+ * NULL, 0 or false if it is absent or of another type. */
 #define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)
 #define json_str_at(j, ...) json_string_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
 #define json_int_at(j, ...) json_integer_value(json_at_(j, __VA_ARGS__, (const char *)NULL))

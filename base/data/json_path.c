@@ -3,7 +3,8 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Reads a member name up to . or [, where "\." is a dot; false: the name is too long or empty. */
+/* Reads a member name up to '.', '[' or the end; "\." in it means a dot. False: the name is empty
+ * or too long. */
 static bool read_name(const char **p, char *out, size_t size)
 {
 	size_t n = 0;
@@ -33,8 +34,8 @@ static bool read_quoted(const char **p, char *out, size_t size)
 	return true;
 }
 
-/* Reads ?(@.path=="value")] at *p and returns the first element of list that matches; NULL:
- * none. */
+/* Reads a filter ?(@.path=="value")] at *p and returns the first element of list that matches;
+ * NULL: none. */
 static const json_t *find_where(const json_t *list, const char **p)
 {
 	const char *end = strstr(*p, ")]"), *equal = strstr(*p, "==");

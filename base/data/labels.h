@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * labels: string to string, sorted by key, as in metadata.labels. The struct only points to strings
- * that the caller owns (usually in an arena).
+ * labels: a map from string to string, sorted by key, like metadata.labels. The struct only points
+ * to strings that the caller owns (usually in an arena).
  */
 struct label {
 	const char *key, *value;
@@ -16,9 +16,9 @@ struct labels {
 	size_t n;
 };
 
-/* Returns the value of key; NULL: absent. */
+/* Returns the value of key; NULL: l has no such key. */
 const char *labels_get(const struct labels *l, const char *key);
-/* Sorts v; call it after filling v by hand. */
+/* Sorts l->v by key. The caller must call it after it has filled l->v itself. */
 void labels_sort(struct labels *l);
 
 #endif

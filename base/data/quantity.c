@@ -6,9 +6,9 @@
 #include "base/str.h"
 
 /*
- * Parsing works on decimal digits, most significant first; the position of the decimal point is
- * stored beside them. A binary suffix multiplies the digits by 1024, a power of ten only moves the
- * point. At the end the whole billionths are taken from the front, so only this last step rounds.
+ * Parsing works on decimal digits, the most significant first; the position of the decimal point is
+ * stored separately. A binary suffix multiplies the digits by 1024, a power of ten only moves the
+ * point. At the end the digits up to 10^-9 become the integer `nano`. Only this last step rounds.
  */
 enum {
 	TEXT_MAX = 256,
@@ -23,7 +23,8 @@ struct decimal {
 	/* The digits in use are digit[from] to digit[to - 1]. */
 	unsigned char digit[DIGITS_MAX];
 	size_t from, to;
-	/* Position of the decimal point, in digits from `from`; may lie outside the digits. */
+	/* Position of the decimal point, counted in digits from digit[from]; may be outside the
+	 * digits in use. */
 	long point;
 };
 
@@ -32,7 +33,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads digits with at most one point and drops leading zeros. False: there is no digit. */
+/* Reads digits with at most one decimal point; drops leading zeros. False: there is no digit. */
 static bool take_number(const char **s, struct decimal *d)
 {
 	bool any = false, fraction = false;
@@ -71,8 +72,8 @@ static void times_1024(struct decimal *d)
 		d->digit[--d->from] = (unsigned char)(carry % 10);
 }
 
-/* Reads sign and digits of an exponent up to the end of the text; a number beyond the range of
- * quantities is clipped. False: not a number. */
+/* Reads sign and digits of an exponent up to the end of the text. An exponent beyond the range of
+ * quantities is replaced by the nearest limit. False: not a number. */
 static bool take_exponent(const char *s, long *out)
 {
 	bool negative = *s == '-';
@@ -90,8 +91,8 @@ static bool take_exponent(const char *s, long *out)
 
 static bool apply_suffix(struct decimal *d, const char *s)
 {
-	/* Suffixes in ascending order; each step is a factor of 10^3, or of 1024 if an i
-	 * follows. */
+	/* Suffixes in ascending order. Each step is a factor of 10^3, or of 1024 if an 'i' follows
+	 * the suffix. */
 	static const char big[] = "KMGTPE", decimal[] = "num kMGTPE";
 	const char *at;
 	long exponent;
@@ -119,7 +120,7 @@ static bool apply_suffix(struct decimal *d, const char *s)
 	return true;
 }
 
-/* Computes the whole billionths; a remainder is rounded away from zero. False: out of range. */
+/* Converts the digits to billionths; a remainder is rounded away from zero. False: out of range. */
 static bool take_nano(const struct decimal *d, __int128 *out)
 {
 	size_t n = d->to - d->from;

@@ -17,20 +17,21 @@
  *     |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
  *     '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
  *
- * Only the state and the part of a token that is split between chunks (`token`, `cut`) survive from
- * one chunk to the next. A token that is complete in a chunk is read in place.
+ * Only the state and the part of a token that is split between chunks (`token`, `cut`) are carried
+ * from one chunk to the next. A token that is complete in a chunk is read in place.
  *
  * How a value is handled (struct fate) is known before its first byte, from its name and the table
- * of its object. Below a value that is not built, no name is looked up and nothing is allocated.
+ * of its object. Inside a value that is not built, no name is looked up and nothing is allocated.
  *
- * The caller may already know a line, by a digest of everything that would be built from it. A line
- * that is complete in one chunk is therefore first read without building anything (a dry run), and
- * read a second time only if it is new.
+ * A caller may recognise a line by its digest, which covers everything that would be built from the
+ * line. Therefore a line that is complete in one chunk is first read without building anything (a
+ * dry run), and read a second time only if the caller does not know its digest.
  */
-#define DEPTH_MAX 64 /* Deepest nesting, as in json_parse(). */
+#define DEPTH_MAX 64 /* Maximum depth of nesting, as in json_parse(). */
 #define SEQUENCE_MAX 12
 #define WORD_MAX 5
-#define KEPT 512 /* Bytes of the token buffer that stay allocated between lines. */
+/* Maximum number of bytes of the token buffer that stay allocated between lines. */
+#define KEPT 512
 
 enum state {
 	VALUE,
@@ -48,7 +49,8 @@ enum state {
 struct fate {
 	bool keep, each;
 	bool pick;
-	/* Index of the note as in scan_want; 0: none. */
+	/* Number of the note (struct scan_want) in which the value's string is reported; 0:
+	 * none. */
 	unsigned char note;
 	/* Table of the value's members or elements; NULL: none is wanted. */
 	const struct scan_want *some;
@@ -56,7 +58,7 @@ struct fate {
 };
 
 struct frame {
-	/* The value being built; NULL: it is not built, or this is a dry run. */
+	/* The object or array being built; NULL: it is not built, or this is a dry run. */
 	json_t *node;
 	const struct scan_want *some;
 	struct scan_object object;
@@ -70,47 +72,48 @@ struct scan {
 	enum state state;
 	struct frame *frames;
 	size_t depth, frames_cap;
-	/* Number of the most recently opened object. */
+	/* Number given to the most recently opened object; see struct scan_object. */
 	uint64_t number;
-	/* Handling of the current or next value. */
+	/* How the current value, or the next one, is handled. */
 	struct fate fate;
 	/* Name of the current value, if it is built as a member of an object. */
 	struct buf name;
-	/* Decoded part of the current string, number or word. */
+	/* Decoded part so far of the current string, number or literal (true, false, null). */
 	struct buf token;
-	/* True: the current string is a name. */
+	/* True: the current string is a member's name. */
 	bool is_name;
 	char cut[SEQUENCE_MAX];
-	/* Bytes in cut: the first part of a UTF-8 sequence or escape that the end of a chunk has
-	 * split. */
+	/* Number of bytes in cut: the first part of a UTF-8 sequence or escape that was split by
+	 * the end of a chunk. */
 	size_t ncut;
 
 	json_t *root, *element;
 	bool in_element;
-	/* Depth at which the value for the callback begins. */
+	/* Depth of the stack at which the value for the next callback begins. */
 	size_t base;
-	/* Names seen, for detecting duplicates: [0] in the document, [1] in the element. */
+	/* Names seen so far, for detecting duplicates: [0] in the document, [1] in the current
+	 * element. */
 	struct scan_names names[2];
-	/* budget: depth of the container whose size is bounded; 0 means none. left: weight that may
-	 * still be built within that bound. */
+	/* budget: depth of the container that has a limit `most`; 0 means none. left: weight that
+	 * may still be built inside that container. */
 	size_t left, budget;
 	bool left_out;
 	/* True: a dry run, in which nothing is built. */
 	bool dry;
 	struct scan_line line;
-	/* Digest of the current document, line or element. */
+	/* Digest so far of the current document, line or element. */
 	uint64_t digest;
-	/* Digest of the SCAN_DIGEST member; 0: no such member. */
+	/* Digest of the member with the SCAN_DIGEST row; 0: no such member so far. */
 	uint64_t picked;
 
 	/* Number of elements or lines passed to a callback. */
 	size_t given;
-	/* First byte of this chunk that is not counted yet. */
+	/* First byte of this chunk that no byte counter below includes yet. */
 	const char *from;
-	/* Byte counters for positions in errors: of the document or line, of the element, between
-	 * elements. */
+	/* Byte counters for positions in errors. head: bytes of the document or line; part: bytes
+	 * of the current element; none: bytes between elements. */
 	size_t head, part, none;
-	/* The counter (head, part or none) to which the current bytes belong. */
+	/* The counter (head, part or none) to which the current bytes are added. */
 	size_t *count;
 	struct err failed;
 };
@@ -143,7 +146,8 @@ static int wrong(const struct scan *s, const char *at, const char *what, struct 
 	return err_set(e, ERR_PROTOCOL, 0, "byte %zu: %s", byte, what);
 }
 
-/* Counts the bytes up to `at` for the current counter, and makes `to` the counter from there on. */
+/* Adds the bytes up to `at` to the current counter, and makes *to the current counter from there
+ * on. */
 static void count_to(struct scan *s, const char *at, size_t *to)
 {
 	*s->count += (size_t)(at - s->from);
@@ -162,7 +166,7 @@ static int check_size(const struct scan *s, struct err *e)
 	return 0;
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- handling of values by their names -------------------------------------------------------- */
 
 static struct fate fate_of(const struct scan_want *w, const char *name, size_t len)
 {
@@ -190,7 +194,8 @@ static void charge(struct scan *s, size_t bytes)
 		s->left -= bytes < s->left ? bytes : s->left;
 }
 
-/* Sets the handling of an array's next element, and begins the element if it goes to a callback. */
+/* Decides how an array's next element is handled; begins an element if it is to be passed to a
+ * callback. */
 static void next_element(struct scan *s)
 {
 	const struct frame *f = top(s);
@@ -215,8 +220,9 @@ static void value_begins(struct scan *s, const char *at)
 }
 
 /*
- * Adds a scalar to the digest of its container. The digest of a container covers its built names
- * and values in order, except noted members, which may change at any time.
+ * Adds a scalar to the digest of its container. The digest of a container covers the names and
+ * values that are built from it, in order, except members with a note, which may change while the
+ * rest stays equal.
  */
 static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
 {
@@ -226,8 +232,8 @@ static void digest_scalar(struct scan *s, char kind, const char *text, size_t le
 		*into = hash_keyed(text, len, *into + (unsigned char)kind);
 }
 
-/* Adds the digest of the closed container f, which was just popped from the stack, to that of its
- * parent. */
+/* Adds the digest of container f, which was just closed and popped from the stack, to the digest of
+ * its parent. */
 static void digest_container(struct scan *s, const struct frame *f)
 {
 	if (!s->spec.digests || !f->kept)
@@ -240,7 +246,8 @@ static void digest_container(struct scan *s, const struct frame *f)
 		top(s)->digest = hash_keyed(&f->digest, sizeof(f->digest), top(s)->digest);
 }
 
-/* Adds a built value to its container. v NULL: a dry run. */
+/* Adds a value that was built to its container. v NULL: this is a dry run, in which nothing is
+ * built. */
 static void put(struct scan *s, json_t *v)
 {
 	if (s->depth == s->base) {
@@ -271,7 +278,7 @@ static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *a
 	return rc;
 }
 
-/* Ends the value whose last byte is before `at`. */
+/* Ends the value whose last byte is the one before `at`. */
 static int value_ends(struct scan *s, const char *at, struct err *e)
 {
 	s->state = AFTER;
@@ -402,7 +409,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 
 	if (!v)
 		return wrong(s, at, "a word that is none of true, false and null", e);
-	/* Go writes a nil slice as null, so null counts as an empty list. */
+	/* Accept null as an empty list of items, because Go writes a nil slice as null. */
 	if (s->fate.each && !json_is_null(v))
 		return wrong(s, at, "the items are not an array", e);
 	if (s->fate.keep) {
@@ -412,7 +419,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 	return value_ends(s, at, e);
 }
 
-/* --- inside of tokens: these return the position reached, NULL on error ----------------------- */
+/* --- inside tokens: these functions return the position reached, NULL on error ---------------- */
 
 static bool is_kept(const struct scan *s)
 {
@@ -425,7 +432,7 @@ static void take(struct scan *s, const char *text, size_t len)
 		buf_put(&s->token, text, len);
 }
 
-/* Completes an escape or a character that the end of the previous chunk has split. */
+/* Completes an escape or a UTF-8 sequence that was split by the end of the previous chunk. */
 static const char *in_cut(struct scan *s, const char *p, const char *end, struct err *e)
 {
 	char out[4];
@@ -531,8 +538,8 @@ static void token_begins(struct scan *s, enum state state, bool is_name)
 	s->is_name = is_name;
 }
 
-/* Begins a value and returns the position to continue at. A number or word begins at the current
- * byte, so the position then does not advance. */
+/* Begins a value and returns the position at which to continue. For a number or literal that is the
+ * position of the current byte, because the byte belongs to the token. */
 static const char *value(struct scan *s, const char *p, struct err *e)
 {
 	value_begins(s, p);
@@ -619,7 +626,7 @@ static void start(struct scan *s)
 	scan_names_forget(&s->names[0]);
 }
 
-/* Frees large buffers at the end of a line, because a watch is idle most of the time. */
+/* Ends a line. Frees large buffers, because a watch is idle most of the time. */
 static int line_ends(struct scan *s, const char *at, struct err *e)
 {
 	if (s->state == VALUE && !s->depth) {
@@ -669,15 +676,16 @@ static const char *run(struct scan *s, const char *p, const char *end, struct er
 	return p;
 }
 
-/* Reads the line between p and newline in a dry run, for its digest. Returns the position to
- * continue at: behind the line if the caller knows it, p if it is new. */
+/* Reads the line from p up to newline in a dry run to compute its digest. Returns the position at
+ * which to continue: behind the line if the caller knows it, p if the line must be built. */
 static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
 {
 	const char *at;
 
 	s->dry = true;
 	at = run(s, p, newline, e);
-	/* A number or word at the end of the line is complete only with the byte that follows. */
+	/* A number or literal has no end mark of its own: read the newline too, so that it is
+	 * complete. */
 	if (at && (s->state == NUMBER || s->state == WORD))
 		at = step(s, newline, newline + 1, e);
 	s->dry = false;
@@ -736,7 +744,8 @@ int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 	return -1;
 }
 
-/* Ends a number or word at the very end of the input, where no byte follows. */
+/* Ends a number or literal at the end of the input by feeding a blank, because no byte follows that
+ * would end it. */
 static int end_token(struct scan *s, struct err *e)
 {
 	static const char blank[] = " ";

@@ -10,9 +10,9 @@
 
 #define EACH_BYTE(x) ((uint64_t)(x)*0x0101010101010101)
 
-/* Returns a word in which the high bit of each zero byte of x is set. Bytes above a zero byte may
- * be set wrongly, which is harmless if the caller only asks whether there is a zero byte, or
- * searches the first itself. */
+/* Returns a word in which the high bit of each zero byte of x is set. Bytes above the first zero
+ * byte may be marked wrongly. That is harmless if the caller only asks whether x has a zero byte,
+ * or searches for the first one itself. */
 static inline uint64_t zero_bytes(uint64_t x)
 {
 	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
@@ -47,8 +47,8 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads four hex digits, of which len bytes are available; -1: an available byte is not a hex
- * digit. */
+/* Reads four hex digits at p, of which only len bytes are available yet; -1: an available byte is
+ * not a hex digit. */
 static int32_t hex4(const char *p, size_t len)
 {
 	int32_t x = 0;
@@ -93,14 +93,15 @@ static int bad(const char *why, const char **what)
 	return -1;
 }
 
-/* Decodes \uXXXX, or two of them that are a surrogate pair. Result as for scan_sequence(). */
+/* Decodes \uXXXX, or two such escapes that form a surrogate pair. Results are those of
+ * scan_sequence(). */
 static int unicode_escape(const char *p, size_t len, char out[static 4], size_t *n,
 			  const char **what)
 {
 	int32_t high, low;
 
-	/* Refuse the escape at its first wrong byte, so that the error does not depend on chunk
-	 * borders. */
+	/* Refuse the escape at its first wrong byte, even if it is incomplete, so that the error
+	 * does not depend on where a chunk ends. */
 	high = hex4(p + 2, len - 2);
 	if (high < 0)
 		return bad("an escape without four hex digits", what);
@@ -175,7 +176,8 @@ static const char *digits(const char *p)
 	return p;
 }
 
-/* Grammar: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* True for a number by the grammar -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?. *real: true if
+ * it has a fraction or exponent. */
 static bool is_number(const char *p, const char *end, bool *real)
 {
 	const char *from;

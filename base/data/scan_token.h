@@ -9,7 +9,8 @@
  * scan_token: reads the tokens of JSON (RFC 8259) and UTF-8 (RFC 3629), for scan.c.
  */
 
-/* Returns the first byte that ends a string or is not plain ASCII; end: no such byte. */
+/* Returns the first byte from p on that ends a run of plain characters: a quote, backslash, control
+ * character or non-ASCII byte; end: no such byte. */
 const char *scan_plain(const char *p, const char *end);
 
 /*
@@ -18,8 +19,8 @@ const char *scan_plain(const char *p, const char *end);
  */
 int scan_sequence(const char *p, size_t len, char out[static 4], size_t *n, const char **what);
 
-/* A decoded number. scan_number() decodes text, which must be NUL-terminated; false: not a number,
- * or out of range, with the reason in *what. */
+/* A decoded number; real: the value is in d, otherwise in i. scan_number() decodes text, which must
+ * be NUL-terminated. False: not a number, or out of range, with the reason in *what. */
 struct scan_number {
 	bool real;
 	json_int_t i;

@@ -14,7 +14,8 @@ static bool has_value(const struct requirement *r, const char *value)
 	return false;
 }
 
-/* True if value contains one of the requirement's texts. lower: compares value in lower case. */
+/* True if value contains one of the requirement's texts. lower: value is converted to lower case
+ * first. */
 static bool contains(const struct requirement *r, const char *value, bool lower)
 {
 	for (size_t i = 0; i < r->nvalues; i++) {
@@ -42,8 +43,8 @@ static bool to_int(const char *s, int64_t *out)
 	return str_to_i64(s, INT64_MIN, INT64_MAX, out);
 }
 
-/* Compares value with the number in the requirement: *out is < 0, 0 or > 0. False: one of them is
- * not a number. */
+/* Compares value with the number in the requirement: *out is < 0, 0 or > 0. False: value or the
+ * requirement is not a number. */
 static bool compare(const struct requirement *r, const char *value, int *out)
 {
 	int64_t have, want;
@@ -159,7 +160,7 @@ static bool take_keyword(struct parser *p, const char *word)
 	return take(p, word);
 }
 
-/* Reads a word, which may be empty: "a=" selects the empty value. */
+/* Reads a word, which may be empty, because "a=" selects the empty value. */
 static const char *take_word(struct parser *p)
 {
 	const char *from;
@@ -195,7 +196,7 @@ static int take_value(struct parser *p, const char **out, struct err *e)
 	return 0;
 }
 
-/* Reads "(a,b)"; "()" is the empty value, as in Kubernetes. */
+/* Reads a list of values like "(a,b)"; "()" is a list of one empty value, as in Kubernetes. */
 static int take_values(struct parser *p, struct requirement *r, struct err *e)
 {
 	size_t n = 1;

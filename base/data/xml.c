@@ -1,5 +1,5 @@
-/* xml: counts '<' and '=' before parsing, which is an upper bound for the number of elements and
- * attributes. */
+/* xml: counts '<' and '=' before parsing. Their number is an upper bound for the number of elements
+ * and attributes. */
 #include "base/data/xml.h"
 
 #include <limits.h>

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * xml: parses foreign bytes with libxml2, within bounds. Uses no network, refuses DTDs and thereby
- * entities, prints nothing, and refuses more than XML_NODES_MAX elements and attributes, because an
- * element of four bytes of text uses up to 250 bytes of memory.
+ * xml: parses untrusted XML with libxml2, within limits. Uses no network and prints nothing.
+ * Refuses DTDs, and with them entities. Refuses more than XML_NODES_MAX elements and attributes,
+ * because an element of four bytes of text uses up to 250 bytes of memory.
  *
  * Must be called from one thread only.
  * Tests: tests/unit/base/data/test_xml.c

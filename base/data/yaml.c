@@ -8,19 +8,19 @@
 #include <yaml.h>
 #include "base/str.h"
 
-#define YAML_DEPTH_MAX 64 /* Deepest nesting, as in json_parse(). */
+#define YAML_DEPTH_MAX 64 /* Maximum depth of nesting, as in json_parse(). */
 #define COPIED_BYTES_MAX ((size_t)4 << 20)
 
 struct reader {
 	yaml_parser_t parser;
-	/* The current event; valid if have is set. */
+	/* The current event; valid if `have` is set. */
 	yaml_event_t event;
 	bool have;
-	/* Number of values so far, and its limit. */
+	/* Number of values read so far, and its limit. */
 	size_t values, most;
-	/* Values copied for aliases, and the bytes of their text. */
+	/* Number of values copied for aliases, and the total length of their text in bytes. */
 	size_t copied, copied_bytes;
-	/* Values by anchor name, in the current document. */
+	/* Values by anchor name, of the current document. */
 	json_t *anchors;
 	/* The whole text, for finding tabs in errors. */
 	const char *text;
@@ -76,7 +76,7 @@ static bool one_of(const char *s, const char *const *words)
 	return false;
 }
 
-/* Matches [-+]?digits, 0o17, 0x1f. */
+/* Matches [-+]?digits, 0o17 (base 8) and 0x1f (base 16); *base is the base. */
 static bool is_int(const char *s, int *base)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
@@ -91,7 +91,7 @@ static bool is_int(const char *s, int *base)
 				    : strspn(d, *base == 8 ? "01234567" : "0123456789")];
 }
 
-/* Matches [-+]?(.5|5.|5.5|5)(e[-+]?5)?. */
+/* Matches [-+]?(.5|5.|5.5|5)(e[-+]?5)?, where 5 stands for any digits. */
 static bool is_float(const char *s)
 {
 	size_t whole, part = 0;
@@ -156,8 +156,8 @@ static json_t *plain(struct reader *r, const char *s)
 
 /* --- anchors ---------------------------------------------------------------------------------- */
 
-/* Counts the values and bytes that a copy of j would add. -1: more than a document may have, or too
- * deep. */
+/* Counts the values and bytes that a copy of j would add. -1: the copies of the document would
+ * exceed their limits, or nest too deeply. */
 static int weigh(struct reader *r, const json_t *j, int depth)
 {
 	const char *key;
@@ -179,7 +179,8 @@ static int weigh(struct reader *r, const json_t *j, int depth)
 	return rc;
 }
 
-/* Returns a copy of the anchor's value, so that a change of one does not change the other. */
+/* Returns a copy of the value of the anchor that the current alias event names. A copy, so that a
+ * later change of one value does not change the other. */
 static json_t *alias(struct reader *r, int depth)
 {
 	const char *name = (const char *)r->event.data.alias.anchor;
@@ -215,15 +216,15 @@ static char *anchor_name(struct reader *r)
 	return name;
 }
 
-/* Adds those members of from that into lacks. */
+/* Adds to `into` those members of `from` that `into` lacks. */
 static int merge_one(struct reader *r, json_t *into, const json_t *from)
 {
 	return json_is_object(from) ? json_object_update_missing(into, (json_t *)from)
 				    : wrong(r, "a merge key wants a mapping, or a list of them");
 }
 
-/* Applies a merge key (<<): adds the members of the mapping from, or of each mapping in the list
- * from. An earlier mapping wins. */
+/* Applies a merge key (<<): adds to `into` the members of `from`, a mapping, or of each mapping in
+ * the list `from`. If two mappings have the same member, the earlier one wins. */
 static int merge(struct reader *r, json_t *into, const json_t *from)
 {
 	const json_t *one;
@@ -306,7 +307,7 @@ static int add_merge(struct reader *r, json_t **merged, int depth)
 	return *merged ? 0 : -1;
 }
 
-/* Adds one member to map. *merged: collects the value of merge keys (<<); NULL: none so far. */
+/* Adds one member to map. *merged: list of the values of merge keys (<<) so far; NULL: none. */
 static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
 {
 	char *key;
@@ -447,7 +448,7 @@ json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
 	return parse(text, len, SIZE_MAX, e);
 }
 
-/* Drops documents that consist of comments only. If all do, one of them stays. */
+/* Drops empty documents (null, or comments only), but leaves one document if all are empty. */
 static void drop_empty(json_t *list)
 {
 	for (size_t i = json_array_size(list); i-- > 0;)
@@ -470,10 +471,10 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
 	return json_incref(json_array_get(list, 0));
 }
 
-/* --- to text ---------------------------------------------------------------------------------- */
+/* --- printing YAML ---------------------------------------------------------------------------- */
 
-/* True if s needs no quotes: it begins with a letter, contains no character with a meaning in YAML
- * 1.1 or 1.2, and is no word that a parser reads as another type. */
+/* True if s can be printed without quotes: it begins with a letter, contains no character with a
+ * meaning in YAML 1.1 or 1.2, and is no word that a parser reads as another type. */
 static bool is_plain(const char *s)
 {
 	static const char *const words[] = {"null", "true", "false", "yes", "no",
@@ -493,8 +494,9 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* True for characters that YAML 1.1 reads as a line break, or refuses, inside quotes: NEL and the
- * other C1 controls, DEL, the two separators and the byte order mark. JSON does not escape them. */
+/* True for characters that YAML 1.1 refuses or reads as a line break inside quotes: NEL and the
+ * other C1 controls, DEL, the line and paragraph separators, the byte order mark, U+FFFE and
+ * U+FFFF. They must be escaped here, because JSON does not escape them. */
 static bool is_break(int32_t c)
 {
 	return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
@@ -523,7 +525,9 @@ static void print_scalar(const json_t *j, struct buf *out)
 		buf_puts(out, json_string_value(j));
 		return;
 	}
-	text = json_text(j); /* A JSON scalar is a valid YAML scalar; so are {} and []. */
+	/* Print the value as JSON, because a JSON scalar is a valid YAML scalar; so are {} and
+	 * []. */
+	text = json_text(j);
 	print_escaped(text, out);
 	free(text);
 }

@@ -13,16 +13,17 @@
  *
  *   http_start() -> waiting -> [turn] -> flying -> over -> ended -> [turn] -> done()
  *
- * Therefore the owner's done() never runs below the transport, a transport is never started or
- * cancelled inside one of its own callbacks (libcurl refuses that), and done() may close
- * everything. on_head() and on_data() do run below the transport; a request that the owner cancels
- * there moves to `ended` and is cancelled in the next turn.
+ * Therefore the owner's done() is never called while a function of the transport is on the stack. A
+ * transport is never started or cancelled inside one of its own callbacks, which libcurl forbids.
+ * done() may close everything. In contrast, on_head() and on_data() are called by the transport; a
+ * request that its owner cancels inside them moves to the list `ended` and is cancelled in the next
+ * turn.
  */
 #define TIMEOUT_MS 30000
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
-/* Most requests that are finished, and most that are started, in one turn of the loop, so that
- * other code gets its turn. */
+/* Maximum number of requests that one turn of the loop finishes, and maximum number that it starts,
+ * so that other code gets its turn. */
 #define TURN_MAX 100
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
@@ -30,15 +31,15 @@
 struct http_req {
 	struct list link;
 	struct http_peer *peer;
-	/* Copy of the caller's struct; its pointers to text are not used after http_start(). */
+	/* Copy of the caller's struct. Do not use its pointers to text after http_start(). */
 	struct http_call call;
 	struct http_exchange x;
 	/* True: the request counts against the concurrency limits. */
 	bool started;
-	/* True: the transport has released x. */
+	/* True: the transport no longer uses x. */
 	bool transport_done;
 	bool over, abandoned;
-	/* For a paced request: true while the owner has not asked for the next piece. */
+	/* For a paced request: true while delivery is paused until http_want(). */
 	bool held;
 	bool has_head, failed;
 
@@ -50,7 +51,7 @@ struct http_req {
 	/* Headers to send. */
 	struct http_header *headers;
 	size_t nheaders, headers_cap;
-	/* Headers from this index on contain secrets and are cleared before they are freed. */
+	/* Headers from this index on are secret: their values are cleared before they are freed. */
 	size_t secret_from;
 
 	int status;
@@ -97,7 +98,7 @@ static void req_free(struct http_req *q)
 	http_peer_unref(p);
 }
 
-/* --- putting the request together ------------------------------------------------------------- */
+/* --- building a request ----------------------------------------------------------------------- */
 
 static void add_header(struct http_req *q, const char *name,
 		       char *value /* Takes ownership of value. */)
@@ -228,8 +229,8 @@ static void peer_ready(struct http_peer *p)
 		list_push_back(&p->h->ready, &p->ready_link);
 }
 
-/* Records the end of the request; only done() follows, in the next turn, and not even that if the
- * request is abandoned. */
+/* Records the end of the request. Afterwards only done() is called, in the next turn; not even
+ * done() if the request was cancelled. */
 static void req_over(struct http_req *q, const struct err *e)
 {
 	struct http *h = q->peer->h;
@@ -247,8 +248,8 @@ static void req_over(struct http_req *q, const struct err *e)
 	loop_defer(&h->turn);
 }
 
-/* Detaches the transport and frees the request's concurrency slot. Never called below a transport's
- * callback. */
+/* Releases the transport and the request's concurrency slot. Must not be called inside a callback
+ * of the transport. */
 static void req_land(struct http_req *q)
 {
 	struct http_peer *p = q->peer;
@@ -338,8 +339,8 @@ static void turn(void *arg)
 	struct http_req *q;
 	struct http_peer *p;
 
-	/* Requests that end during this loop wait for the next turn, so that an owner which retries
-	 * at once cannot block the loop. */
+	/* A request that ends during this loop waits for the next turn. Otherwise an owner that
+	 * starts a new request in each done() could block the loop. */
 	for (unsigned n = 0; n < TURN_MAX && (q = list_first(&h->ended, struct http_req, link));
 	     n++) {
 		list_remove(&q->link);
@@ -364,7 +365,7 @@ static void turn(void *arg)
 		}
 		list_remove(&p->ready_link);
 		q = list_first(&p->waiting, struct http_req, link);
-		/* The waiting request may have been cancelled since its peer became ready. */
+		/* q is NULL if the waiting request was cancelled after its peer became ready. */
 		if (q)
 			req_launch(q);
 		peer_ready(p);
@@ -419,7 +420,8 @@ void http_cancel(struct http_req *q)
 		h->stats.waiting--;
 	req_land(q);
 	req_free(q);
-	loop_defer(&h->turn); /* A waiting request may use the slot that is free now. */
+	/* Run a turn, because a waiting request may use the slot that is now free. */
+	loop_defer(&h->turn);
 }
 
 void http_want(struct http_req *q)
@@ -472,12 +474,13 @@ void http_free(struct http *h)
 
 	if (!h || h->closed)
 		return;
-	/* http.h forbids http_free() below the transport, that is inside on_head() and
-	 * on_data(). */
+	/* http_free() must not be called while the transport is on the stack, that is inside
+	 * on_head() and on_data() (see http.h). */
 	assert(h->frames == 0);
 	list_for_each (p, &h->peers, struct http_peer, link)
 		http_cancel_all(p);
-	/* Release the requests of peers that were already freed. */
+	/* Release the requests whose peers were freed before, which the loop above does not
+	 * reach. */
 	while ((q = list_first(&h->ended, struct http_req, link)) ||
 	       (q = list_first(&h->batch, struct http_req, link))) {
 		req_land(q);
@@ -500,7 +503,7 @@ struct http_stats http_stats(const struct http *h)
 	return h->stats;
 }
 
-/* --- what the transport reports --------------------------------------------------------------- */
+/* --- calls from the transport ----------------------------------------------------------------- */
 
 static int keep_headers(struct http_req *q, const struct http_header *in, size_t n, struct err *e)
 {
@@ -569,8 +572,8 @@ bool http_transport_data(struct http_req *q, const char *data, size_t len)
 	}
 	if (!streams(q)) {
 		rc = buf_add(&q->body, data, len, &e);
-		/* The owner calls http_want() only for a streamed body, so request the next piece
-		 * of a collected one here. */
+		/* Request the next piece of a collected body here, because the owner calls
+		 * http_want() only for a streamed body. */
 		if (rc == 0 && q->x.paced)
 			h->transport->ops->want(h->transport, &q->x);
 	} else {

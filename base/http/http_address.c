@@ -27,8 +27,8 @@ static bool ipv6_is_local(const struct in6_addr *a)
 
 	if (IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a) || !memcmp(b, metadata, 16))
 		return true;
-	/* IPv4 addresses in a form that the kernel or a gateway translates back. The compatible
-	 * form (12 zero bytes) includes :: and ::1. */
+	/* Judge an IPv4 address inside an IPv6 address by its IPv4 part, because the kernel or a
+	 * gateway would connect to that. The form with 12 zero bytes includes :: and ::1. */
 	if (IN6_IS_ADDR_V4MAPPED(a) || !memcmp(b, nat64, 12) || !memcmp(b, translated, 12) ||
 	    !memcmp(b, zero, 12) || !memcmp(b, nat64_own, 6))
 		return ipv4_is_local(be32(b + 12));
@@ -88,8 +88,8 @@ bool http_is_server_name(const char *s)
 		if (n < 1 || n > 63)
 			return false;
 		if (!s[n])
-			/* URL parsers read a host that ends in a number as an address (WHATWG URL,
-			 * 3.5). */
+			/* Refuse a host whose last label is a number, because URL parsers read it
+			 * as an IPv4 address (WHATWG URL, 3.5). */
 			return strspn(s, "0123456789") != n;
 		if (s[n] != '.')
 			return false;

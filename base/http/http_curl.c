@@ -15,26 +15,27 @@
 #include "base/str.h"
 
 /*
- * Runs libcurl on the loop. libcurl never waits here: it names descriptors and one timer, the loop
- * watches them, and curl_multi_socket_action() does what is possible. Finished transfers are
- * collected after each such call and never inside a libcurl callback.
+ * Runs libcurl on the loop. libcurl never waits here: it reports the descriptors and the one timer
+ * that it needs, the loop watches them, and curl_multi_socket_action() does what is possible
+ * without waiting. Finished transfers are collected after each such call and never inside a libcurl
+ * callback.
  *
  * Peers are spread over several multi handles (shards), because libcurl 7.88 walks all connections
- * of a handle for each request that ends (curl_multi_remove_handle()): with 2,000 hosts in one
- * handle that was a fifth of the processor time.
+ * of a handle for each request that ends (curl_multi_remove_handle()). With 2,000 hosts in one
+ * handle that took a fifth of the processor time.
  */
-#define RESUME_MS 2 /* Time in ms for which paused bodies continue in one turn. */
+#define RESUME_MS 2 /* Maximum time in ms that one turn spends on continuing paused bodies. */
 #define HEADERS_MAX 256
 #define HEADER_BYTES_MAX (128u << 10)
 #define KEEPALIVE_IDLE_S 30L
-/* Age in s of the oldest idle connection that a request reuses if it must not be sent twice.
- * Servers close idle connections, some after 30 s, and with TLS this is invisible on the socket. */
+/* Longest idle time, in s, of a connection on which a request with an effect is sent. Servers close
+ * idle connections, some after 30 s, and with TLS the client may not notice before it sends. */
 #define REUSE_IDLE_S 20L
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
-/* Number of idle easy handles that are stored for reuse: creating one costs as much as the rest of
- * a small request. */
+/* Maximum number of idle easy handles that are kept for reuse, because creating one costs as much
+ * as the rest of a small request. */
 #define SPARE 64
 
 struct shard {
@@ -48,17 +49,17 @@ struct curl_transport {
 	struct http_transport base;
 	struct loop_group *group;
 	unsigned max_connections;
-	/* Multi handles, created on first use; each shard has its own descriptors. */
+	/* One multi handle each, created on first use; each shard has its own descriptors. */
 	struct shard *shards[SHARDS];
 	struct watches watches;
 	struct loop_defer resume;
-	/* Flights (requests in libcurl) that are paused and may continue. */
+	/* Flights (requests in libcurl) whose paused delivery may continue. */
 	struct list wanting;
 	CURL *spare[SPARE];
 	size_t nspare;
 };
 
-/* --- a flight's end --------------------------------------------------------------------------- */
+/* --- end of a flight -------------------------------------------------------------------------- */
 
 static void reply_clear(struct flight *f)
 {
@@ -69,8 +70,8 @@ static void reply_clear(struct flight *f)
 	f->nreply = f->reply_bytes = 0;
 }
 
-/* Stores the handle for reuse, without any option or header of the request. TLS sessions are never
- * cached (set_behaviour()). */
+/* Stores the handle for reuse, after removing all options and headers of the request. TLS sessions
+ * need no removal, because none are cached (set_behaviour()). */
 static void handle_put(struct curl_transport *t, CURL *easy)
 {
 	if (t->nspare == SPARE) {
@@ -105,7 +106,7 @@ static void flight_free(struct flight *f)
 
 static enum err_kind kind_of(CURLcode rc)
 {
-	switch ((int)rc) { /* Codes that are not listed are unexpected. */
+	switch ((int)rc) { /* All codes that are not listed are unexpected. */
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_SSL_CRL_BADFILE:
@@ -133,7 +134,7 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 		*e = f->err;
 	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
 		(void)!err_set(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
-	/* Only the connect limit was set in libcurl, so this is that limit. */
+	/* The connect timeout is the only timeout that this file sets in libcurl. */
 	else if (rc == CURLE_OPERATION_TIMEDOUT)
 		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
 			       f->x->origin, f->x->connect_ms);
@@ -141,7 +142,7 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
 }
 
-/* Collects every finished transfer. */
+/* Collects every finished transfer of the shard. */
 static void drain(struct shard *s)
 {
 	CURLMsg *m;
@@ -164,7 +165,7 @@ static void drain(struct shard *s)
 	}
 }
 
-/* --- the loop's side -------------------------------------------------------------------------- */
+/* --- calls from the loop ---------------------------------------------------------------------- */
 
 static void on_timer(void *arg)
 {
@@ -210,13 +211,14 @@ static int on_curl_timer(CURLM *multi, long ms, void *arg)
 	if (ms < 0)
 		loop_timer_stop(&s->timer);
 	else
-		/* 0 means the next turn, so on_timer() never runs inside this callback. */
+		/* A delay of 0 means the next turn of the loop, so on_timer() never runs inside
+		 * this callback. */
 		loop_timer_start(&s->timer, ms);
 	return 0;
 }
 
-/* Continues paused bodies for at most RESUME_MS per turn, because up to five hundred tenants may
- * want to continue at once. */
+/* Continues paused bodies for at most RESUME_MS per turn, because those of up to five hundred
+ * tenants may be due at once. */
 static void on_resume(void *arg)
 {
 	struct curl_transport *t = arg;
@@ -226,7 +228,8 @@ static void on_resume(void *arg)
 	while ((f = list_first(&t->wanting, struct flight, link))) {
 		list_remove(&f->link);
 		f->paused = false;
-		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* curl_easy_pause() may deliver data. */
+		/* curl_easy_pause() may deliver data and thereby finish transfers: collect them. */
+		curl_easy_pause(f->easy, CURLPAUSE_CONT);
 		drain(f->s);
 		if (loop_clock(loop_of(t->group)) >= until) {
 			loop_defer(&t->resume);
@@ -235,7 +238,7 @@ static void on_resume(void *arg)
 	}
 }
 
-/* Returns the reason why this peer may not connect to address; NULL: it may. */
+/* Returns the reason why this peer must not connect to address; NULL: it may. */
 static const char *barred(const struct http_peer_spec *p, const char *address, int port)
 {
 	/* mutant: address-local */
@@ -251,7 +254,9 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	struct sockaddr_in6 in6;
 	struct sockaddr_in in;
 
-	out[0] = '\0'; /* The empty text is no address, so it counts as local. */
+	/* Use the empty text for an unknown address family. It is not an address, so it counts as
+	 * local and is refused. */
+	out[0] = '\0';
 	*port = 0;
 	if (a->sa_family == AF_INET) {
 		memcpy(&in, a, sizeof(in));
@@ -265,8 +270,8 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	return out;
 }
 
-/* Refuses a socket to a forbidden address. This is the only place where the address is known before
- * a byte is sent, however the name resolved to it or was rebound. */
+/* Refuses a socket to a forbidden address. This callback sees the final address before any byte is
+ * sent, so a name that was rebound in DNS cannot avoid the check. */
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct flight *f = arg;
@@ -295,7 +300,7 @@ static int on_close(void *arg, curl_socket_t fd)
 	return close(fd);
 }
 
-/* --- what arrives ----------------------------------------------------------------------------- */
+/* --- callbacks of a transfer ------------------------------------------------------------------ */
 
 static bool changes_nothing(const struct http_exchange *x)
 {
@@ -303,15 +308,15 @@ static bool changes_nothing(const struct http_exchange *x)
 }
 
 /*
- * Called when a connection is established and each time before the request is sent on it. Refuses
- * to send a request with an effect a second time: libcurl resends by itself if a kept-alive
- * connection breaks before a reply, and the server may have acted by then.
+ * Called when a connection is established and each time before the request is sent on it. If the
+ * request has an effect, refuses to send it a second time. libcurl resends by itself if a
+ * kept-alive connection breaks before a reply, but the server may already have acted.
  */
 static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
 {
 	struct flight *f = arg;
-	/* The connection may have been opened for another peer, and lead to an address that this
-	 * peer may not reach. */
+	/* Check the address again: the connection may have been opened for another peer, and this
+	 * peer may not be allowed to reach its address. */
 	const char *why = barred(f->x->peer, remote, remote_port);
 
 	(void)local, (void)local_port;
@@ -370,7 +375,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
 		n--;
 	if (len > 5 && !strncmp(line, "HTTP/", 5)) {
-		/* A new status line begins a new head, for example after 100 Continue. */
+		/* A new status line begins a new head, for example after 100 Continue: drop the
+		 * headers of the old one. */
 		reply_clear(f);
 		curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
 		f->status = (int)status;
@@ -397,11 +403,11 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
 	return http_transport_data(f->x->req, data, size * n) ? size * n : 0;
 }
 
-/* --- starting --------------------------------------------------------------------------------- */
+/* --- starting a transfer ---------------------------------------------------------------------- */
 
 static void add_line(struct flight *f, const char *name, const char *value)
 {
-	/* libcurl sends a header without a value only in this spelling. */
+	/* To send a header without a value, libcurl requires the spelling "Name;". */
 	char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
 	struct curl_slist *longer = curl_slist_append(f->headers, line);
 
@@ -435,7 +441,7 @@ static void set_headers(struct flight *f)
 		add_line(f, x->headers[i].name, x->headers[i].value);
 	if (!has_header(x, "Accept-Encoding"))
 		add_line(f, "Accept-Encoding", "identity");
-	remove_line(f, "Expect:"); /* libcurl would add an Expect header by itself. */
+	remove_line(f, "Expect:"); /* Remove the Expect header that libcurl would add by itself. */
 	if (!has_header(x, "Content-Type"))
 		remove_line(f, "Content-Type:");
 }
@@ -449,8 +455,8 @@ static void set_server_name(struct flight *f)
 	const char *port = strrchr(authority, ':') + 1;
 	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
 			       x->url + strlen(x->origin));
-	/* The empty host matches any host, because libcurl normalises some hosts before it compares
-	 * them. */
+	/* Leave the host to replace empty, which matches any host, because libcurl normalises some
+	 * hosts before it compares them. */
 	char *to = mem_printf("::%s", authority);
 
 	curl_easy_setopt(f->easy, CURLOPT_URL, url);
@@ -489,13 +495,15 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* Disables proxies from the environment too. */
+	/* An empty text disables proxies, also those from the environment. */
+	curl_easy_setopt(c, CURLOPT_PROXY, "");
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	/* A handle serves several peers in turn, and a TLS session of one peer proves nothing about
-	 * the next. */
+	/* Do not cache TLS sessions. A handle serves several peers in turn, and a session with one
+	 * peer proves nothing about the next. */
 	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
-			 1L); /* Otherwise a cancel waits for the resolver thread. */
+			 /* Otherwise a cancel would wait until the resolver thread has finished. */
+			 1L);
 	/* Disable libcurl's DNS cache, which it walks completely for each request (2,000 hosts: a
 	 * third of the processor time). Connections stay open, so names are rarely resolved. */
 	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
@@ -505,7 +513,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
-	/* Enables decompression; set_headers() still sends Accept-Encoding: identity. */
+	/* Enable decompression of replies; set_headers() still requests Accept-Encoding:
+	 * identity. */
 	if (f->x->unpack)
 		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (f->x->piece_bytes)
@@ -517,7 +526,7 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, f);
 	curl_easy_setopt(c, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	/* The shard, because the connection outlives f. */
+	/* Pass the shard, not f, because the connection outlives f. */
 	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s);
 	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
@@ -526,7 +535,7 @@ static void set_behaviour(struct flight *f)
 static struct shard *shard_new(struct curl_transport *t)
 {
 	struct shard *s = mem_new(struct shard);
-	/* Each shard may have more than an equal share of the connections, because peers do not
+	/* Limit of the shard: more than an equal share of the connections, because peers do not
 	 * spread evenly. */
 	long most = (long)t->max_connections / SHARDS * 2 + 16;
 
@@ -546,7 +555,7 @@ static struct shard *shard_new(struct curl_transport *t)
 
 static struct shard *shard_of(struct curl_transport *t, const char *origin)
 {
-	uint32_t h = 2166136261u; /* FNV-1a. */
+	uint32_t h = 2166136261u; /* Choose the shard by an FNV-1a hash of the origin. */
 
 	for (const char *s = origin; *s; s++)
 		h = (h ^ (unsigned char)*s) * 16777619u;
@@ -634,7 +643,7 @@ struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connecti
 	};
 	struct curl_transport *t = mem_new(struct curl_transport);
 
-	/* May be called several times, because libcurl counts the calls. */
+	/* Repeated calls are allowed, because libcurl counts them. */
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	t->base.ops = &ops;
 	t->group = g;

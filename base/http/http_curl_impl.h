@@ -16,15 +16,16 @@ struct flight {
 	struct http_exchange *x;
 	CURL *easy;
 	struct curl_slist *headers, *connect_to;
-	/* True: the request was already sent once. */
+	/* True: the request was already sent on a connection. */
 	bool sent;
-	/* For a paced request: true if one piece may be delivered. */
+	/* For a paced request: true if one more piece may be delivered. */
 	bool credit;
 	bool paused;
-	/* True: err has the cause of the failure; libcurl only knows that a callback failed. */
+	/* True: the cause of the failure is in err; libcurl itself only knows that a callback
+	 * failed. */
 	bool failed;
-	/* Reason why an address was refused; becomes the error if no other address answers. NULL:
-	 * none was refused. */
+	/* Reason why an address of the host was refused. It becomes the error if no other address
+	 * answers. NULL: no address was refused. */
 	const char *barred;
 	struct err err;
 

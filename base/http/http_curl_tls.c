@@ -9,8 +9,9 @@
  * Sets up the check of server certificates. With a CA, libcurl checks against that CA only. With a
  * pin, given or to be learned, a callback replaces the chain check during the handshake. Before
  * each request, also on a reused connection, the certificate is compared with the pin again,
- * because libcurl's connection cache knows nothing of pins. A pin is learned only then, after the
- * handshake has proved that the server has the key.
+ * because libcurl's connection cache knows nothing of pins. A pin is learned only at that second
+ * comparison, because by then the handshake has proved that the server has the certificate's
+ * private key.
  * Tests: tests/unit/base/http/test_http_curl.c
  */
 
@@ -57,8 +58,8 @@ static CURLcode on_ssl_ctx(CURL *easy, void *ssl_ctx, void *arg)
 	struct flight *f = arg;
 
 	(void)easy;
-	/* Forbid a second handshake, because the callback's argument is valid only during the
-	 * first. */
+	/* Forbid renegotiation, because the callback's argument f is valid only during the first
+	 * handshake. */
 	SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_RENEGOTIATION);
 	if (has_pin(f))
 		SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_pin, f);
@@ -97,9 +98,9 @@ void http_curl_set_trust(struct flight *f)
 	curl_easy_setopt(f->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_ctx);
 	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_DATA, f);
-	/* A pin identifies one certificate: checking the name adds nothing, and BMC certificates
-	 * have wrong names. The setting also keeps libcurl from reusing the connection for a peer
-	 * without a pin. */
+	/* Do not check the name if there is a pin: the pin identifies one certificate, and BMC
+	 * certificates have wrong names. Because of this setting libcurl does not reuse the
+	 * connection for a peer without a pin. */
 	curl_easy_setopt(f->easy, CURLOPT_SSL_VERIFYHOST, has_pin(f) ? 0L : 2L);
 	if (has_pin(f) || p->ca_pem) {
 		/* Clear libcurl's default CAs; otherwise they would be trusted in addition to the

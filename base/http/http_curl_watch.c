@@ -14,7 +14,7 @@ struct watch {
 	bool ours;
 	/* Inode of the socket, which identifies it; only if `ours` is set. */
 	ino_t inode;
-	/* True: libcurl wants events. */
+	/* True: libcurl wants events of the descriptor now. */
 	bool wanted;
 	struct loop_fd *loop_fd;
 };
@@ -38,8 +38,8 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* True if fd is still the socket that was opened here: libcurl closes a socket whose connection
- * failed without a notice. */
+/* True if fd is still the socket that was opened here. It may be another one, because libcurl
+ * closes a socket whose connection failed without a notice, and the kernel reuses the number. */
 static bool is_ours(const struct watch *w)
 {
 	return w->ours && w->inode && inode_of(w->fd) == w->inode;
@@ -67,7 +67,7 @@ static void on_fd(int events, void *arg)
 	struct watch *w = arg;
 
 	if (w->wanted)
-		w->of->fn(w->fd, events, w->arg); /* fn() may free w. */
+		w->of->fn(w->fd, events, w->arg); /* fn() may free w: do not use w afterwards. */
 	else
 		/* An event on an idle connection usually means that the server closed it. Stop
 		 * watching: libcurl checks the connection before it reuses it. */
@@ -97,7 +97,7 @@ void watch_opened(struct watches *ws, int fd, void *arg)
 {
 	struct watch *w;
 
-	/* An old entry belongs to a descriptor that was closed unnoticed. */
+	/* Drop an old entry of this number: its descriptor was closed without a notice. */
 	watch_free(watch_of(ws, fd));
 	w = watch_new(ws, fd, arg);
 	w->ours = true;

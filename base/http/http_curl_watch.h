@@ -10,11 +10,13 @@
  *
  * libcurl adds a socket when a request begins and removes it when the request ends, although the
  * connection stays open for the next request. Following each change would cost four system calls
- * per request. So a socket that was opened here (watch_opened()) stays watched for reading between
- * requests, until it is closed or an unexpected event occurs. If a connection failed, libcurl
- * closes its socket without a notice, and only removes it: the watch detects this by the socket's
- * inode, and ends. A descriptor of another origin (the pair by which a resolver thread wakes
- * libcurl) may be closed and reused unnoticed: it is watched only while libcurl wants it.
+ * per request. So a socket reported by watch_opened() stays watched for reading between requests,
+ * until it is closed or an unexpected event occurs.
+ *
+ * If a connection fails, libcurl closes its socket without a call of watch_closed(); the watch
+ * detects this by the socket's inode, and ends. Other descriptors (the pair by which a resolver
+ * thread wakes libcurl) may be closed and reused without a notice too; they are watched only while
+ * libcurl wants them.
  *
  * All functions run on the loop thread.
  * Tests: tests/unit/base/http/test_http_curl.c
@@ -24,7 +26,7 @@ struct watch;
 struct watches {
 	struct loop_group *group;
 	void (*fn)(int fd, int events, void *arg);
-	/* Watches by descriptor. */
+	/* Array of watches; the index is the descriptor. */
 	struct watch **v;
 	size_t n;
 };
@@ -34,8 +36,8 @@ void watches_init(struct watches *ws, struct loop_group *group,
 		  void (*fn)(int fd, int events, void *arg));
 void watches_done(struct watches *ws);
 
-/* Begins to watch fd, a socket that was just opened for arg. If fd gets connected, watch_closed()
- * must be called before it is closed. */
+/* Begins to watch fd, a socket that was just opened for arg. Once fd has been connected, the caller
+ * must call watch_closed() before it closes fd. */
 void watch_opened(struct watches *ws, int fd, void *arg);
 void watch_closed(struct watches *ws, int fd);
 

@@ -8,24 +8,25 @@
  * http_impl: shared by http.c, http_peer.c and http_reply.c; not included elsewhere.
  *
  * A request is in exactly one list: its peer's `waiting` or `flying`, or the client's `ended` or
- * `batch`. Only the request whose done() is running is in none. A request has a reference to its
- * peer, because the transport reads the peer's spec until the exchange is cancelled or over.
+ * `batch`. The only exception is the request whose done() is running: it is in no list. A request
+ * has a reference to its peer, because the transport reads the peer's spec until the exchange is
+ * cancelled or over.
  */
 struct http {
 	struct loop_group *group;
 	struct http_transport *transport;
-	/* Most requests in flight, over all peers; 0 means no limit. */
+	/* Maximum number of requests in flight, over all peers; 0 means no limit. */
 	unsigned max_in_flight;
 	struct list peers;
-	/* Peers with waiting requests and a free connection. */
+	/* Peers that have waiting requests and a free concurrency slot. */
 	struct list ready;
-	/* Finished requests whose done() was not called yet. */
+	/* Finished requests whose done() has not been called yet. */
 	struct list ended;
-	/* Finished requests whose done() is called in this turn. */
+	/* Finished requests whose done() will be called in this turn. */
 	struct list batch;
 	struct loop_defer turn;
 	struct http_stats stats;
-	/* Number of calls from the transport on the stack. */
+	/* Number of http_transport_* calls that are on the stack now. */
 	unsigned frames;
 	bool in_turn, closed;
 };
@@ -37,11 +38,11 @@ struct http_peer {
 	unsigned refs;
 	struct list link, ready_link, waiting, flying;
 	unsigned in_flight;
-	/* Copy of the caller's spec; its pointers are to copies too. */
+	/* Copy of the caller's spec; its pointers point to copies too. */
 	struct http_peer_spec spec;
 	struct secret *client_key;
 	char *origin, *host, *prefix;
-	/* Given or learned pin; spec.pin_sha256 points here once it is set. */
+	/* The pin, from the spec or learned; spec.pin_sha256 points here once the pin is known. */
 	char pin[65];
 	bool learned;
 	/* Address from which the latest reply came; "": no reply yet. */
@@ -53,8 +54,9 @@ void http_peer_unref(struct http_peer *p);
 /* Cancels all requests of a peer. */
 void http_cancel_all(struct http_peer *p);
 
-/* Returns the delay in ms that a Retry-After header asks for, as a date ("Sun, 06 Nov 1994 08:49:37
- * GMT") or in seconds, at most five minutes; 0: neither. */
+/* Returns the delay in ms that the value of a Retry-After header asks for. The value is a date
+ * ("Sun, 06 Nov 1994 08:49:37 GMT") or a number of seconds. At most five minutes; 0: the value is
+ * neither. */
 uint32_t http_retry_after_ms(const char *value, int64_t wall_ms);
 
 /* True if s is an RFC 9110 token, as a method or header name must be. */

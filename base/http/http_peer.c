@@ -10,7 +10,7 @@
 
 /* Tests: tests/unit/base/http/test_http.c, tests/unit/base/http/test_http_curl.c */
 
-/* Parts of a URL. "[::1]" has its brackets in authority, but not in host. */
+/* Parts of a URL. An IPv6 address like "[::1]" has its brackets in authority, but not in host. */
 struct url {
 	bool tls;
 	/* malloc'd; authority always has a port. */

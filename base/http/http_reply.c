@@ -38,7 +38,8 @@ const char *http_reply_header(const struct http_reply *r, const char *name)
 	return NULL;
 }
 
-/* Accepts only the IMF-fixdate; the two obsolete date formats are no longer in use. */
+/* Accepts only the format IMF-fixdate; the two obsolete date formats of RFC 9110 are no longer in
+ * use. */
 bool http_date(const char *s, int64_t *wall_ms)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -147,7 +148,8 @@ int http_err(const struct http_reply *r, struct err *e)
 	else if (r->body_len && r->body[strspn(r->body, " \t\r\n")] != '<')
 		text = r->body;
 	if (r->status >= 300 && r->status < 400 && to)
-		/* Put the foreign text last, so that truncation affects only it (base/quoted.h). */
+		/* Put the server's text last, so that truncation of the error affects only that
+		 * text (base/quoted.h). */
 		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect, not followed, to %s",
 			       r->status, to);
 	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",

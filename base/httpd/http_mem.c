@@ -11,8 +11,8 @@
 #include "base/str.h"
 
 /*
- * An exchange is one struct conn, with two ends. Each end has a timer in the group of the code that
- * it calls:
+ * An exchange is one struct conn, with two ends. Each end has a timer, in the loop group of the
+ * code that this end calls:
  *
  *   client end (cli)                            server end (srv)
  *   connect ------------------------------------> begin, body pieces, dispatch
@@ -20,9 +20,9 @@
  *   cancel ------------------------------------> gone
  *   broken <------------------------------------ abort
  *
- * No call crosses from one end to the other: each end only starts the other's timer, with a seeded
- * delay. A conn is freed when both ends have released it (x and q are NULL) and none of its
- * functions is on the stack.
+ * Neither end calls the other: each end only starts the other's timer, with a seeded delay. A conn
+ * is freed when both ends have released it (x and q are NULL) and none of its functions is on the
+ * stack.
  */
 #define WINDOW (256u << 10)
 
@@ -30,7 +30,7 @@ struct http_mem_net {
 	struct loop *loop;
 	struct map *origins;
 	struct list conns;
-	/* Number of references: the owner's, and one for each transport. */
+	/* Number of references to the net: the owner's, and one for each transport. */
 	unsigned refs;
 	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
 				   void *arg);
@@ -60,8 +60,8 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	/* The client's identity as the server sees it: own, if the peer has a client certificate,
-	 * otherwise mem_transport.identity. Valid only while the client's exchange x is set. */
+	/* The client's identity as the server sees it: `own` if the peer has a client certificate,
+	 * otherwise mem_transport.identity. Valid only while x is set. */
 	const struct httpd_identity *identity;
 	/* Identity of a client whose peer has a client certificate. */
 	struct httpd_identity own;
@@ -72,11 +72,12 @@ struct conn {
 	struct http_exchange *x;
 	bool connected, head_told, credit;
 	bool lost, silent;
-	/* twice: the first reply will be dropped and the request sent again (HTTP_MEM_TWICE).
-	 * again: this has happened. */
+	/* twice: the request must be processed twice (HTTP_MEM_TWICE), so the first reply is
+	 * dropped and the request sent again. again: the first reply was dropped, and the request
+	 * is about to be sent again. */
 	bool twice, again;
 
-	/* The server's request; NULL: not begun, or the server has released the conn. */
+	/* The server's request; NULL: it has not begun, or the server has released the conn. */
 	struct httpd_req *q;
 	bool begun, dispatched, responded, broken, eof, asleep;
 	size_t body_sent;
@@ -88,15 +89,15 @@ struct conn {
 	struct buf pipe;
 };
 
-/* --- ends ------------------------------------------------------------------------------------- */
+/* --- both ends -------------------------------------------------------------------------------- */
 
 static int64_t delay(struct conn *c)
 {
 	return (int64_t)loop_random_below(c->net->loop, 3);
 }
 
-/* Returns the size of the next piece: mostly the whole, sometimes a few bytes, because parsers must
- * not depend on it. */
+/* Returns a random size for the next piece, mostly the maximum, sometimes a few bytes, so that
+ * parsers which depend on the size fail in tests. */
 static size_t piece(struct conn *c, size_t most)
 {
 	uint64_t r = loop_random_below(c->net->loop, 8);
@@ -113,8 +114,8 @@ static void kick_cli(struct conn *c)
 		loop_timer_start(&c->cli, delay(c));
 }
 
-/* Starts the server's timer, but only while the server is attached: afterwards the timer's group
- * may be freed. */
+/* Starts the server's timer. Does nothing once the server has released the conn, because the
+ * timer's loop group may be freed by then. */
 static void kick_srv(struct conn *c)
 {
 	if (c->srv.fn && (c->q || (!c->begun && !c->broken)) && !loop_timer_active(&c->srv))
@@ -139,8 +140,8 @@ static void conn_settle(struct conn *c)
 	free(c);
 }
 
-/* Detaches the server end with how(), httpd_finished() or httpd_gone(); its request is over in both
- * cases. */
+/* Detaches the server end by calling how(), which is httpd_finished() or httpd_gone(); both end the
+ * request. */
 static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 {
 	struct httpd_req *q = c->q;
@@ -247,8 +248,8 @@ static void srv_pull(struct conn *c)
 	int64_t n;
 
 	if (!room)
-		/* The pipe is full: the client end starts the server's timer when it has read some
-		 * of it. */
+		/* The pipe is full: wait until the client end has read some of it, which starts the
+		 * server's timer again. */
 		return;
 	n = c->body.read(chunk, most < room ? most : room, c->body_pos, c->body.arg);
 	if (n > 0) {
@@ -321,7 +322,8 @@ static void cli_end(struct conn *c, const struct err *e)
 	struct http_req *req = c->x->req;
 
 	c->x = NULL;
-	/* Wake a server that is still busy, so that it notices that its client is gone. */
+	/* If the server is still busy with the request, wake it, so that it notices that the client
+	 * is gone. */
 	kick_srv(c);
 	http_transport_end(req, e);
 }
@@ -370,7 +372,8 @@ static void cli_data(struct conn *c)
 {
 	size_t most = c->x->piece_bytes,
 	       n = piece(c, most && most < c->pipe.len ? most : c->pipe.len);
-	char *copy = mem_alloc(n); /* The pipe may grow during the callback. */
+	/* Copy the data, because the pipe may grow, and so move, during the callback. */
+	char *copy = mem_alloc(n);
 
 	memcpy(copy, c->pipe.data, n);
 	buf_drop(&c->pipe, n);
@@ -420,8 +423,8 @@ static void on_cli(void *arg)
 	conn_settle(c);
 }
 
-/* Sets the identity that the server sees: the names in pem, the peer's own client certificate, or
- * the transport's identity if pem is NULL. */
+/* Sets the identity that the server sees: the names in pem, the peer's own client certificate; the
+ * transport's identity if pem is NULL. */
 static int show_certificate(struct conn *c, const struct mem_transport *t, const char *pem,
 			    struct err *e)
 {
@@ -507,7 +510,8 @@ static void net_unref(struct http_mem_net *n)
 
 	if (--n->refs > 0)
 		return;
-	/* All clients are gone; servers may still exist. */
+	/* No transport is left, so all clients are gone: detach the servers that still have a
+	 * request. */
 	while ((c = list_first(&n->conns, struct conn, link))) {
 		list_remove(&c->link);
 		c->frames++;
@@ -566,7 +570,8 @@ static void on_httpd_freed(struct httpd_listener *l)
 	o->d = NULL;
 	list_for_each (c, &o->net->conns, struct conn, link) {
 		if (c->origin != o || c->q)
-			continue; /* Connections that have begun are aborted one by one by httpd. */
+			/* Skip connections that have begun: httpd aborts each of them itself. */
+			continue;
 		loop_timer_stop(&c->srv);
 		c->srv.fn = NULL;
 		c->broken |= !c->begun;
@@ -574,8 +579,8 @@ static void on_httpd_freed(struct httpd_listener *l)
 	}
 }
 
-/* Returns the origin with this name; NULL: none. Origins are stored as http_peer_origin() writes
- * them, with a port. */
+/* Returns the origin with this name; creates an origin without a server if there is none yet. Names
+ * are stored with a port, as http_peer_origin() writes them; a missing port is added. */
 static struct origin *origin_of(struct http_mem_net *n, const char *origin)
 {
 	const char *host = strstr(origin, "://");

@@ -5,14 +5,15 @@
 #include "base/httpd/httpd.h"
 
 /*
- * http_mem: client and server in one process, for tests and the simulated world. A net maps origins
- * ("https://10.0.8.17", "https://host:6443") to httpd handlers. Bodies are sent in seeded chunks
- * with seeded delays on the loop's clock. An unknown origin refuses connections (ERR_UNAVAILABLE).
+ * http_mem: HTTP client and server in one process, for tests and the simulated world. A net maps
+ * origins ("https://10.0.8.17", "https://host:6443") to httpd servers. Bodies are sent in pieces of
+ * random size with random delays on the loop's clock, both determined by the loop's seed. An
+ * unknown origin refuses connections (ERR_UNAVAILABLE).
  *
- * The client's callbacks run in the client's loop group, handlers and readers in the server's.
- * Dropping a group silences that side only, as a crash does; the other side notices when the
- * objects of the dropped group are freed. An https origin shows a fingerprint derived from its name
- * unless http_mem_pin() has set one.
+ * The client's callbacks run in the client's loop group, handlers and readers in the server's
+ * group. Dropping one of the groups silences that end only, as a crash does; the other end notices
+ * when the objects of the dropped group are freed. An https origin shows a certificate fingerprint
+ * derived from its name unless http_mem_pin() has set one.
  */
 struct http_mem_net;
 
@@ -21,18 +22,19 @@ struct http_mem_net *http_mem_net_new(struct loop *l);
 void http_mem_net_free(struct http_mem_net *n);
 DEFINE_OWN(http_mem_net)
 
-/* Serves an origin with d. d NULL: removes the origin, and its connections in progress break. */
+/* Makes d the server of an origin. d NULL: removes the origin; its connections in progress
+ * break. */
 void http_mem_serve(struct http_mem_net *n, const char *origin, struct httpd *d);
 /* Sets the certificate fingerprint that the origin shows (64 hex digits); a peer with another pin
  * refuses it. */
 void http_mem_pin(struct http_mem_net *n, const char *origin, const char *pin_sha256);
-/* Lets an origin hang (on true: it accepts requests and never replies), or lets it reply again (on
- * false). */
+/* on true: makes the origin hang: it accepts requests and never replies. on false: the origin
+ * replies again. */
 void http_mem_hang(struct http_mem_net *n, const char *origin, bool on);
 
-/* Result of a fault function, which http_mem_fault() sets. The function is called once for each
- * request that reaches a served origin. It decides with its own generator or by counting, so that a
- * scenario can be repeated exactly. */
+/* What happens to a request; returned by the fault function that http_mem_fault() sets. The
+ * function is called once for each request that reaches a served origin. It must decide with a
+ * generator of its own or by counting, so that a scenario can be repeated exactly. */
 enum http_mem_fate {
 	HTTP_MEM_WELL,
 	/* Connection refused; the request has no effect. */
@@ -53,9 +55,10 @@ void http_mem_fault(struct http_mem_net *n,
  * initially 0. */
 void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms);
 
-/* Returns a transport for one client. Servers see its identity: address, and common name and
- * organization if it has a certificate (cert_cn not NULL). A peer with its own client certificate
- * shows that certificate's names instead; the servers trust them. */
+/* Returns a transport for one client. Servers see the client's address, and the names cert_cn and
+ * cert_o as those of its certificate (cert_cn NULL: no certificate). For a peer that has its own
+ * client certificate they see the names in that certificate instead; the servers trust these names
+ * without verification. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
 					  const char *address, const char *cert_cn,
 					  const char *cert_o);

@@ -10,8 +10,8 @@
 
 #define HEADERS_MAX 100
 #define BODY_BUDGET (64u << 20)
-/* Memory is returned to the system only if the bodies had this many bytes; less is not worth the
- * walk through the heap. */
+/* Freed memory is returned to the system only if all bodies together had more than this number of
+ * bytes; for less the walk through the heap costs more than it gains. */
 #define TRIM_ABOVE (4u << 20)
 
 struct httpd *httpd_new(struct loop_group *g)
@@ -74,7 +74,7 @@ void httpd_route_admit(struct httpd *d, const char *method, const char *pattern,
 			r.segments[r.nsegments++] = from;
 		at = to;
 	}
-	*at = '\0'; /* Ignore a trailing slash, as in requests. */
+	*at = '\0'; /* Drop a trailing slash, as is done for the path of a request. */
 	for (size_t i = 0; i < r.nsegments; i++)
 		if (!strcmp(r.segments[i], "{}"))
 			r.segments[i] = NULL;
@@ -98,7 +98,7 @@ static bool method_matches(const struct route *r, const char *method)
 	       (!strcmp(r->method, "GET") && !strcmp(method, "HEAD"));
 }
 
-/* Records the text that each {} and the ** matched. */
+/* Records the parts of the path that each {} and the ** of the route's pattern matched. */
 static void keep_matches(struct httpd_req *q, const struct route *r)
 {
 	const struct httpd_target *t = &q->target;
@@ -121,8 +121,7 @@ static void keep_matches(struct httpd_req *q, const struct route *r)
 	q->matched[q->nmatched++] = rest;
 }
 
-/* Finds the route of a request. Returns 0; otherwise the status with which to refuse the
- * request. */
+/* Finds the route of a request. Returns 0, or the HTTP status with which to refuse the request. */
 static int find_route(struct httpd_req *q)
 {
 	struct httpd *d = q->d;
@@ -222,10 +221,10 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 	q->gone_arg = arg;
 }
 
-/* --- for listeners ---------------------------------------------------------------------------- */
+/* --- called by listeners ---------------------------------------------------------------------- */
 
-/* Subtracts freed body bytes, and returns memory to the system when most of it is free: the
- * allocator retains freed memory, especially between small pieces. */
+/* Subtracts the bytes of a freed body from the sum. If little is left of a large sum, returns freed
+ * memory to the system, because malloc() would retain it, especially between small pieces. */
 static void give_back(struct httpd *d, size_t bytes)
 {
 	d->body_bytes -= bytes;
@@ -367,7 +366,7 @@ bool httpd_body_data(struct httpd_req *q, const char *data, size_t len)
 
 void httpd_dispatch(struct httpd_req *q)
 {
-	q->fn(q, q->fn_arg); /* The handler may free q. */
+	q->fn(q, q->fn_arg); /* The handler may free q: do not use q afterwards. */
 }
 
 void httpd_free(struct httpd *d)

@@ -1,6 +1,6 @@
 /*
- * httpd_callers: stores one entry for each address, with the number of its connections and its
- * token bucket.
+ * httpd_callers: stores one entry for each address, with the number of the address's open
+ * connections and its token bucket.
  * Tests: tests/unit/base/httpd/test_httpd_callers.c
  */
 #include <arpa/inet.h>
@@ -14,12 +14,12 @@
 #include "base/str.h"
 
 #define BURST 4
-/* Number of entries above which unneeded entries are searched and dropped. */
+/* Number of entries above which entries without effect (no connection, full bucket) are dropped. */
 #define FORGET_ABOVE 1024
 #define KEY 48
 
 struct httpd_callers {
-	/* struct httpd_caller by address. */
+	/* Maps an address to its struct httpd_caller. */
 	struct map *map;
 	unsigned limit;
 	size_t forget_at;
@@ -73,8 +73,8 @@ static void fill(struct httpd_caller *who, int64_t now)
 {
 	int64_t most = full(who->all), since = now - who->filled_at;
 
-	/* After this time the bucket is full again; a longer time could make the product below
-	 * overflow. */
+	/* Limit the time since the last refill: after BURST seconds the bucket is full anyway, and
+	 * a longer time could make the product below overflow. */
 	if (since > BURST * 1000)
 		since = BURST * 1000;
 	who->millitokens += since * who->all->limit;

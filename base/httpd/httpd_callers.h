@@ -8,14 +8,15 @@
 /*
  * httpd_callers: limits how much of a listener one address may use.
  *
- * An address (the first 64 bits of an IPv6 address, because a host owns all of them) may have
- * `limit` connections. An address also has a token bucket: it gets `limit` tokens per second and
- * contains at most four times as many. A connection costs one token, and each refused request
- * (status 400 or more) another, so a caller whose requests succeed never runs out. Without a token
- * the address gets no new connection, and its requests are refused unread.
+ * An address may have `limit` connections. For IPv6 the first 64 bits count as the address, because
+ * a host owns all addresses with these bits. An address also has a token bucket: it gets `limit`
+ * tokens per second and contains at most four times as many. A connection costs one token, and each
+ * refused request (status 400 or more) costs another. So a caller that opens few connections and
+ * whose requests succeed never runs out. Without a token the address gets no new connection, and
+ * its requests are refused unread.
  *
- * An address is forgotten when it has no connections and a full bucket. All functions run on the
- * loop thread.
+ * An address's entry is dropped when it has no connections and a full bucket. All functions run on
+ * the loop thread.
  */
 struct httpd_callers;
 /* Entry of one address. */
@@ -25,8 +26,8 @@ struct httpd_caller;
 struct httpd_callers *httpd_callers_new(unsigned limit);
 void httpd_callers_free(struct httpd_callers *c);
 
-/* True if the address may open a connection now. now: loop_now(). An address that is NULL or
- * neither IPv4 nor IPv6 counts as one common address. */
+/* True if the address may open a connection now. now: loop_now(). All callers whose address is NULL
+ * or neither IPv4 nor IPv6 share one entry. */
 bool httpd_callers_admit(struct httpd_callers *c, const struct sockaddr *address, int64_t now);
 /* Counts a new connection of the address and takes a token. The result is valid until
  * httpd_callers_leave(). */

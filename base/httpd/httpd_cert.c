@@ -1,6 +1,6 @@
 /*
- * httpd_cert: checks CA and age of the certificate at intervals, and reopens the listener with a
- * new certificate.
+ * httpd_cert: checks at intervals whether the CA has changed or the certificate is old, and reopens
+ * the listener with a new certificate.
  *
  *   check -> due? -> issue -> close the old listener -> open the new one -> check ...
  *                      | refused: next check                | refused: old certificate, next check
@@ -25,7 +25,7 @@ struct httpd_cert {
 	char *address;
 	const char **names;
 	size_t nnames;
-	/* Open listener; NULL: it could not be reopened yet. */
+	/* The open listener; NULL: reopening has failed so far. */
 	struct httpd_mhd *listener;
 	struct loop *loop;
 	struct loop_timer timer;
@@ -65,8 +65,8 @@ static int open_listener(struct httpd_cert *c, struct err *e)
 	unsigned port = c->listener ? httpd_mhd_port(c->listener) : 0;
 
 	if (port && colon) {
-		/* The caller asked for any free port: always reopen on the port that was
-		 * assigned. */
+		/* The caller asked for any free port: replace port 0 by the port that was assigned,
+		 * so that the listener is always reopened on it. */
 		str_format(address, sizeof(address), "%.*s:%u", (int)(colon - c->address),
 			   c->address, port);
 		free(c->address);

@@ -11,14 +11,15 @@
  */
 struct route {
 	char *method;
-	/* The pattern, split at its slashes. */
+	/* Text of the pattern, split into segments at its slashes. */
 	char *text;
-	/* Literal segments; NULL: {}, any one segment. */
+	/* Literal segments of the pattern; an element that is NULL is a {}, which matches any one
+	 * segment. */
 	const char *segments[HTTPD_SEGMENTS_MAX];
 	size_t nsegments;
 	bool rest;
 	size_t max_body;
-	/* See httpd_route_admit(); NULL: every caller is admitted. */
+	/* Admission check of httpd_route_admit(); NULL: every caller is admitted. */
 	bool (*admit)(struct httpd_req *q, void *arg);
 	httpd_handler *fn;
 	void *arg;
@@ -29,8 +30,8 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
-	/* Bytes of bodies: limit, present sum, and largest sum since memory was last returned to
-	 * the system. */
+	/* Body bytes in memory: limit, present sum, and largest sum since memory was last returned
+	 * to the system. */
 	size_t body_budget, body_bytes, body_peak;
 };
 

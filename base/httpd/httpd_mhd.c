@@ -20,61 +20,67 @@
 #include "base/str.h"
 
 /*
- * Runs libmicrohttpd (MHD) without threads: its epoll descriptor is a descriptor of the loop,
- * MHD_run() does whatever is due, and one timer implements its timeouts.
+ * Runs libmicrohttpd (MHD) without threads. The loop watches MHD's epoll descriptor, MHD_run() does
+ * whatever is due, and one loop timer implements MHD's timeouts.
  *
- * While a handler or a reader waits, the connection is suspended. MHD then ignores it completely,
- * even a hang-up (0.9.75), so the loop watches its descriptor for that. A request whose httpd side
- * is gone is `dead`: it is resumed, and MHD's next callback gets "close".
+ * While a handler or a reader waits, the connection is suspended. MHD then ignores the connection
+ * completely, even a hang-up (0.9.75), so the loop watches its descriptor for a hang-up. If httpd
+ * has released the request of a suspended connection, the exchange is marked `dead` and resumed;
+ * MHD's next callback then closes the connection.
  *
  *   begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
  *                              '-> suspend ... respond: resume -'  '-> suspend, wake: resume
  *
- * MHD's own timeout restarts at each byte, so a slow trickle of bytes would keep a connection
- * forever. A loop timer per connection therefore runs while the client has to send: from accept or
- * completed to begin, and from begin to dispatch. At its end the socket is shut down, which MHD
- * treats as a disconnected client.
+ * MHD's own timeout restarts at each byte, so a client that sends a byte now and then could keep a
+ * connection forever. A loop timer per connection therefore runs while the client has to send: from
+ * accept or completed to begin, and from begin to dispatch. When it expires, the socket is shut
+ * down, which MHD treats as a disconnected client.
  */
 #define MAX_CONNECTIONS 1024
 #define STALLED_S 30u
 #define HEAD_MS 60000
 #define BODY_MS 120000
-/* Memory per connection in bytes: for received headers, and for headers and chunks to send. */
+/* Memory per connection in bytes, shared by received headers, and headers and chunks to send. */
 #define POOL_BYTES 8192u
-/* Most bytes of a refused body that are read, so that its sender can read the reply. */
+/* Maximum number of bytes of a refused body that are read and dropped, so that the client gets to
+ * reading the reply. */
 #define DISCARD_MAX (256u << 10)
 #define BLOCK_BYTES 65536u
-/* Number of closed connections after which the memory that TLS used for them is returned too. */
+/* Number of closed connections after which the memory that TLS used for them is returned to the
+ * system. */
 #define TRIM_ABOVE 256
-#define BACKLOG 4096 /* Enough for a fleet that reconnects at once; the kernel may allow less. */
+/* Length of the accept queue, enough for a whole fleet that reconnects at once; the kernel may
+ * allow less. */
+#define BACKLOG 4096
 
 struct httpd_mhd {
 	struct httpd_listener listener;
-	/* The server; NULL: httpd was freed first. */
+	/* The server; NULL: the httpd was freed before this listener. */
 	struct httpd *d;
 	struct loop_group *group;
 	struct MHD_Daemon *daemon;
 	struct loop_fd *epoll;
 	struct loop_timer timer;
-	/* Calls MHD_run() again, because MHD acts on a resumed connection only in its next run. */
+	/* Calls MHD_run() in the next turn, because MHD acts on a resumed connection only in its
+	 * next run. */
 	struct loop_defer kick;
 	struct list exchanges;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
-	/* connections: open ones; peak: most of them since memory was last returned to the
-	 * system. */
+	/* connections: number of open connections; peak: the highest number since memory was last
+	 * returned to the system. */
 	unsigned port, connections, peak;
 	bool client_ca, running, started;
 	/* MHD's last error message while starting. */
 	char log[160];
 };
 
-/* Context of a connection for MHD. */
+/* State of one connection, which MHD passes to the callbacks. */
 struct caller {
 	struct httpd_peer *peer;
-	/* Entry of its address. */
+	/* Entry of the caller's address in callers. */
 	struct httpd_caller *of;
-	/* Runs while the head or the body of a request is expected. */
+	/* Time limit; runs while the head or the body of a request is expected. */
 	struct loop_timer limit;
 	int fd;
 };
@@ -83,15 +89,15 @@ struct exchange {
 	struct list link;
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
-	/* Watches the descriptor for a hang-up while the connection is suspended. */
+	/* Watches the connection's descriptor for a hang-up while the connection is suspended. */
 	struct loop_fd *hangup;
-	/* The request for httpd; NULL: not begun, or over. */
+	/* httpd's request; NULL: it has not begun, or is over. */
 	struct httpd_req *q;
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
 	size_t discarded;
 	int status;
-	/* Reply that is not queued yet; NULL once it is queued. */
+	/* Reply that is not queued in MHD yet; NULL: none, or it is queued. */
 	struct MHD_Response *response;
 	struct httpd_reader body;
 };
@@ -104,8 +110,8 @@ static struct caller *caller_of(struct MHD_Connection *c)
 	return i ? i->socket_context : NULL;
 }
 
-/* Starts the limit within which the client has to send. ms 0: stops it, because nothing is
- * expected. */
+/* Starts the time limit within which the client has to send, in ms. ms 0: stops the limit, because
+ * nothing is expected from the client. */
 static void expect_within(struct MHD_Connection *c, int64_t ms)
 {
 	struct caller *who = caller_of(c);
@@ -185,8 +191,8 @@ static struct MHD_Response *new_response(struct exchange *x)
 
 	if (!x->body.read)
 		return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
-	/* For a chunked reply the block size is not used, because chunks are built in the
-	 * connection's pool. */
+	/* For a chunked reply MHD does not use the block size, because it builds chunks in the
+	 * connection's pool: avoid allocating a block. */
 	if (size == MHD_SIZE_UNKNOWN)
 		block = 1;
 	return MHD_create_response_from_callback(size, block, on_read, x, NULL);
@@ -205,7 +211,7 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 	if (body && body->size != 0)
 		x->body = *body;
 	x->response = new_response(x);
-	assert(x->response); /* MHD fails only without memory. */
+	assert(x->response); /* MHD_create_response_*() fails only without memory. */
 	for (size_t i = 0; i < n; i++)
 		MHD_add_response_header(x->response, h[i].name, h[i].value);
 	resume(x);
@@ -293,8 +299,9 @@ static enum MHD_Result queue(struct exchange *x)
 	return rc;
 }
 
-/* True if more than DISCARD_MAX bytes of a refused body remain. A shorter rest is read first,
- * because closing a connection with unread bytes resets it, and the reply is lost. */
+/* True if more than DISCARD_MAX bytes of a refused body remain. Up to that number they are read
+ * first, because closing a connection with unread bytes resets it, and the client would lose the
+ * reply. */
 static bool has_long_body(struct exchange *x)
 {
 	const char *length = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Content-Length");
@@ -343,7 +350,7 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char
 	return MHD_YES;
 }
 
-/* MHD's first callback for a request. Returns the request's state, which MHD passes to its later
+/* MHD's first callback for a request: creates the exchange, which MHD passes to its later
  * callbacks. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 {
@@ -367,7 +374,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	if (!x)
 		return;
 	*state = NULL;
-	/* The limit for the head of the next request begins now. */
+	/* The time limit for the head of the next request begins now. */
 	expect_within(c, x->m->head_ms);
 	q = x->q;
 	x->q = NULL;
@@ -383,8 +390,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	free(x);
 }
 
-/* Ends a connection that exceeded its limit. MHD owns the socket and closes it after the
- * shutdown. */
+/* Ends a connection that exceeded its time limit. Only shuts the socket down, because MHD owns and
+ * closes it. */
 static void on_limit(void *arg)
 {
 	struct caller *who = arg;
@@ -405,8 +412,8 @@ static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
 	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	assert(i);
 	who->fd = i->connect_fd;
-	/* Enable keepalive: without it a suspended connection would outlive a client that lost
-	 * power. */
+	/* Enable keepalive, because a suspended connection would otherwise outlive a client that
+	 * lost power. */
 	setsockopt(who->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	loop_timer_start(&who->limit, m->head_ms);
 	return who;
@@ -433,7 +440,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 	*context = NULL;
 }
 
-/* --- the loop's side -------------------------------------------------------------------------- */
+/* --- calls from the loop ---------------------------------------------------------------------- */
 
 static void run(struct httpd_mhd *m)
 {
@@ -445,8 +452,8 @@ static void run(struct httpd_mhd *m)
 	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
 				 ->num_connections;
 	m->running = false;
-	/* At its connection limit MHD stops listening, and listens again only at the start of a
-	 * run: run again, now that a connection has ended. */
+	/* A connection has ended: run MHD again soon. At its connection limit MHD stops listening,
+	 * and it resumes listening only at the start of a run. */
 	if (m->connections < before)
 		loop_defer(&m->kick);
 	if (m->connections > m->peak)
@@ -474,7 +481,7 @@ static void on_time(void *arg)
 
 /* --- starting and stopping -------------------------------------------------------------------- */
 
-/* Leaves s escaped, because httpd_target.c decodes it, once. */
+/* Leaves s as it is, because httpd_target.c decodes percent-encoding, exactly once. */
 static size_t leave_escaped(void *arg, struct MHD_Connection *c, char *s)
 {
 	(void)arg, (void)c;
@@ -629,7 +636,8 @@ void httpd_mhd_free(struct httpd_mhd *m)
 	httpd_listener_remove(&m->listener);
 	loop_timer_stop(&m->timer);
 	loop_fd_free(m->epoll);
-	/* MHD aborts the program if it is stopped with suspended connections. */
+	/* Resume all connections first, because MHD aborts the program if it is stopped while a
+	 * connection is suspended. */
 	list_for_each (x, &m->exchanges, struct exchange, link) {
 		struct httpd_req *q = x->q;
 

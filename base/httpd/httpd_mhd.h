@@ -5,12 +5,14 @@
 
 /*
  * httpd_mhd: a listener with libmicrohttpd (TLS through GnuTLS) on the real loop. Several listeners
- * may serve one httpd. After 30 s without progress a connection is closed, idle or slow; a
- * connection whose handler or reader waits has no limit. A request's headers may have 8 KiB. A
- * client that shuts down its sending side while it waits counts as disconnected.
+ * may serve one httpd. A connection without progress for 30 s is closed, whether it is idle or
+ * slow. A connection that waits for a handler or reader has no such limit. A request's headers may
+ * have 8 KiB. A client that shuts down its sending side before it has the reply counts as
+ * disconnected.
  *
- * A request has to arrive within head_ms and body_ms, however steadily its bytes trickle in; a
- * connection that exceeds a limit is closed without a reply. Replies have no such limit.
+ * The head of a request has to arrive completely within head_ms and its body within body_ms,
+ * however steadily the bytes arrive. A connection that exceeds one of these limits is closed
+ * without a reply. Sending a reply has no such limit.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
@@ -19,16 +21,16 @@ struct httpd_mhd_spec {
 	/* Certificate chain of the server; NULL: plain HTTP. */
 	const char *cert_pem;
 	const struct secret *key_pem;
-	/* CA of client certificates, which are then requested; httpd_identity has their names.
-	 * NULL: none. */
+	/* CA of client certificates. If it is set, client certificates are requested, and
+	 * httpd_identity has the names in them. NULL: no client certificates. */
 	const char *client_ca_pem;
-	/* Most connections; 0 means 1024. */
+	/* Maximum number of connections; 0 means 1024. */
 	unsigned max_connections;
 	/* Limit of connections per address (base/httpd/httpd_callers.h); 0 means no limit. */
 	unsigned per_address;
-	/* head_ms: limit for a request's head, TLS handshake included, from the accept or the end
-	 * of the previous request; 0 means 60 s. body_ms: limit for its body, from the end of the
-	 * head; 0 means 120 s. */
+	/* head_ms: time limit in ms for a request's head, TLS handshake included, from the accept
+	 * or from the end of the previous request; 0 means 60 s. body_ms: time limit in ms for the
+	 * body, from the end of the head; 0 means 120 s. */
 	int64_t head_ms, body_ms;
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);

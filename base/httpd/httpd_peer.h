@@ -8,9 +8,10 @@
 /*
  * httpd_peer: identity of the client of one httpd_mhd connection.
  *
- * A client certificate counts if its chain leads to the listener's client CA, it is in date, and
- * its purpose is client authentication; any other is ignored. It is checked once, after the
- * handshake, and the result is valid as long as the connection.
+ * A client certificate is used only if its chain leads to the listener's client CA, it is within
+ * its validity period, and its purpose is client authentication; any other certificate is ignored.
+ * The certificate is checked once, after the handshake, and the result is valid as long as the
+ * connection.
  * Tests: tests/unit/base/http/test_http_curl.c
  */
 struct httpd_peer;

@@ -16,7 +16,8 @@ void httpd_reply_header(struct httpd_req *q, const char *name, const char *value
 	char *copy = arena_strdup(q->arena, value);
 
 	assert(!q->replied && *name && !name[strcspn(name, ":\r\n\t ")]);
-	/* Replace control characters, so that foreign text cannot begin a header of its own. */
+	/* Replace control characters, because foreign text with a line break could begin a header
+	 * of its own. */
 	for (char *s = copy; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
 			*s = '?';
@@ -33,8 +34,8 @@ void httpd_reply_header(struct httpd_req *q, const char *name, const char *value
 		(struct http_header){arena_strdup(q->arena, name), copy};
 }
 
-/* Calls the handler's reader, never beyond the size that it announced. Breaks the connection if the
- * reader ends before that size, or returns more than was asked for. */
+/* Calls the handler's reader for no more than the announced size. Breaks the connection if the
+ * reader ends before that size, or returns more bytes than max. */
 static int64_t read_guarded(char *out, size_t max, uint64_t pos, void *arg)
 {
 	struct httpd_req *q = arg;
@@ -112,8 +113,8 @@ static int status_of(const struct err *e)
 		[ERR_CAPACITY] = 503,  [ERR_QUOTA] = 429,    [ERR_PRICE] = 409,
 	};
 
-	/* An error from an HTTP reply has a status of its own, which is more exact than the kind:
-	 * use it. */
+	/* Use the status in the error's code if it fits the kind: it comes from an HTTP reply and
+	 * is more exact than the kind. */
 	if (e->code >= 400 && e->code <= 599 && err_kind_of_http(e->code) == e->kind)
 		return e->code;
 	return statuses[e->kind];
@@ -153,8 +154,8 @@ void httpd_wake(struct httpd_req *q)
 
 enum range { RANGE_NONE, RANGE_OK, RANGE_BAD };
 
-/* Parses one range in bytes into *from and *to. RANGE_NONE for several ranges or another unit,
- * which the RFC allows to answer with the whole body. */
+/* Parses one range in bytes into *from and *to. Returns RANGE_NONE for several ranges or another
+ * unit: RFC 9110 allows to ignore such a Range header and send the whole body. */
 static enum range parse_range(const char *s, uint64_t size, uint64_t *from, uint64_t *to)
 {
 	char first[20] = "", last[20] = "";
@@ -236,7 +237,7 @@ void httpd_reply_content(struct httpd_req *q, const struct httpd_content *c)
 	case RANGE_BAD:
 		snprintf(text, sizeof(text), "bytes */%llu", (unsigned long long)c->size);
 		httpd_reply_header(q, "Content-Range", text);
-		/* The reader is set only so that its done() is called; nothing is read. */
+		/* Set the reader only so that its done() is called; a 416 has no body to read. */
 		q->reader = r;
 		respond(q, 416, NULL, NULL);
 		return;

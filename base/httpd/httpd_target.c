@@ -41,8 +41,8 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-/* Decodes percent-encoding; NULL: refused. Control characters are refused in a path and left to the
- * caller in a query; NUL is always refused. */
+/* Decodes percent-encoding. NULL: refused, because of bad encoding, a NUL, or, in a path, a control
+ * character. In a query the caller has to handle control characters. */
 static char *decode(struct arena *a, const char *s, size_t n, bool query)
 {
 	char *out = arena_alloc(a, n + 1);
@@ -100,7 +100,7 @@ static int parse_path(struct httpd_target *t, struct arena *a, const char *s, si
 		s = to;
 	}
 	if (s + 1 == end && n > 1)
-		/* An empty segment at the end: "//", "/a//". */
+		/* Refuse an empty segment at the end, as in "//" or "/a//". */
 		return err_set(e, ERR_INVALID, 400, "bad path");
 	if (at == t->path)
 		*at++ = '/';

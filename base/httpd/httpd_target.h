@@ -8,9 +8,9 @@
  * httpd_target: parses and decodes a request's target (path?query) once.
  *
  * Decoded segments can be compared, logged and used in a file name without another check, because
- * these are refused: anything but origin form, bad percent-encoding, encoded '/' and NUL, control
- * characters, invalid UTF-8, "." and "..", empty segments. One '/' at the end is dropped
- * ("/redfish/v1/"). In the query '+' is a space.
+ * these are refused: a target that is not in origin form, bad percent-encoding, encoded '/' and
+ * NUL, control characters, invalid UTF-8, "." and "..", empty segments. One '/' at the end is
+ * dropped ("/redfish/v1/"). In the query '+' is a space.
  * Tests: tests/unit/base/httpd/test_httpd.c
  */
 #define HTTPD_SEGMENTS_MAX 32

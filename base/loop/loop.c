@@ -6,19 +6,19 @@
 #include "base/mem.h"
 
 /*
- * One turn of the loop: the backend waits, then calls the descriptors that are ready; then the
- * timers that are due and were started before the turn run, ordered by (at, seq); then the
- * deferrals requested before the turn, in order of request. Whatever a callback requests happens in
- * a later turn, so no callback can starve the others.
+ * One turn of the loop: the backend waits; the descriptors that are ready are called; the timers
+ * that are due and were started before the turn run, ordered by (at, seq); the deferrals requested
+ * before the turn run, in order of request. Whatever a callback requests happens in a later turn,
+ * so no callback can starve the others.
  *
  *   wait -----> descriptors -----> timers -----> deferrals -----> wait ...
  *     |              |                |              |
  *     '--------------+----------------+--------------'--> started or requested: next turn
  *
- * Each of the three parts ends after PART_MS and continues in the next turn, which does not wait
- * while ready descriptors are left.
+ * Each of the three parts (descriptors, timers, deferrals) ends after PART_MS and continues in the
+ * next turn. That turn does not wait if ready descriptors are left.
  *
- * Timers are in a binary heap, and each knows its position in it.
+ * Timers are in a binary heap, and each knows its position in the heap.
  */
 
 #define SLOW_TURN_MS 50
@@ -75,8 +75,8 @@ static void part_begins(struct loop *l)
 	l->give_way_at = l->called_at + PART_MS;
 }
 
-/* Measures the callback `name` that has just returned. True: the rest of the part must wait for the
- * next turn. */
+/* Records the run time of the callback `name`, which has just returned. True: the part of the turn
+ * has used its time, so the rest must wait for the next turn. */
 static bool part_is_over(struct loop *l, const char *name)
 {
 	int64_t now = l->ops->now(l), took = now - l->called_at;
@@ -127,7 +127,7 @@ static void run_ready(struct loop *l)
 		f->happened = 0;
 		if (f->group->dropped || !f->wanted || !events)
 			continue;
-		f->fn(events, f->arg); /* The callback may free f. */
+		f->fn(events, f->arg); /* The callback may free f: do not use f afterwards. */
 		over = part_is_over(l, name);
 	}
 }
@@ -143,7 +143,8 @@ static void run_timers(struct loop *l, uint64_t before)
 		const char *name = t->name;
 
 		loop_timer_stop(t);
-		t->fn(t->arg); /* The callback may free the timer's owner. */
+		/* The callback may free the timer's owner: do not use t afterwards. */
+		t->fn(t->arg);
 		over = part_is_over(l, name);
 	}
 }
@@ -158,21 +159,22 @@ static void run_batch(struct loop *l)
 		const char *name = d->name;
 
 		list_remove(&d->link);
-		d->fn(d->arg); /* The callback may free the deferral's owner. */
+		/* The callback may free the deferral's owner: do not use d afterwards. */
+		d->fn(d->arg);
 		over = part_is_over(l, name);
 	}
 	list_move_front(&l->defers, &l->batch);
 }
 
-/* Runs one turn; false: nothing can happen any more. */
+/* Runs one turn; false: no event can happen any more. */
 static bool loop_turn(struct loop *l)
 {
 	uint64_t before = l->seq;
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	/* Handle descriptors that are already known to be ready first: asking the kernel now would
-	 * examine each of them again. */
+	/* If descriptors are left from the last turn, handle them without waiting: asking the
+	 * kernel now would examine each of them again. */
 	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);
@@ -247,7 +249,8 @@ uint64_t loop_random_below(struct loop *l, uint64_t below)
 	if (below == 0)
 		return 0;
 
-	/* Discard values below 2^64 mod below, which would make low results more likely. */
+	/* Discard random numbers below 2^64 mod below. With them, small results would be more
+	 * likely than large ones. */
 	uint64_t skip = -below % below, r;
 
 	do
@@ -448,7 +451,8 @@ struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (
 	if (!g->dropped)
 		return g->loop->ops->work(g->loop, &proto);
 
-	/* Work in a dropped group never begins; abandoning it drops the argument. */
+	/* The group was dropped, so this work never begins: return an item that does nothing until
+	 * loop_work_abandon(), which drops the argument. */
 	struct loop_work *w = mem_new(struct loop_work);
 
 	*w = proto;
@@ -474,7 +478,9 @@ void loop_work_ended(struct loop_work *w)
 	if (!w->group) {
 		work_drop(w);
 	} else if (w->group->dropped) {
-		w->ended = true; /* The work waits until the destructor of its owner abandons it. */
+		/* Nobody may be called any more: keep the item until its owner's destructor
+		 * abandons it. */
+		w->ended = true;
 	} else {
 		w->group->objects--;
 		free(w);

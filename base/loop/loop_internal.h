@@ -7,8 +7,8 @@
 /*
  * loop_internal: the interface between loop.c and its two backends.
  *
- * A backend embeds struct loop, and the objects below, as the first member of its own structs,
- * allocates them with mem_alloc(), and loop.c frees them with free().
+ * A backend embeds struct loop, and each of the structs below, as the first member of its own
+ * structs. It allocates its structs with mem_alloc(), because loop.c frees them with free().
  */
 struct loop_ops {
 	void (*free)(struct loop *l);
@@ -18,19 +18,20 @@ struct loop_ops {
 	int64_t (*wall)(const struct loop *l);
 	void (*random)(struct loop *l, void *out, size_t n);
 	/* Waits until something happens or timeout_ms have passed (-1: no limit, because no timer
-	 * is set), and calls whatever is due, each call after loop_enter(). False: nothing can
-	 * happen any more. */
+	 * is set). Then calls the callbacks that are due, each after loop_enter(). False: no event
+	 * can happen any more. */
 	bool (*wait)(struct loop *l, int64_t timeout_ms);
 	void (*group_dropped)(struct loop *l, struct loop_group *g);
 
 	struct loop_work *(*work)(struct loop *l, const struct loop_work *proto);
-	/* Reports that the result of run is no longer wanted; run may still be called. */
+	/* Reports that nobody wants the result of w any more; its run() may still be called. */
 	void (*work_cancel)(struct loop_work *w);
 
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
 	void (*child_write)(struct loop_child *c, const void *data, size_t len);
 	void (*child_kill)(struct loop_child *c, int signum);
-	/* Releases the child after loop_child_free(): base.freed is set and base.group is NULL. */
+	/* Releases the child after loop_child_free(), when base.freed is set and base.group is
+	 * NULL. */
 	void (*child_free)(struct loop_child *c);
 
 	struct loop_signal *(*signal)(struct loop *l, const struct loop_signal *proto);
@@ -42,7 +43,7 @@ struct loop_ops {
 
 struct loop {
 	const struct loop_ops *ops;
-	/* Timers as a binary heap by (at, seq), the earliest first. */
+	/* Running timers as a binary heap ordered by (at, seq), the earliest first. */
 	struct loop_timer **heap;
 	size_t nheap, heap_cap;
 	uint64_t seq;
@@ -50,18 +51,20 @@ struct loop {
 	struct list defers;
 	/* Deferrals of this turn. */
 	struct list batch;
-	/* Descriptors that are ready and not yet handled. */
+	/* Descriptors that are ready and whose callbacks have not run yet. */
 	struct list ready;
 	struct list groups;
-	/* Group for objects that must survive the drop of their owner's group. */
+	/* The loop's own group, for timers and children that must continue after their owner's
+	 * group was dropped. */
 	struct loop_group *own;
 	bool running, stopping, entered;
 	/* Monotonic time at the start of this turn. */
 	int64_t now;
 	int64_t entered_at, entered_cpu;
-	/* Time (ops->now()) at which the last callback returned. */
+	/* Monotonic time at which the last callback returned, from ops->now(). */
 	int64_t called_at;
-	/* Monotonic time after which the rest of the part waits for the next turn. */
+	/* Monotonic time at which the current part of the turn has used up PART_MS; the rest of the
+	 * part then waits for the next turn. */
 	int64_t give_way_at;
 	/* Condition of loop_sim_run_cond(), evaluated after every callback; true stops the loop.
 	 * NULL: none. */
@@ -75,7 +78,8 @@ struct loop_group {
 	struct loop *loop;
 	char *name;
 	bool dropped;
-	/* Number of work items, children, signals and descriptors that are not freed. */
+	/* Number of the group's work items, children, signals and descriptors that are not freed
+	 * yet. */
 	size_t objects;
 	struct list link;
 };
@@ -114,7 +118,8 @@ struct loop_fd {
 	int fd;
 	void (*fn)(int events, void *arg);
 	void *arg;
-	/* Bits LOOP_READ and so on: events that are wanted, and events that have happened. */
+	/* Events that are wanted, and events that have happened; each is a set of LOOP_READ,
+	 * LOOP_WRITE and LOOP_HANGUP. */
 	int wanted, happened;
 	/* Link in loop.ready. */
 	struct list link;
@@ -123,25 +128,29 @@ struct loop_fd {
 void loop_base_init(struct loop *l, const struct loop_ops *ops);
 void loop_base_done(struct loop *l);
 
-/* Begins a turn and sets its clock. A backend calls this in wait() before it calls anything. */
+/* Begins a turn and sets the clock of the turn. A backend must call this in wait() before it calls
+ * anything else. */
 void loop_enter(struct loop *l);
 /* Evaluates the condition of the loop; called after each callback. */
 void loop_called(struct loop *l);
-/* Marks the descriptor ready: its callback runs in this turn or a later one, if the events are
- * still wanted. */
+/* Adds events to those that have happened and marks the descriptor ready. Its callback runs in this
+ * turn or a later one, if the events are still wanted by then. */
 void loop_fd_happened(struct loop_fd *f, int events);
 /* Ends a work item; called on the loop's thread after its run function has returned. */
 void loop_work_ended(struct loop_work *w);
-/* True if the child's owner may still be called. */
+/* True if callbacks of the child may still be called: its owner has not freed it, and its group is
+ * not dropped. */
 bool loop_child_open(const struct loop_child *c);
 
-/* Splits bytes into lines. The line passed to fn is NUL-terminated; fn returns false to stop. */
+/* Splits a stream of bytes into lines. The line passed to fn is NUL-terminated; fn returns false to
+ * stop. */
 struct loop_lines {
 	struct buf buf;
 };
 #define LOOP_MAX_LINE (1u << 20)
-/* LOOP_CHILD_GRACE_MS: time in ms in which a freed child must exit before it is killed.
- * LOOP_CHILD_DRAIN_MS: time in ms in which the output of an exited child must end. */
+/* LOOP_CHILD_GRACE_MS: time in ms that a freed child has to exit before it is killed.
+ * LOOP_CHILD_DRAIN_MS: time in ms after a child's exit at which its output pipes are closed if they
+ * are still open. */
 #define LOOP_CHILD_GRACE_MS 5000
 #define LOOP_CHILD_DRAIN_MS 1000
 

@@ -7,8 +7,9 @@
 #include "base/mem.h"
 
 /*
- * The simulated loop. All its events are timers of loop.c: work ends, and children write and exit,
- * by timers of the loop's own group, with seeded delays. So waiting only advances the clock.
+ * The simulated loop. All its events are timers of loop.c with seeded delays: the end of work, and
+ * the lines and exits of children. These timers belong to the loop's own group, so they run even if
+ * the owner's group is dropped. Waiting therefore only means to advance the clock.
  *
  * A simulated child is a pair of queues with seeded delays, each in order:
  *
@@ -91,7 +92,8 @@ struct sim_work {
 static void sim_work_run(struct sim_work *w)
 {
 	list_remove(&w->link);
-	/* Skip run if a crash has interrupted the work: it then has no effect. */
+	/* Skip run() if the work was cancelled or its group was dropped: work that a crash has
+	 * interrupted has no effect. */
 	if (!w->cancelled && !(w->base.group && w->base.group->dropped))
 		w->base.run(w->base.arg);
 	loop_work_ended(&w->base);
@@ -128,7 +130,7 @@ struct program {
 	struct list link;
 };
 
-/* A queue entry: a line, or an end (end of file for the program, exit for the owner). */
+/* An entry of a queue: a line, or an end mark (end of file for the program, exit for the owner). */
 struct message {
 	struct list link;
 	int64_t at;
@@ -140,7 +142,7 @@ struct message {
 struct queue {
 	struct list messages;
 	struct loop_timer timer;
-	/* True: an end is queued, and nothing may follow. */
+	/* True: an end mark is queued, so nothing may be queued after it. */
 	bool ended;
 };
 
@@ -346,11 +348,12 @@ static void sim_ops_child_write(struct loop_child *base, const void *data, size_
 	struct err e;
 
 	if (loop_lines_feed(&c->lines, data, len, on_written_line, c, &e) < 0)
-		/* A program that gets a line longer than it may write itself ends with status 1. */
+		/* As the real loop does for output, end a program that gets a longer line than
+		 * allowed; its status is 1. */
 		child_over(c, 1);
 }
 
-/* Closes standard input behind everything that was written. */
+/* Closes the child's standard input, after all lines that were written to it. */
 static void child_end_input(struct sim_child *c)
 {
 	queue_put(c, &c->in, true, NULL, 0);
@@ -373,7 +376,8 @@ static void sim_ops_child_free(struct loop_child *base)
 	loop_timer_start(&c->patience, LOOP_CHILD_GRACE_MS);
 }
 
-/* Handles the crash of an owner: its ends of the pipes close, and nothing kills the children. */
+/* Handles the crash of an owner: its ends of the pipes close. The children get end of file and are
+ * not killed. */
 static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
 	list_for_each (c, &sim_of(l)->children, struct sim_child, link)
@@ -445,7 +449,7 @@ static void sim_ops_fd_free(struct loop_fd *f)
 	free(f);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static void sim_ops_free(struct loop *l)
 {

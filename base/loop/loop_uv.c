@@ -14,15 +14,15 @@
 #include "base/mem.h"
 
 /*
- * The real loop. libuv waits; timers and deferrals are in loop.c, so libuv has only one timer, set
- * to the earliest of them. The memory of a libuv handle may be freed only in its close callback, so
- * objects with handles are freed there.
+ * The real loop. libuv waits. Timers and deferrals are in loop.c, so libuv has only one timer,
+ * which is set to the earliest of them. The memory of a libuv handle may be freed only in the
+ * handle's close callback, so objects with handles are freed there.
  */
 struct loop_uv {
 	struct loop base;
 	uv_loop_t uv;
 	uv_timer_t timer;
-	/* Handle that keeps uv_run() waiting while no other handle is active. */
+	/* Handle that makes uv_run() wait even while no other handle is active. */
 	uv_async_t alive;
 	struct list children;
 };
@@ -72,7 +72,9 @@ static void uv_ops_random(struct loop *l, void *out, size_t n)
 		ssize_t got = getrandom(p, n, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort(); /* There is no fallback, because keys are made from these bytes. */
+			/* The kernel has no random bytes: abort, because keys are made from these
+			 * bytes and no other source is safe enough. */
+			abort();
 		if (got > 0) {
 			p += got;
 			n -= (size_t)got;
@@ -101,8 +103,8 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 		return true;
 	}
 	if (timeout_ms > 0) {
-		/* The timer repeats, because uv_run() runs timers before it waits: a single one
-		 * that is due by then would make it wait forever. */
+		/* Use a repeating timer. uv_run() runs due timers before it waits; a one-shot timer
+		 * that is due by then would be spent, and uv_run() would wait forever. */
 		uv_update_time(&u->uv);
 		uv_timer_start(&u->timer, on_timer, (uint64_t)timeout_ms, (uint64_t)timeout_ms);
 	}
@@ -165,14 +167,14 @@ struct uv_child {
 	uv_process_t process;
 	uv_pipe_t pipe[PIPES];
 	bool open[PIPES];
-	/* Number of handles that are not closed yet. */
+	/* Number of the child's libuv handles that are not closed yet. */
 	unsigned handles;
 	bool exited, ended, too_long;
 	int status;
 	struct err err;
 	struct loop_lines lines;
-	/* Limit in ms: after loop_child_free(), for the exit of the process; after its exit, for
-	 * the end of its output. */
+	/* Time limit: after loop_child_free(), for the exit of the process; after the exit of the
+	 * process, for the end of its output. */
 	struct loop_timer patience;
 	struct list link;
 };
@@ -226,7 +228,8 @@ static void on_patience(void *arg)
 		uv_process_kill(&c->process, SIGKILL);
 		return;
 	}
-	/* A grandchild keeps the pipes open: close them. */
+	/* The process has exited, but a process that it started keeps the pipes open: close
+	 * them. */
 	child_close_pipe(c, PIPE_OUT);
 	child_close_pipe(c, PIPE_ERR);
 	child_maybe_end(c);
@@ -280,7 +283,7 @@ static void on_child_output(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		uv_process_kill(&c->process, SIGKILL);
 	} else if (n < 0 && c->lines.buf.len) {
 		on_child_line(c->lines.buf.data, c->lines.buf.len,
-			      c); /* The last line has no newline. */
+			      c); /* Deliver the last line, which has no newline. */
 	}
 	if (failed || n < 0) {
 		child_close_pipe(c, PIPE_OUT);
@@ -321,7 +324,8 @@ static void cloexec_fallback(void)
 	closedir(d);
 }
 
-/* Makes all descriptors close-on-exec. libuv opens everything so; other libraries may not. */
+/* Makes all descriptors close-on-exec, so that children do not inherit them. libuv opens its
+ * descriptors so; other libraries may not. */
 static void cloexec_all(void)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
@@ -339,7 +343,7 @@ static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which,
 	io[which].data.stream = (uv_stream_t *)&c->pipe[which];
 }
 
-/* Descriptors of the child beyond the pipes: 3 is the secret. */
+/* Descriptors of the child: behind the three pipes, number 3 is the secret. */
 enum { SECRET = PIPES, STDIO };
 
 static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto,
@@ -377,7 +381,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	child_open_pipe(u, c, PIPE_OUT, io, UV_WRITABLE_PIPE);
 	if (s->on_stderr)
 		child_open_pipe(u, c, PIPE_ERR, io, UV_WRITABLE_PIPE);
-	c->handles++; /* One more for the handle of the process. */
+	c->handles++; /* Count the process handle too. */
 	cloexec_all();
 
 	uv_process_options_t o = {
@@ -417,7 +421,7 @@ struct uv_line {
 
 static void on_child_written(uv_write_t *req, int status)
 {
-	/* The status is ignored: a child that no longer reads exits, and its exit is reported. */
+	/* Ignore the status: a child that no longer reads will exit, and its exit is reported. */
 	(void)status;
 	free(container_of(req, struct uv_line, req));
 }
@@ -484,7 +488,7 @@ static struct loop_signal *uv_ops_signal(struct loop *l, const struct loop_signa
 	s->base = *proto;
 	uv_signal_init(&uv_of(l)->uv, &s->handle);
 	if (uv_signal_start(&s->handle, on_signal, proto->signum) < 0)
-		abort(); /* uv_signal_start() fails only for numbers that are not signals. */
+		abort(); /* uv_signal_start() fails only for numbers that are no signals. */
 	return &s->base;
 }
 
@@ -567,7 +571,7 @@ static void uv_ops_fd_free(struct loop_fd *f)
 	uv_close((uv_handle_t *)&container_of(f, struct uv_fd, base)->handle, on_fd_closed);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static void uv_ops_free(struct loop *l)
 {
@@ -578,10 +582,10 @@ static void uv_ops_free(struct loop *l)
 			uv_process_kill(&c->process, SIGKILL);
 	uv_close((uv_handle_t *)&u->timer, NULL);
 	uv_close((uv_handle_t *)&u->alive, NULL);
-	/* Runs until abandoned work and killed children have ended. */
+	/* Run libuv until abandoned work and killed children have ended. */
 	uv_run(&u->uv, UV_RUN_DEFAULT);
 	if (uv_loop_close(&u->uv) != 0)
-		abort(); /* A handle was not closed. */
+		abort(); /* Abort: a handle was not closed. */
 	loop_base_done(l);
 	free(u);
 }
@@ -616,6 +620,8 @@ struct loop *loop_uv_new(void)
 	list_init(&u->children);
 	if (uv_loop_init(&u->uv) != 0 || uv_timer_init(&u->uv, &u->timer) != 0 ||
 	    uv_async_init(&u->uv, &u->alive, on_alive) != 0)
-		abort(); /* Fails only if no descriptors are left at the start. */
+		/* The initialisation fails only if no descriptors are left when the program
+		 * starts. */
+		abort();
 	return &u->base;
 }

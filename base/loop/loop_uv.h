@@ -3,7 +3,7 @@
 
 #include "base/loop/loop.h"
 
-/* The real loop, on libuv. Ignores SIGPIPE process-wide. */
+/* Creates the real loop, on libuv. Ignores SIGPIPE in the whole process. */
 struct loop *loop_uv_new(void);
 
 #endif

@@ -7,9 +7,9 @@
 
 /*
  * A commit is checked, then applied to the index and the history at once, then passed to the
- * backend. When the backend reports it durable, done() is called, and each watch concerned is
- * called in a turn of its own, in which it walks the history from its last position. Events that a
- * watch still has to see are retained without limit.
+ * backend. When the backend reports the commit as durable, done() is called. Each watch that the
+ * commit concerns is called in a deferral of its own, in which the watch walks the history from its
+ * last position. Events that a watch has not received yet are retained without limit.
  */
 struct commit {
 	struct list link;
@@ -22,11 +22,12 @@ struct store_watch {
 	struct store *store;
 	struct loop_defer defer;
 	char *prefix;
-	/* Revision up to which all events were delivered or do not concern the watch. */
+	/* Revision up to which all events were delivered, or do not concern the watch. */
 	uint64_t since;
 	void (*fn)(const struct store_event *ev, void *arg);
 	void *arg;
-	/* Set while the watch delivers; *freed becomes true if fn() frees the watch. */
+	/* Non-NULL while the watch delivers events; *freed is set to true if fn() frees the
+	 * watch. */
 	bool *freed;
 	struct list link;
 };
@@ -37,7 +38,7 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 	s->ops = ops;
 	s->group = g;
 	s->index = store_index_new();
-	/* As in etcd, an empty store has revision 1, so that 0 can mean "any". */
+	/* As in etcd, an empty store has revision 1, so that 0 can have a special meaning. */
 	s->rev = s->durable = 1;
 	s->first_rev = 2;
 	s->keep = history;
@@ -210,7 +211,7 @@ static bool apply(struct store *s, const struct store_change *c)
 	return true;
 }
 
-/* Undoes the last change. */
+/* Undoes the last change in the index and the history. */
 static void undo(struct store *s)
 {
 	struct store_change_event *ev = event_at(s, s->rev);
@@ -284,7 +285,8 @@ static void deliver(void *arg)
 	w->freed = NULL;
 }
 
-/* Returns the revision up to which every watch has seen its events. */
+/* Returns the revision, at most the durable one, up to which every watch has received all its
+ * events. Watches of dropped groups do not count. */
 static uint64_t seen_by_all(const struct store *s)
 {
 	uint64_t seen = s->durable;
@@ -408,8 +410,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 		s->durable = rev;
 		return 0;
 	}
-	/* A newer value of the key, or its deletion, must be in the history; otherwise this version
-	 * would have been deleted. */
+	/* Before the history there may be only one version of each key, and no deletion: any other
+	 * would have been deleted from the disk. */
 	if (old || !value || create_rev > rev)
 		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
 			       (unsigned long long)rev);

@@ -4,8 +4,9 @@
 #include "base/store/store_internal.h"
 
 /*
- * A skip list (Pugh 1990): each key is in the bottom list, one in four also in the next, and so on.
- * A search goes right while the next key is smaller, then down.
+ * A skip list (Pugh 1990): every key is in the bottom list, one in four keys is also in the list
+ * above it, one in four of those in the next, and so on. A search begins in the top list; it goes
+ * right while the next key is smaller, then down one list.
  * Tests: tests/unit/base/store/test_store.c, tests/unit/base/store/test_store_sqlite.c
  */
 #define LEVELS 16
@@ -16,7 +17,7 @@ struct store_node {
 };
 
 struct store_index {
-	/* Head of all lists: a node without a version, LEVELS high. */
+	/* Head of all lists: a node without a version that is in all LEVELS lists. */
 	struct store_node *head;
 	uint64_t random;
 };
@@ -53,8 +54,9 @@ void store_index_free(struct store_index *x)
 	free(x);
 }
 
-/* Finds the position of key: writes to before[] the last node of each list whose key is smaller
- * (with behind: smaller or equal), and returns the node that follows in the bottom list. */
+/* Finds the position of key. Writes to before[] the last node of each list whose key is smaller
+ * than key, and returns the node that follows in the bottom list. behind: smaller or equal, instead
+ * of smaller. */
 static struct store_node *search(const struct store_index *x, const char *key, bool behind,
 				 struct store_node *before[LEVELS])
 {

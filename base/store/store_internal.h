@@ -5,15 +5,16 @@
 #include "base/store/store.h"
 
 /*
- * store_internal: store.c keeps all keys, the history and the watches in memory, whatever the
- * backend; a backend only makes changes durable, in order, and reports that with store_durable().
+ * store_internal: the interface between store.c and its backends. store.c keeps all keys, the
+ * history and the watches in memory, whatever the backend. A backend only makes changes durable, in
+ * order, and reports that with store_durable().
  */
 
 /* One version of one key, shared by the index and the history. */
 struct store_version {
 	unsigned refs;
 	uint64_t rev, create_rev;
-	/* Value; allocated together with the key. */
+	/* Value of the version; allocated together with the struct. */
 	const char *value;
 	size_t value_len;
 	char key[];
@@ -28,8 +29,8 @@ struct store_version *store_index_get(const struct store_index *x, const char *k
 /* Adds v, and takes ownership of it; returns the version that v replaces, NULL if none. */
 struct store_version *store_index_put(struct store_index *x, struct store_version *v);
 struct store_version *store_index_take(struct store_index *x, const char *key);
-/* store_index_seek() returns the first node whose key is not smaller than key (with behind: is
- * larger); store_node_next() returns the next one. NULL: no more nodes. */
+/* store_index_seek() returns the first node whose key is equal to or larger than key; behind:
+ * larger than key. store_node_next() returns the node after n. NULL: no more nodes. */
 struct store_node;
 struct store_node *store_index_seek(const struct store_index *x, const char *key, bool behind);
 struct store_node *store_node_next(const struct store_node *n);
@@ -38,23 +39,23 @@ struct store_version *store_node_version(const struct store_node *n);
 struct store_change_event {
 	enum store_event_type type;
 	uint64_t rev;
-	/* The new version; for a delete the last one. */
+	/* The new version; for a deletion, a version with the last value. */
 	struct store_version *version;
-	/* The replaced version; NULL: the key was created. */
+	/* The version that was replaced or deleted; NULL: the key did not exist before. */
 	struct store_version *before;
 };
 
 struct store_ops {
 	void (*free)(struct store *s);
-	/* Makes everything up to the store's revision durable (new changes are in the history,
-	 * store_event_at()), then calls store_durable() later, never inside. */
+	/* Makes all changes up to the store's revision durable (they are in the history,
+	 * store_event_at()). Calls store_durable() afterwards, never inside this call. */
 	void (*persist)(struct store *s);
 	/* Called when an event leaves the history. May be NULL. */
 	void (*forget)(struct store *s, const struct store_change_event *ev);
 };
 
-/* State of a store. A backend embeds it as the first member of its own struct; free() frees that
- * struct. */
+/* State of a store. A backend embeds it as the first member of its own struct; ops->free() frees
+ * that struct. */
 struct store {
 	const struct store_ops *ops;
 	struct loop_group *group;
@@ -73,20 +74,22 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 		     size_t history);
 void store_base_done(struct store *s);
 
-/* Load the contents of a backend, before any other call. store_load_begin(): the history begins
- * after oldest. store_load() adds each known change in order of revision, those in the history
- * without a gap; value NULL: a deletion. store_load_end() ends loading. */
+/* Load the contents of a backend; must be called before any other function. store_load_begin(): the
+ * history begins after revision oldest. store_load() adds one known change; call it in order of
+ * revisions, and without a gap for those in the history; value NULL: a deletion. store_load_end()
+ * ends loading. */
 void store_load_begin(struct store *s, uint64_t oldest);
 int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
 	       const char *value, size_t value_len, struct err *e)
 	__attribute__((warn_unused_result));
 void store_load_end(struct store *s);
 
-/* Returns an event of the history, which stays valid at least until it is durable. */
+/* Returns the event with revision rev from the history. It stays valid at least until it is
+ * durable. */
 const struct store_change_event *store_event_at(const struct store *s, uint64_t rev);
 
-/* Reports that all changes up to rev are on disk. With e: nothing more will become durable; changes
- * that are not durable are undone, and rev is ignored. */
+/* Reports that all changes up to rev are durable. If e is set, the disk has failed: rev is ignored,
+ * changes that are not durable are undone, and no later change becomes durable. */
 void store_durable(struct store *s, uint64_t rev, const struct err *e);
 
 #endif

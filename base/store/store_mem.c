@@ -4,7 +4,8 @@
 
 /* Tests: tests/unit/base/store/test_store.c */
 
-/* The store without a disk: completion still arrives one turn later, as with a disk. */
+/* A store without a disk. Its commits are reported as durable one turn later, because with a disk
+ * they also complete later. */
 struct store_mem {
 	struct store base;
 	struct loop_defer defer;

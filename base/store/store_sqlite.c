@@ -8,22 +8,23 @@
 
 /*
  * Makes the changes of a store durable in SQLite. Changes that are applied but not yet durable are
- * at the end of the history, and stay there until they are durable. One work item at a time writes
- * all of them:
+ * at the end of the history, and stay there until they are durable. At any time at most one work
+ * item writes, and it writes all of them that exist when it begins:
  *
  *   commit, commit --defer--> write 1 --------------> done(1), done(2)
  *         commit, commit, commit (wait)   --> write 2 ---------------> ...
  *
  * So an idle store adds no delay, and a busy store shares one fsync() among more commits. The
- * worker reads versions, which are never modified, and uses nothing else of the store.
+ * worker thread reads versions, which are never modified, and uses nothing else of the store.
  */
 
-/* Most versions outside the history that one write deletes from disk. */
+/* Maximum number of versions that one write deletes from the disk because they left the history. */
 #define GONE_AT_ONCE 64
 
-/* Data of the worker; outlives the store while an abandoned work item runs. */
+/* Data for the worker thread. It outlives the store if a work item that was abandoned still
+ * runs. */
 struct writer {
-	/* Used on the loop's thread only. */
+	/* The store; used on the loop's thread only. */
 	struct store_sqlite *owner;
 	pthread_mutex_t lock;
 	/* The database; NULL: closed. */
@@ -39,7 +40,7 @@ struct store_sqlite {
 	struct store base;
 	struct loop_defer defer;
 	struct loop_work *work;
-	/* Revision up to which the write in progress goes. */
+	/* Highest revision in the write that is in progress. */
 	uint64_t writing;
 	struct writer *writer;
 	uint64_t *gone;
@@ -51,7 +52,7 @@ static struct store_sqlite *sqlite_of(struct store *s)
 	return container_of(s, struct store_sqlite, base);
 }
 
-/* --- the worker's side ------------------------------------------------------------------------ */
+/* --- on the worker thread --------------------------------------------------------------------- */
 
 static void on_run(void *arg)
 {
@@ -73,7 +74,7 @@ static void writer_free(void *arg)
 	free(w);
 }
 
-/* Closes the database; waits for a write in progress. */
+/* Closes the database; first waits until a write in progress has ended. */
 static void writer_close(struct writer *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -82,7 +83,7 @@ static void writer_close(struct writer *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* --- the loop's side -------------------------------------------------------------------------- */
+/* --- on the loop's thread --------------------------------------------------------------------- */
 
 static void fill_batch(struct store_sqlite *m, uint64_t after)
 {
@@ -136,7 +137,8 @@ static void on_written(void *arg)
 		return;
 	}
 	if (m->base.rev > written)
-		/* Begin the next write now, because it need not wait for the callbacks below. */
+		/* Begin the next write now, before store_durable() below runs callbacks for which
+		 * the write need not wait. */
 		write_after(m, written);
 	store_durable(&m->base, written, NULL);
 }
@@ -148,7 +150,7 @@ static void on_defer(void *arg)
 	if (m->base.rev > m->base.durable)
 		write_after(m, m->base.durable);
 	else
-		/* Nothing to write: complete commits without changes. */
+		/* There is nothing to write: complete the commits that have no changes. */
 		store_durable(&m->base, m->base.rev, NULL);
 }
 

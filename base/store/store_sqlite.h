@@ -6,16 +6,17 @@
 /*
  * store_sqlite: the store on disk: SQLite in WAL mode with synchronous=FULL, one write at a time by
  * loop_work(). Reads come from memory, which is loaded at the start. A commit is applied in memory
- * at once and is durable when its done() is called. All waiting commits go to the disk in one
- * transaction. `history` events are stored on disk too, so that watches continue over a restart,
- * and revisions continue where they were.
+ * at once and is durable when its done() is called. All commits that wait go to the disk in one
+ * transaction. The last `history` events are stored on disk too, so that after a restart watches
+ * continue, and revisions continue where they were.
  *
- * A crash or kill -9 can lose only changes that were not yet acknowledged. A reader may have seen
- * such a change, and after the restart a different change may get its revision. A reader that must
- * not see a change that can be lost waits for an empty commit.
+ * A crash or kill -9 can lose only changes whose done() was not called yet. A reader may have seen
+ * such a change, and after the restart a different change may get the same revision. A reader that
+ * must not see a change that can be lost must wait for an empty commit.
  *
- * After a disk error this commit and all later ones fail with the disk's text, and changes that are
- * not durable are undone in memory. Reads continue; no acknowledged change is lost.
+ * After a disk error the commit and all later ones fail with the disk's error, and changes that are
+ * not durable are undone in memory. Reads continue; no change whose done() reported success is
+ * lost.
  *
  * store_free() waits for a write in progress, at most one transaction.
  */

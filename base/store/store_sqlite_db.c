@@ -32,13 +32,13 @@ static const char *const statement_text[STATEMENTS] = {
 
 struct store_db {
 	char *folder, *file;
-	/* Descriptor of the locked file; -1: none. */
+	/* Descriptor of the locked file FOLDER/lock; -1: none. */
 	int lock;
 	sqlite3 *sql;
 	sqlite3_stmt *statement[STATEMENTS];
 };
 
-/* --- sums ------------------------------------------------------------------------------------- */
+/* --- checksums -------------------------------------------------------------------------------- */
 
 /* Adds bytes to a checksum (FNV-1a). Each step is invertible, so a change of any single byte
  * changes the sum. */
@@ -80,7 +80,7 @@ static int failed(const struct store_db *d, struct err *e)
 	switch (rc & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-	case SQLITE_ERROR: /* A missing table or column. */
+	case SQLITE_ERROR: /* Means here that a table or column is missing. */
 		return damaged(d, sqlite3_errmsg(d->sql), e);
 	case SQLITE_FULL:
 		return err_set(e, ERR_CAPACITY, rc,
@@ -208,10 +208,11 @@ static int open_file(struct store_db *d, struct err *e)
 		abort(); /* The handle is NULL only without memory. */
 	if (rc != SQLITE_OK)
 		return failed(d, e);
-	/* Closing the file must not modify it, because it may be refused. */
+	/* Do not checkpoint when the file is closed, because that would modify it, and the file may
+	 * still be refused. */
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	/* Only one process uses the file, so nothing has to be shared. Exclusive mode avoids a
-	 * memory-mapped file beside the log, which could not grow on a full disk. */
+	/* Lock the file for this process alone. Exclusive mode avoids a memory-mapped file beside
+	 * the log, which could not grow on a full disk. */
 	return run(d, "PRAGMA locking_mode = EXCLUSIVE", e);
 }
 
@@ -318,7 +319,8 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 		return damaged(d, "a row makes no sense", e);
 	if (sqlite3_column_type(st, 3) != SQLITE_NULL) {
 		r.value = sqlite3_column_blob(st, 3);
-		r.value = r.value ? r.value : ""; /* SQLite returns NULL for an empty value. */
+		/* Use "" for an empty value, for which SQLite returns NULL. */
+		r.value = r.value ? r.value : "";
 		r.value_len = (size_t)sqlite3_column_bytes(st, 3);
 	}
 	if (sqlite3_column_int64(st, 4) != sum_of(&r))
@@ -410,8 +412,8 @@ int store_db_write(struct store_db *d, const struct store_db_batch *b, struct er
 	errno = 0;
 	if (write_all(d, b, e) == 0)
 		return 0;
-	/* The contents of the disk are unknown until the next start: roll back and write nothing
-	 * more. */
+	/* After the error nobody knows what is on disk until the next start: roll back, and write
+	 * nothing more, not even a checkpoint when the file is closed. */
 	if (!sqlite3_get_autocommit(d->sql))
 		sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
