@@ -27,7 +27,7 @@ struct block {
 
 struct arena {
 	struct block *head;
-	/* Size of the malloc() allocation in bytes. */
+	/* Total number of bytes that the arena has allocated with malloc(). */
 	size_t size;
 	/* Size of the next ordinary block. */
 	size_t next_size;

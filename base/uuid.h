@@ -39,7 +39,7 @@ bool uuid_is(const char *text);
 
 enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
 /* Compares two UUIDs. Returns UUID_DIFFERENT unless both identify a machine (UUID_IS), because two
- * equal placeholder UUIDs do not prove that the machine is the same. */
+ * equal placeholder UUIDs prove nothing about the machines. */
 enum uuid_match uuid_compare(const char *a, const char *b);
 /* True if both identify a machine (UUID_IS) and are equal in one of the two byte orders. */
 bool uuid_same(const char *a, const char *b);

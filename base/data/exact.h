@@ -8,8 +8,8 @@
 #include "base/err.h"
 
 /*
- * exact: JSON that is kept as text, read in place and changed member by member. Everything that is
- * not changed stays the same byte for byte: unknown members, their order, and numbers such as 1.50,
+ * exact: JSON that remains text, read in place and changed member by member. Everything that is not
+ * changed stays the same byte for byte: unknown members, their order, and numbers such as 1.50,
  * 1e400 and 18446744073709551615, which a tree of doubles would change.
  *
  * For servers that expect the whole object back and detect no conflicts (BCM). A struct exact

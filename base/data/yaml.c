@@ -91,7 +91,7 @@ static bool is_int(const char *s, int *base)
 				    : strspn(d, *base == 8 ? "01234567" : "0123456789")];
 }
 
-/* Matches [-+]?(.5|5.|5.5|5)(e[-+]?5)?, where 5 stands for any digits. */
+/* Matches [-+]?(.5|5.|5.5|5)(e[-+]?5)?, where each 5 means one or more digits. */
 static bool is_float(const char *s)
 {
 	size_t whole, part = 0;

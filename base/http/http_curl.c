@@ -34,7 +34,7 @@
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
-/* Maximum number of idle easy handles that are kept for reuse, because creating one costs as much
+/* Maximum number of idle easy handles that are stored for reuse, because creating one costs as much
  * as the rest of a small request. */
 #define SPARE 64
 

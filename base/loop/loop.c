@@ -478,8 +478,8 @@ void loop_work_ended(struct loop_work *w)
 	if (!w->group) {
 		work_drop(w);
 	} else if (w->group->dropped) {
-		/* Nobody may be called any more: keep the item until its owner's destructor
-		 * abandons it. */
+		/* The group was dropped, so done() must not run: retain the item until its owner's
+		 * destructor abandons it. */
 		w->ended = true;
 	} else {
 		w->group->objects--;

@@ -24,7 +24,7 @@ struct loop_ops {
 	void (*group_dropped)(struct loop *l, struct loop_group *g);
 
 	struct loop_work *(*work)(struct loop *l, const struct loop_work *proto);
-	/* Reports that nobody wants the result of w any more; its run() may still be called. */
+	/* Reports that the result of w is no longer wanted; its run() may still be called. */
 	void (*work_cancel)(struct loop_work *w);
 
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);

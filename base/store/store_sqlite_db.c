@@ -412,8 +412,8 @@ int store_db_write(struct store_db *d, const struct store_db_batch *b, struct er
 	errno = 0;
 	if (write_all(d, b, e) == 0)
 		return 0;
-	/* After the error nobody knows what is on disk until the next start: roll back, and write
-	 * nothing more, not even a checkpoint when the file is closed. */
+	/* After the error the contents of the disk are unknown until the next start: roll back, and
+	 * write nothing more, not even a checkpoint when the file is closed. */
 	if (!sqlite3_get_autocommit(d->sql))
 		sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
