@@ -11,7 +11,7 @@
 #include "wipe/inventory.h"
 #include "wipe/orders.h"
 
-#define POLL_MS 45000 /* The server answers a poll within 30 s. */
+#define POLL_MS 45000 /* Time limit of one poll in ms; drover answers a poll within 30 s. */
 #define PROGRESS_MS 1000
 #define DENIED_MS (10 * 60 * 1000)
 #define LAST_WORD_MS 3000 /* Longest wait for delivery of the poweroff report. */
@@ -36,23 +36,23 @@ struct agent {
 	struct arena *arena;
 	struct proto_dmi dmi;
 
-	/* session_req: the hello or poll in progress. report_req: the report in progress. NULL:
-	 * none. */
+	/* session_req: the hello or poll request in progress. report_req: the report request in
+	 * progress. NULL: no such request. */
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
 	/* Monotonic ms of the first 401 or 403 since the last success; -1: none. */
 	int64_t denied_since;
-	/* Monotonic ms. asked_at: start of the last hello or poll. heard_at: last reply of drover,
-	 * or last restart of the network. The network is restarted when silent_ms have passed since
-	 * heard_at. */
+	/* Monotonic ms. asked_at: start of the last hello or poll. heard_at: last reply from
+	 * drover, or last restart of the network. The network is restarted once silent_ms have
+	 * passed since heard_at. */
 	int64_t asked_at, heard_at, silent_ms;
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
-	/* order: the order that is carried out. next: the order that waits for its end. NULL:
-	 * none. */
+	/* order: the order in progress. next: the order that starts when `order` ends. NULL: no
+	 * order. */
 	struct proto_order *order, *next;
 	struct list results, outbox;
 	/* The result that report_req carries, removed from outbox; NULL: report_req carries
@@ -147,8 +147,8 @@ static bool judge(struct agent *a, const struct http_reply *r, const struct err 
 	else
 		(void)!http_err(r, &why);
 	say(a, "request failed", what, &why);
-	/* Only a 401 or 403 ends the session: a lost connection or a server error does not show
-	 * whether drover still knows it. */
+	/* Ends the session only at a 401 or 403: a lost connection or a server error does not show
+	 * whether drover still accepts this agent. */
 	if (e || (r->status != 401 && r->status != 403))
 		return false;
 	a->welcome = false;
@@ -194,7 +194,7 @@ static void add_result(struct agent *a, const struct proto_report *report)
 	post(a, r);
 }
 
-/* Sends a result again, with seq and fence of the repeated order. */
+/* Sends a result again, with the seq and fence of the repeated order o. */
 static void repeat_result(struct agent *a, struct result *r, const struct proto_order *o)
 {
 	struct err e;
@@ -225,9 +225,9 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		again(a, &a->report_backoff, &a->report_timer);
 		return;
 	}
-	/* Continues with the next report: the result was delivered, or refused in a way that a
-	 * retry would not change. If the order was repeated meanwhile, its result is in the outbox
-	 * again. */
+	/* Continues with the next report, because this result was delivered, or refused in a way
+	 * that a retry would not change. If drover repeated the order meanwhile, the result is in
+	 * the outbox again. */
 	if (a->ending)
 		return;
 	if (loop_timer_active(&a->last_word) && list_empty(&a->outbox))
@@ -312,8 +312,8 @@ static void refuse_stale(struct agent *a, const struct proto_order *o)
 
 	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence,
 		 a->fence);
-	/* Clears the id of the refusal, so that the refusal is not found by the order's id: a
-	 * leader with a valid fence may still send an order with that id. */
+	/* Clears the id of the refusal, so that find_result() does not return it for this order's
+	 * id: a leader with a valid fence may still send an order with the same id. */
 	add_result(a, &r);
 	refusal = list_entry(a->results.prev, struct result, link);
 	refusal->id[0] = '\0';

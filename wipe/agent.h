@@ -14,13 +14,14 @@
  * which drover answered only with 401 and 403.
  *
  * If nothing is received from drover for a minute, the agent restarts its network, because a hung
- * NIC or an expired lease look like that. It does so after a minute, then two, four and so on, up
- * to an hour apart, because an absent controller looks the same.
+ * NIC or an expired DHCP lease may be the cause. The interval between restarts doubles (1, 2, 4
+ * minutes, up to an hour), because drover may be down instead.
  *
- * Orders: the same id yields the same result without being carried out twice. A fence lower than
- * the highest seen is refused (StaleFence). An order that arrives while another runs is queued;
- * only the newest one is. Results are delivered in order and retained until drover has accepted
- * them; progress is sent at most once a second and may be lost.
+ * Orders: an order with a known id gets the same result and is not carried out twice. An order
+ * whose fence is lower than the highest fence seen is refused (StaleFence). An order that arrives
+ * while another runs is queued; only the newest queued order is retained. Results are delivered in
+ * order and retained until drover has accepted them; progress is sent at most once a second and may
+ * be lost.
  */
 struct agent;
 
@@ -35,14 +36,14 @@ struct agent_config {
 	const char *boot_id, *version;
 	/* enum wipe_trust. */
 	int trust;
-	/* Called when the session has ended. It may return in tests; the agent does nothing
-	 * afterwards. */
+	/* Called when the session has ended. If the callback returns (in tests only), the agent
+	 * does nothing more. */
 	void (*power_off)(void *arg);
 	/* Sets the machine's clock to wall_ms, drover's time from its answer to hello. */
 	void (*set_clock)(int64_t wall_ms, void *arg);
 	/* Restarts the machine's network. May block for some seconds. */
 	void (*renew_network)(void *arg);
-	/* Writes to the log; detail and e may be NULL. */
+	/* Writes the message `what` to the log; detail and e may be NULL. */
 	void (*say)(const char *what, const char *detail, const struct err *e, void *arg);
 	void *arg;
 };

@@ -65,8 +65,9 @@ static int identify(struct ata *d, struct err *e)
 
 	if (run(d, &c, "IDENTIFY DEVICE", e) < 0)
 		return -1;
-	/* Checks word 83 and, by bits 15:14 being 01, that it is valid; its bit 10 means 48-bit
-	 * addresses. Words 119 and 120 (used below) exist if bit 15 of word 86 is set. */
+	/* Checks that word 83 is valid (its bits 15:14 are 01) and that its bit 10 is set, which
+	 * means 48-bit addresses. Words 119 and 120 (used below) exist if bit 15 of word 86 is
+	 * set. */
 	if ((word(d, 83) & 0xc000) != 0x4000 || !(word(d, 83) & 1 << 10))
 		return err_set(e, ERR_UNSUPPORTED, 0,
 			       "IDENTIFY DEVICE: the drive has no 48-bit addresses");
@@ -82,7 +83,7 @@ static int identify(struct ata *d, struct err *e)
 	return 0;
 }
 
-/* Sets *sectors to the number of sectors without a host protected area. */
+/* Sets *sectors to the drive's full number of sectors, including those of a host protected area. */
 static int read_native(const struct ata *d, uint64_t *sectors, struct err *e)
 {
 	struct ata_command c = {.command = d->amac ? AMAC : READ_NATIVE_MAX_EXT};

@@ -10,12 +10,15 @@
 #include "wipe/sat.h"
 
 /*
- * ata: sectors that an ATA drive hides from reads and writes: by a host protected area (ATA8-ACS:
- * READ NATIVE MAX ADDRESS EXT 27h, SET MAX ADDRESS EXT 37h), by its successor, the Accessible Max
- * Address Configuration (ACS-3: 78h), or by a device configuration overlay (ATA8-ACS: DEVICE
- * CONFIGURATION IDENTIFY B1h/C2h, RESTORE B1h/C0h). Hidden sectors are made visible permanently. A
- * drive that refuses, because it is locked or frozen, or that does not report them, is at fault:
- * its hidden sectors cannot be wiped.
+ * ata: makes visible the sectors that an ATA drive hides from reads and writes. A drive hides
+ * sectors by one of three features:
+ * - a host protected area (ATA8-ACS: READ NATIVE MAX ADDRESS EXT 27h, SET MAX ADDRESS EXT 37h)
+ * - its successor, the Accessible Max Address Configuration (ACS-3: 78h)
+ * - a device configuration overlay (ATA8-ACS: DEVICE CONFIGURATION IDENTIFY B1h/C2h, RESTORE
+ *   B1h/C0h)
+ *
+ * Hidden sectors are made visible permanently. A drive that refuses, because it is locked or
+ * frozen, or that does not report its hidden sectors, is at fault: hidden sectors cannot be wiped.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_ata.c
@@ -30,7 +33,7 @@ int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct 
  * sectors. */
 void ata_scan(const struct host *h, struct arena *a, struct drive_list *out);
 
-/* Turns the drive's volatile write cache off until the drive loses power (SET FEATURES EFh, 82h).
+/* Turns off the drive's volatile write cache until the drive loses power (SET FEATURES EFh, 82h).
  * The drive may refuse; no error is reported. */
 void ata_cache_off(const struct host *h, int fd);
 

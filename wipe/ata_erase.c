@@ -42,8 +42,8 @@ static uint16_t word(const uint8_t *page, size_t n)
 	return (uint16_t)(page[2 * n] | page[2 * n + 1] << 8);
 }
 
-/* Converts word 89 or 90 of IDENTIFY, in units of 2 minutes, to ms. The largest value of a word
- * means "longer" and gives 0. */
+/* Converts word 89 or 90 of IDENTIFY, in units of 2 minutes, to ms. Returns 0 for the largest value
+ * of the word, which means "longer than can be reported". */
 static int64_t erase_time_ms(uint16_t w)
 {
 	unsigned most = w & 0x8000 ? 0x7fff : 0xff, n = w & most;
@@ -194,7 +194,8 @@ int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced)
 	return said ? 2 * said + 10 * MINUTE_MS : 24 * 60 * MINUTE_MS;
 }
 
-/* Sends a command with ATA_PASSWORD as the user password. flags: word 0 of the data. */
+/* Sends a command with ATA_PASSWORD as the user password. flags: value of word 0 of the command's
+ * data. */
 static int with_password(const struct host *h, int fd, uint8_t command, uint8_t flags,
 			 int64_t timeout_ms, struct ata_command *c)
 {

@@ -8,12 +8,12 @@
  * ata_erase: erase methods of ATA drives.
  *
  * SANITIZE DEVICE (ACS-3: B4h): crypto scramble 11h, block erase 12h, overwrite 14h; status 00h. A
- * sanitize-frozen drive accepts none until it loses power.
+ * sanitize-frozen drive accepts no Sanitize command until it loses power.
  *
  * SECURITY ERASE UNIT (ATA8-ACS: F4h, after SECURITY SET PASSWORD F1h and ERASE PREPARE F3h). A
- * frozen drive (most firmware freezes drives at boot) accepts none of these until it loses power. A
- * drive that loses power during the erase is locked by the password, which is always ATA_PASSWORD,
- * so that any later attempt can unlock it.
+ * security-frozen drive (most firmware freezes drives at boot) accepts none of these three commands
+ * until it loses power. A drive that loses power during the erase is then locked by the password.
+ * The password is always ATA_PASSWORD, so that any later attempt can unlock the drive.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_ata.c
@@ -21,8 +21,8 @@
 #define ATA_PASSWORD "drover erases this drive" /* Not a secret; 32 bytes, padded with zeros. */
 
 struct ata_abilities {
-	/* Sanitize actions that the drive accepts: bits SANITIZES_... (sanitize.h); 0 while it is
-	 * sanitize-frozen. */
+	/* Sanitize actions that the drive accepts: bits SANITIZES_... (sanitize.h); 0 while the
+	 * drive is sanitize-frozen. */
 	unsigned sanitizes;
 	bool erase, erase_enhanced;
 	/* True: the drive supports TRUSTED RECEIVE (needed by tcg.h). */

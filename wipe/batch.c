@@ -9,7 +9,7 @@
 #include "wipe/marks.h"
 #include "wipe/rungs.h"
 
-#define GUARD_MS 1000 /* Longest interval between two checks of the guard, in ms. */
+#define GUARD_MS 1000 /* Longest interval between two checks for hung drives, in ms. */
 
 static void on_guard(void *arg);
 
@@ -137,8 +137,8 @@ void batch_choose_one(struct batch *b, struct proto_drive *d)
 
 /* --- acts ------------------------------------------------------------------------------------- */
 
-/* Reads samples of the drive, and counts those that are as the last wipe left them, and those that
- * are not. */
+/* Reads samples of the drive and counts two kinds of blocks: those that still hold what the last
+ * wipe left, and all others. */
 static void look_again(struct batch_unit *u, struct dio *d)
 {
 	struct batch *b = u->batch;
@@ -219,8 +219,9 @@ static void run_unit(struct batch_unit *u, enum batch_act act)
 	}
 }
 
-/* Runs the act on the units of one drive in turn. Once the guard has given the drive up, no further
- * unit is begun, because the batch may run another act by then. */
+/* Runs the batch's act on the units of one drive, one after the other. Begins no further unit once
+ * the guard (the timer that detects hung drives) has given the drive up, because the batch may run
+ * another act by then. A wipe is the exception: that of the first unit includes all units. */
 static void run_drive(void *arg)
 {
 	struct batch_unit *first = arg;
@@ -316,8 +317,8 @@ static void reset_unit(struct batch *b, struct batch_unit *u)
 		u->own.first_block = dio_buffer(PROTO_STAMP_SIZE);
 }
 
-/* Appends the unit to the list of an earlier unit of the same drive. Returns false if no earlier
- * unit is of that drive. */
+/* Appends the unit to the units of an earlier unit's drive, if both are parts of one drive. Returns
+ * false if no earlier unit is part of that drive. */
 static bool join_drive(struct batch *b, struct batch_unit *u)
 {
 	for (struct batch_unit *k = b->units; k < u; k++) {
@@ -341,8 +342,8 @@ void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), vo
 		struct batch_unit *u = &b->units[i];
 
 		u->begins = false;
-		/* Skips a drive whose thread hangs: it gets no second thread, and its result
-		 * remains. */
+		/* Skips a drive whose thread hangs: the drive gets no second thread and keeps its
+		 * earlier result. */
 		if (u->lost) {
 			u->verified = false;
 			continue;
@@ -428,8 +429,8 @@ static void look_after(struct batch_unit *first, int64_t now)
 {
 	struct batch *b = first->batch;
 	int64_t patience = rungs_patience_ms(b->host);
-	/* A drive that still waits for a thread is not silent: there may be more drives than
-	 * threads. */
+	/* Counts a drive that still waits for a thread as moving, because there may be more drives
+	 * than threads. */
 	bool moved = !atomic_load(&first->begun);
 
 	for (struct batch_unit *u = first; u; u = u->next) {

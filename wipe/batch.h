@@ -11,10 +11,13 @@
  * drive, such as its wipe (enum batch_act).
  *
  * Each drive has a loop_work() job of its own. Parts of one drive (namespaces of an NVMe subsystem,
- * or paths to it) share one job, which processes them one after the other (erase_run_all()). A
- * drive never delays the others or the end: a guard (a timer on the loop) gives up a drive that was
- * silent for longer than its announced limit. Whatever a given-up thread does later has no effect
- * on the result; the thread keeps the batch allocated until it ends.
+ * or several paths to one drive) are separate units. They share one job, which processes them one
+ * after the other; their wipe is one call of erase_run_all().
+ *
+ * A drive never delays the other drives or the end of the act. The guard (a timer on the loop)
+ * gives up a drive that makes no progress for longer than the limit announced by its current phase.
+ * Whatever a given-up thread does later has no effect on the result; the batch stays allocated
+ * until that thread ends.
  *
  * All functions run on the loop's thread, except those that a job runs.
  */
@@ -34,11 +37,11 @@ struct batch_unit {
 	struct batch *batch;
 	struct proto_drive *drive;
 	struct loop_work *work;
-	/* Act that the unit's job runs; does not change while its thread runs. */
+	/* Act that the unit's job runs; constant while the job's thread runs. */
 	enum batch_act act;
 	_Atomic bool given_up;
-	/* True once the job's thread has begun this unit; before, the unit waits for a thread or
-	 * for earlier units of the drive. */
+	/* True once the job's thread has begun this unit; false while the unit waits for a thread
+	 * or for earlier units of the drive. */
 	_Atomic bool begun;
 	/* Results that the job's thread writes; the loop's thread reads them only after the job has
 	 * ended. */
@@ -47,12 +50,12 @@ struct batch_unit {
 		struct err err;
 		/* First PROTO_STAMP_SIZE bytes of the drive, for BATCH_LOOK. */
 		char *first_block;
-		/* Counts of samples that are, or are not, as the last wipe left them; for
-		 * BATCH_LOOK with a nonce. */
+		/* For BATCH_LOOK with a nonce: number of sample blocks that still hold what the
+		 * last wipe left (clean), and of all others. */
 		struct verify_counts again;
 	} own;
-	/* The drive's wipe and verification. The job's thread uses it while it runs; the loop reads
-	 * only erase.progress meanwhile. */
+	/* State of the drive's wipe and verification, used by the job's thread. While that thread
+	 * runs, the loop reads erase.progress only. */
 	struct erase erase;
 
 	struct evidence_device result;
@@ -66,8 +69,9 @@ struct batch_unit {
 	struct batch_unit *next;
 	/* True: the guard gave the unit up; its thread may still run. */
 	bool lost;
-	/* State at the guard's last check, to detect progress: had_begun, phase, done_bytes.
-	 * moved_at: monotonic ms of the last progress. */
+	/* State at the guard's last check, compared to detect progress. had_begun, phase,
+	 * done_bytes: copies of `begun` and erase.progress. moved_at: monotonic ms of the last
+	 * progress. */
 	bool had_begun;
 	const char *phase;
 	int64_t done_bytes, moved_at;
@@ -84,14 +88,15 @@ struct batch {
 	struct strings parts;
 	/* Parts that retain data and are not wiped (uncovered.h). */
 	struct strings uncovered;
-	/* Statement on the overwriting of system memory (memory.h). */
+	/* Result of overwriting the system memory (memory.h). */
 	struct statement memory;
 
 	/* One unit for each chosen drive. */
 	struct batch_unit *units;
 	size_t n, running;
 	struct strings expected, missing, extra;
-	/* For BATCH_LOOK: WWNs of drives whose wipe may have left noise. */
+	/* For BATCH_LOOK: WWNs of drives whose erase method may have left random-looking data
+	 * (noise). */
 	struct strings noise;
 	struct secret *nonce;
 	char *nonce_text;
@@ -118,15 +123,16 @@ void batch_unref(struct batch *b);
 /* Returns the drive with this WWN from the inventory; NULL: not found. */
 struct proto_drive *batch_find(const struct batch *b, const char *wwn);
 /* Chooses the drives whose WWNs are in `expected`; if `expected` is empty, all built-in drives.
- * Fills in missing and extra. Of the batch_choose functions call only one, once. */
+ * Fills in b->missing and b->extra. Exactly one of the batch_choose...() functions may be called
+ * for a batch, once. */
 void batch_choose(struct batch *b, const struct strings *expected);
 void batch_choose_all(struct batch *b);
-/* Sets the drives that BATCH_LOOK with a nonce accepts with noise; all others must hold constant
- * blocks. Copies wwns. */
+/* Sets the drives on which BATCH_LOOK with a nonce accepts blocks of random-looking data (noise);
+ * on all others each block must be all zeros or all ones. Copies wwns. */
 void batch_expect_noise(struct batch *b, const struct strings *wwns);
 void batch_choose_one(struct batch *b, struct proto_drive *d);
-/* Runs the act `what` on all chosen drives, one act at a time. done(arg) is called once, when each
- * unit has ended or was given up, never from inside batch_act(). */
+/* Runs the act `what` on all chosen drives; only one act may be in progress. done(arg) is called
+ * once, when each unit has ended or was given up, never from inside batch_act(). */
 void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), void *arg);
 /* Stops waiting for the act in progress: done() is not called afterwards. b NULL is allowed. */
 void batch_abandon(struct batch *b);
@@ -135,8 +141,8 @@ const struct batch_unit *batch_failed(const struct batch *b);
 /* Returns the results, one entry per drive, missing drives included; *n: their number. The array is
  * in the batch's arena. */
 struct evidence_device *batch_devices(struct batch *b, size_t *n);
-/* Fills in r's phase, its sums of bytes over all drives, and the progress of each drive, during a
- * wipe or verification. *r then points into the batch. */
+/* Sets r's phase, sums of bytes over all drives, and the progress of each drive, during a wipe or
+ * verification. *r then points into the batch. */
 void batch_progress(struct batch *b, struct proto_report *r);
 
 #endif

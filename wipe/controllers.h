@@ -7,13 +7,14 @@
 
 /*
  * controllers: lists the machine's storage controllers from PCI (base class 01h), and checks that
- * each shows everything it holds. Some drives have no block device: those of a dead controller, or
- * of one whose namespaces are all detached. Only a look at the controllers reveals them.
+ * each shows all its drives. Drives of a dead controller, and of an NVMe controller whose
+ * namespaces are all detached, have no block device. They are detected only by checking the
+ * controllers.
  *
  * An NVMe controller must be live and list its namespaces (nvme.h). Allocated namespaces that are
- * not attached to any controller are attached to it, so that a later drives_scan() finds them. An
- * NVMe controller without a namespace is at fault too, because an empty drive and a broken one look
- * alike. Controllers of other kinds may have no drive.
+ * not attached to any controller are attached to the controller that lists them, so that a later
+ * drives_scan() finds them. An NVMe controller without a namespace is at fault too, because an
+ * empty drive and a broken one look alike. Controllers of other kinds may have no drive.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_controllers.c

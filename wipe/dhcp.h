@@ -6,9 +6,10 @@
 #include "base/err.h"
 
 /*
- * dhcp: a minimal DHCPv4 client (RFC 2131, 2132) that gets an address before the loop starts, or
- * when the network is restarted (agent.h). The lease is not renewed in between: a boot of the agent
- * lasts for one operation, and the provisioning network should grant longer leases.
+ * dhcp: a minimal DHCPv4 client (RFC 2131, 2132). It gets an address before the loop starts, and
+ * again when the network is restarted (agent.h). The lease is never renewed otherwise: a boot of
+ * the agent lasts for one operation, and the provisioning network should grant leases that last
+ * longer.
  */
 #define DHCP_SIZE 576
 enum { DHCP_DISCOVER = 1, DHCP_OFFER = 2, DHCP_REQUEST = 3, DHCP_ACK = 5, DHCP_NAK = 6 };

@@ -132,7 +132,7 @@ bool dio_gone(const struct host *h, const char *name)
 }
 
 /* True if a transfer that moved n bytes can be continued. A transfer that ended inside a block
- * cannot, because the rest would be unaligned. */
+ * cannot be continued, because the rest would be unaligned. */
 static bool goes_on(const struct dio *d, ssize_t n)
 {
 	return n > 0 && (d->file || n % d->block == 0);

@@ -10,10 +10,10 @@
 /*
  * dio: one drive open for direct I/O. Blocking: only from loop_work().
  *
- * A drive is opened without O_CREAT and, for writing, with O_EXCL, which the kernel refuses while
- * the drive is mounted or in use. Its device number must be the one in sysfs, so that a missing
- * node never becomes a file and a node never refers to another drive. The page cache is bypassed:
- * every read comes from the drive.
+ * A drive is opened without O_CREAT, so that a missing device node never becomes a file. For
+ * writing, a drive is opened with O_EXCL: the kernel then refuses a drive that is mounted or in
+ * use. The opened device number must be the number in sysfs, so that a node never refers to another
+ * drive. The page cache is bypassed: every read comes from the drive.
  * Tests: tests/unit/wipe/test_writer.c, tests/unit/wipe/test_erase.c
  */
 struct dio {
@@ -35,13 +35,14 @@ void dio_close(struct dio *d);
 /* True if the device node or its entry in sysfs no longer exists. */
 bool dio_gone(const struct host *h, const char *name);
 
-/* Reads len bytes at offset off, all of them or fails. len and off must be multiples of d->block,
- * and buf must come from dio_buffer() or dio_pages(). dio_write() has the same rules. */
+/* Reads exactly len bytes at offset off, or fails. len and off must be multiples of d->block, and
+ * buf must come from dio_buffer() or dio_pages(). dio_write() has the same rules. */
 int dio_read(struct dio *d, void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
 int dio_write(struct dio *d, const void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
-/* Makes a range read as zeros by the drive's fastest method. Not an erasure. */
+/* Makes len bytes at offset off read as zeros by the drive's fastest method. This does not count as
+ * an erasure. */
 int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 	__attribute__((warn_unused_result));
 /* Returns when everything written to the drive is on its medium; the host's cache of the drive is
@@ -50,8 +51,9 @@ int dio_flush(struct dio *d, struct err *e) __attribute__((warn_unused_result));
 
 /* Returns zeroed memory; release it with free(). */
 void *dio_buffer(size_t len) __attribute__((returns_nonnull));
-/* Returns a zeroed buffer from mmap(), for I/O that may outlive the buffer: after dio_pages_free()
- * the kernel reuses no page before its I/O ends. Memory is allocated on first touch. */
+/* Returns a zeroed buffer from mmap(), for I/O that may still be in flight when the buffer is
+ * freed: after dio_pages_free() the kernel reuses no page before the page's I/O ends. Memory is
+ * allocated on first touch. */
 void *dio_pages(size_t len) __attribute__((returns_nonnull));
 /* Frees a buffer of dio_pages(); p NULL is allowed. */
 void dio_pages_free(void *p, size_t len);

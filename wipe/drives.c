@@ -119,8 +119,8 @@ static void read_identity(const struct host *h, struct arena *a, const char *nam
 		id = host_line(a, "%s/block/%s/device/wwid", h->sys, name);
 	if (!id && d->serial)
 		id = arena_printf(a, "%s.%s.%s", d->type, d->model, d->serial);
-	/* Identifies the drive by its device name, as the last resort. That is better than no
-	 * identity, and matches no other drive. */
+	/* Identifies the drive by its device name, as the last resort. Such an identity is better
+	 * than none, and it equals the identity of no other drive. */
 	if (!id)
 		id = arena_printf(a, "%s.%s.at.%s", d->type, d->model, name);
 	d->wwn = one_word(a, id);

@@ -25,9 +25,9 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
 /* Returns "nvme0n1" for "/dev/nvme0n1". */
 const char *drive_name(const struct proto_drive *d);
 
-/* Checks that the device name still refers to the drive d, because the kernel reuses names when a
- * drive is replaced. The caller must have the device open. ERR_CONFLICT: the name now refers to
- * another drive. */
+/* Checks that the drive's device name still refers to the drive d, because the kernel reuses names
+ * when a drive is replaced. The caller must have the device open. ERR_CONFLICT: the name now refers
+ * to another drive. */
 int drive_check(const struct host *h, const struct proto_drive *d, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -87,8 +87,8 @@ static int explain(struct erase *x, int rc, struct err *e)
 	return -1;
 }
 
-/* Initialises p. first: the drive's first pass, whose rings all later passes use too; p itself if p
- * is the first pass. */
+/* Initialises p. first: the drive's first pass, whose I/O rings p uses too; equal to p if p is
+ * itself the first pass. write: p also writes. */
 static void init_pass(struct pass *p, struct erase *x, struct pass *first, bool write)
 {
 	memset(p, 0, sizeof(*p));
@@ -132,9 +132,9 @@ static void close_pass(struct pass *p)
 	free(p->identify);
 }
 
-/* Waits until the shortest plausible time of the method has passed, because a drive may report
- * completion before its erase has ended. Does not wait after an overwrite, whose data is written
- * when the drive reports completion. */
+/* Waits until the shortest plausible duration of the erase method has passed since the time
+ * `since`, because a drive may report completion before its erase has ended. Does not wait after an
+ * overwrite, whose data is written when the drive reports completion. */
 static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t since)
 {
 	int64_t left = since + evidence_least_ms(&p->x->device) - now_ms();
@@ -176,8 +176,9 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 	return rc;
 }
 
-/* Reads the samples that erase_verify() will read, because another method can still remove what
- * they show. Returns -1 if samples are dirty; unreadable blocks are left to erase_verify(). */
+/* Reads the samples that erase_verify() will read later, because another erase method can still
+ * remove residue that is found now. Returns -1 if a sample is dirty, that is, not as method r
+ * leaves blocks; unreadable blocks are left to erase_verify(). */
 static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 {
 	struct erase *x = p->x;
@@ -208,8 +209,8 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 	int64_t unreadable = 0;
 	int found;
 
-	/* Refuses an overwrite by the drive that was faster than its medium can be written: the
-	 * drive only marked the blocks as zeros. */
+	/* Refuses an overwrite by the drive's own command that ended sooner than the medium can be
+	 * written: the drive only marked the blocks as zeros. */
 	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
 	    now_ms() - since < evidence_least_ms(&x->device)) {
 		(void)fail(x, "EraseUnverified");
@@ -277,8 +278,8 @@ static int plant(struct pass *p, struct err *e)
 
 	rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
-	/* Formats the drive and tries again, but not after a timeout or if the drive has
-	 * disappeared: such a drive would block in a Format for hours. */
+	/* Formats the drive and writes the canaries again. Not done after a timeout or if the drive
+	 * has disappeared: such a drive would block in a Format for hours. */
 	if (planted < 0 && e->code != ETIMEDOUT && !dio_gone(x->host, drive_name(x->drive)) &&
 	    !rungs_mend(p)) {
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -358,15 +359,15 @@ static int begin_pass(struct pass *p, struct err *e)
 
 /* --- a subsystem: one command for all its namespaces ------------------------------------------ */
 
-/* True if the n passes are everything that a Sanitize would erase, so that each part has its
- * canaries and is checked afterwards. */
+/* True if the n passes cover everything that a Sanitize would erase, so that canaries are written
+ * to each part and each part is checked afterwards. */
 static bool is_whole(const struct pass *p, size_t n)
 {
 	struct nvme_set set = {.n = n};
 	const char **names = mem_calloc(n, sizeof(*names));
 	uint32_t *nsids = mem_calloc(n, sizeof(*nsids));
-	/* A drive that is not NVMe does not report its parts, so it counts as whole only if it is
-	 * the only pass. */
+	/* Counts a drive that is not NVMe as whole only if it is the only pass, because such a
+	 * drive does not report its parts. */
 	bool whole = p[0].nvme.nsid || n == 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -431,9 +432,9 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
-/* Tries the Sanitize methods on all n passes. After a Sanitize that began and failed, one
- * further Sanitize is sent: of the next kind, or else of the same kind. No weaker method is used
- * after it. */
+/* Tries the Sanitize methods on all n passes. After a Sanitize that began and failed, one further
+ * Sanitize is sent: of the next kind that applies, or else of the same kind. Afterwards no weaker
+ * method is used, whatever the result. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;
@@ -466,15 +467,15 @@ static int run_ladder(struct pass *p, struct err *e)
 	return -1;
 }
 
-/* Removes the time limit of this part while other parts of the drive are processed: their limits
- * apply. */
+/* Removes the time limit of this part of the drive while other parts are processed, because then
+ * the limits of those parts apply. */
 static void rest(struct erase *x)
 {
 	atomic_store(&x->progress.patience_ms, 0);
 }
 
-/* Ends a pass; reports a level below the policy as an error. The level itself stays as earned,
- * because drover decides what is sufficient. */
+/* Ends a pass; reports a level below the policy's minimum as an error. The recorded level is not
+ * lowered, because drover decides whether it is sufficient. */
 static int end_pass(const struct pass *p, int rc, struct err *e)
 {
 	struct erase *x = p->x;
@@ -507,7 +508,8 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 	}
 	if (ready && p[0].nvme.nsid)
 		run_subsystem(p, n, rc, e);
-	/* Erases paths to one drive, or drives with the same identity, one by one. */
+	/* Erases paths to one drive, or drives with the same identity, one by one, because only
+	 * NVMe namespaces (nsid not 0) can share one Sanitize. */
 	for (size_t i = 0; i < n && !p[0].nvme.nsid; i++)
 		if (!p[i].lost)
 			run_subsystem(&p[i], 1, &rc[i], &e[i]);
@@ -551,7 +553,7 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 	x->device.reads.clean = n.clean;
 	x->device.reads.dirty = n.dirty;
 	x->device.reads.unreadable = n.unreadable + unreadable;
-	/* Confirms only a wipe that succeeded; a failed one keeps its reason. */
+	/* Confirms only a wipe that succeeded; a failed wipe keeps its reason. */
 	if (x->device.level == WIPE_FAIL)
 		return err_set(e, ERR_INVALID, 0, "the drive was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {

@@ -10,15 +10,16 @@
 /*
  * erase: wipes one drive, trying its erase methods from the strongest to the weakest.
  *
- * The drive itself reports which methods it has; its name does not matter. If a method is refused,
- * fails, or leaves a canary behind, the next one is tried. After a Sanitize that began and failed,
- * only one other Sanitize is tried, once the drive was made to leave its failure mode: such a drive
- * is not trusted with a weaker method. Methods that earn no level (Format without erase, discard,
- * Write Zeroes) are not used. Success is always a positive observation: a drive starts at Fail.
+ * The drive itself reports which methods it supports; the type in its device name does not matter.
+ * If a method is refused, fails, or leaves a canary behind, the next method is tried. After a
+ * Sanitize that began and failed, only one other Sanitize is tried, once the drive was made to
+ * leave its failure mode: such a drive is not trusted with a weaker method. Methods that earn no
+ * level (Format without erase, discard, Write Zeroes) are not used. The result of a drive is Fail
+ * until an observation proves success.
  *
- * A Format that lost power may leave a namespace without I/O until a Format completes. If writing
- * the canaries fails, one Format is sent, which proves nothing and earns nothing; then the canaries
- * are written again and the methods are tried from the first.
+ * A Format that lost power may leave a namespace that accepts no I/O until another Format
+ * completes. If writing the canaries fails, one Format is sent, which neither proves nor earns
+ * anything. Then the canaries are written again and the methods are tried from the first.
  *
  * A Sanitize erases all namespaces of an NVMe subsystem. It is sent once for all of them
  * (erase_run_all()), and only if all of them are to be wiped.
@@ -29,13 +30,13 @@
  *
  * Blocking: only from loop_work(). Everything is allocated before the drive is touched.
  */
-/* Overwrite: size of a write, and number of writes in flight. Measured: more than 8 writes of 512
- * KiB in flight give no higher speed; drives split larger writes. */
+/* Overwrite: size of one write in KiB, and number of writes in flight. Measured: drives split
+ * larger writes, and more than 8 writes of 512 KiB in flight give no higher speed. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
 #define ERASE_RUNGS 10
 #define ERASE_MENDS 2 /* Largest number of Formats for a namespace that accepts no canaries. */
-/* Largest number of further Sanitizes after a failed one: one before the canaries are written, one
+/* Maximum number of repeated Sanitizes after a failed one: one before the canaries are written, one
  * after. */
 #define ERASE_AGAIN 2
 
@@ -47,8 +48,8 @@ struct erase_progress {
 	_Atomic(const char *) technique;
 	/* Progress of the method in `technique`, in bytes; 0 if it reports no progress. */
 	_Atomic int64_t erased_bytes;
-	/* Longest time in ms in which phase and done_bytes may stay unchanged; 0: this drive part
-	 * sets no limit of its own. */
+	/* Longest time in ms in which phase and done_bytes may stay unchanged; 0: this part of the
+	 * drive sets no limit of its own. */
 	_Atomic int64_t patience_ms;
 };
 
@@ -62,7 +63,8 @@ struct erase {
 	/* enum wipe_level that the policy requires. A lower level is the failure EraseBelowPolicy,
 	 * and the drive is not stamped. */
 	int minimum_level;
-	/* Number of sample blocks whose fingerprints are stored before a cryptographic erase. */
+	/* Number of sample blocks whose fingerprints are stored before a cryptographic erase, to be
+	 * compared afterwards. */
 	int64_t samples;
 	struct erase_progress progress;
 	/* Time of erase_init(), monotonic ms. */
@@ -70,14 +72,14 @@ struct erase {
 
 	/* The result so far. */
 	struct evidence_device device;
-	/* Array of device.raw_status: the drive's results of all erase commands. */
+	/* Array of device.raw_status: the drive's result code of each erase command. */
 	int64_t status[ERASE_RUNGS + ERASE_MENDS + ERASE_AGAIN];
 	/* Text of device.message after a failure. */
 	char why[256];
 	/* What blocks may hold after the method that succeeded. */
 	enum verify_accept accept;
-	/* Fingerprints of the drive's edges and samples before a cryptographic erase; NULL: not
-	 * taken. */
+	/* Fingerprints of the drive's edges and samples, taken before a cryptographic erase; NULL:
+	 * not taken. */
 	uint8_t (*prints)[16];
 	/* Number of samples in prints, without the edges. */
 	int64_t nprints;

@@ -12,8 +12,8 @@
  *   P             = base64( statement )
  *   signed bytes  = "DSSEv1" len(T) T len(statement) statement, one space between
  *
- * Both JSON texts must be canonical: the signed text has only one spelling, and so has the
- * envelope, whose digest is stored in the next record.
+ * Both JSON texts must be canonical, so that each has only one spelling: the signatures cover the
+ * statement's text, and the next record stores the digest of the envelope's text.
  */
 #define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
 /* Largest envelope in bytes: an API server stores no larger object. */
@@ -116,7 +116,7 @@ const struct field evidence_inventory_fields[] = {
 	FIELDS_END,
 };
 
-/* EVIDENCE_ROWS() needs a struct that contains the evidence. */
+/* Struct that contains the evidence, as EVIDENCE_ROWS() requires. */
 struct holder {
 	struct evidence ev;
 };
@@ -355,7 +355,7 @@ static const char *keyid_at(const struct opened *o, size_t i)
 	return json_str_at(json_array_get(o->signatures, i), "keyid");
 }
 
-/* Countersigns only if the agent's signature is valid. */
+/* Checks the agent's signature first, so that an invalid envelope is never countersigned. */
 char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e)
 {
 	struct opened o;
@@ -373,7 +373,7 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 	return text;
 }
 
-/* --- opening --- */
+/* --- opening an envelope ---------------------------------------------------------------------- */
 
 /* Checks that signature i is valid and made with one of drover's n keys. */
 static int check_ours(const struct opened *o, size_t i, const char *const *publics, size_t n,
@@ -428,8 +428,8 @@ bool evidence_covers(const struct evidence *ev, const char *part)
 	return statement_parts(&one) & statement_covered(ev->statements.v, ev->statements.n);
 }
 
-/* Checks that no part covered by a statement is in notCovered, and that the counts of each
- * statement match its outcome. */
+/* Checks that no part covered by a statement is also listed in notCovered, and that the counts of
+ * each statement match its outcome. */
 static int check_statements(const struct evidence *ev, struct err *e)
 {
 	if (statement_check(ev->statements.v, ev->statements.n, e) < 0)
@@ -442,8 +442,8 @@ static int check_statements(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* Decodes the signed statement into *out. Refuses members that this version does not know, because
- * they could not be compared with the record that is shown. */
+/* Decodes the signed statement into *out. Refuses members that this version of drover does not
+ * know, because they could not be compared with the published WipeRecord. */
 static int decode_statement(const struct opened *o, bool unfinished, struct arena *a,
 			    struct evidence *out, struct err *e)
 {
@@ -464,7 +464,8 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 		if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
 			return err_set(e, ERR_DENIED, 0,
 				       "agent's signature is not by the key stated in agentKey");
-		/* Removed before decoding, because it is not a member of struct evidence. */
+		/* Removes agentKey before decoding, because it is not a member of struct
+		 * evidence. */
 		json_object_del(predicate, "agentKey");
 	}
 	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
@@ -508,7 +509,7 @@ int evidence_open(const char *envelope, const char *agent_public, const char *co
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
 {
-	/* Refused here, because for open_evidence() n 0 means an envelope without
+	/* Refuses n 0 here, because for open_evidence() n 0 means an envelope without
 	 * countersignature. */
 	if (n == 0)
 		return err_set(e, ERR_DENIED, 0, "no key of drover to check the signature with");

@@ -11,25 +11,25 @@
 #include "wipe/statement.h"
 
 /*
- * evidence: the report of one wipe attempt, signed by the agent that made it and countersigned by
- * drover.
+ * evidence: the report of one wipe attempt, signed by the agent that made the attempt and
+ * countersigned by drover.
  *
  * The envelope is DSSE (https://github.com/secure-systems-lab/dsse): JSON {payload, payloadType,
- * signatures[{keyid, sig}]}, written here as base64 text. The payload is canonical JSON (sorted
- * keys, no spaces) of an in-toto Statement v1 whose predicateType is EVIDENCE_PREDICATE and whose
- * predicate is the struct below plus "agentKey", the agent's public key; so both signatures cover
- * the agent's identity. keyid is the public key's text ("ed25519:..."). The first signature is the
- * agent's, the second drover's; both are over the same PAE bytes.
+ * signatures[{keyid, sig}]}, stored as base64 text. The payload is canonical JSON (sorted keys, no
+ * spaces) of an in-toto Statement v1. Its predicateType is EVIDENCE_PREDICATE; its predicate is
+ * struct evidence plus "agentKey", the agent's public key, so that both signatures cover the
+ * agent's identity. keyid is the public key's text ("ed25519:..."). The first signature is the
+ * agent's, the second drover's. Both sign the same bytes (DSSE's pre-authentication encoding, PAE).
  */
 #define EVIDENCE_PAYLOAD_TYPE "application/vnd.in-toto+json"
 #define EVIDENCE_PREDICATE "https://drover.dev/wipe/v1"
 
 /*
- * An attempt that did not complete (the agent was lost, the order failed, the deadline passed) has
- * no report signed by its agent. Its record rests on drover alone: the same envelope with the
- * predicateType below, one signature (drover's), no "agentKey", the verdict Fail, and the cause in
- * "unfinished". It shows that an attempt was made and never proves a wipe: evidence_open() refuses
- * it.
+ * predicateType of the record of an attempt that did not complete (the agent was lost, the order
+ * failed, the deadline passed). Such an attempt has no report signed by its agent, so its record
+ * rests on drover alone: one signature (drover's), no "agentKey", the verdict Fail, and the cause
+ * in "unfinished". The record shows that an attempt was made and never proves a wipe:
+ * evidence_open() refuses it.
  */
 #define EVIDENCE_UNFINISHED "https://drover.dev/wipe-unfinished/v1"
 
@@ -48,18 +48,19 @@ extern const char *const wipe_trust_names[];
 		"RemovableUSB"
 #define EVIDENCE_NOT_COVERED_MAX 32
 
-/* Number of canaries on each drive, however small the drive is; a plausible record therefore shows
- * at least this number. */
+/* Number of canaries on each drive, however small the drive is. A record that reports fewer is not
+ * plausible. */
 #define EVIDENCE_CANARIES 64
-#define EVIDENCE_EDGE_READS 512 /* Reads of the first and last MiB, 4096 bytes each. */
+/* Number of reads of 4096 bytes that cover the first and the last MiB. */
+#define EVIDENCE_EDGE_READS 512
 /* EVIDENCE_AGAIN_READS: number of reads on each drive when the machine boots again before its next
- * use. They cover both edges and the positions of the canaries, except the first block, which holds
- * the stamp, plus EVIDENCE_AGAIN_SAMPLES samples. */
+ * use: of both edges and of the positions of the canaries, each without the drive's first block,
+ * which holds the stamp, plus EVIDENCE_AGAIN_SAMPLES samples. */
 #define EVIDENCE_AGAIN_SAMPLES 1000
 #define EVIDENCE_AGAIN_READS                                                                       \
 	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
-/* Number of samples per drive in a verification. That many find a residue of 0.046 % of the drive
- * with a probability of 99 %. */
+/* Number of samples per drive in a verification. With 10000 samples a residue of 0.046 % of the
+ * drive is found with a probability of 99 %. */
 #define EVIDENCE_SAMPLES 10000
 
 struct evidence_device {
@@ -67,15 +68,16 @@ struct evidence_device {
 	const char *type;
 	const char *model, *serial, *wwn;
 	int64_t bytes;
-	/* True for a spinning disk; everything else counts as flash. */
+	/* True for a spinning disk; false for every other medium, which counts as flash. */
 	bool rotational;
-	/* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None. */
+	/* Erase method used, such as SanitizeCryptoErase, FormatUserData or Overwrite; None: no
+	 * method was used. */
 	const char *technique;
-	/* Results of the erase commands in order of sending, the technique's own last; 0 is
+	/* Results of the erase commands in order of sending; the last is that of `technique`. 0 is
 	 * success. Empty: no command was sent, or no result is known. */
 	struct ints raw_status;
-	/* Progress of the technique in bytes at the last report, for an attempt that did not
-	 * complete and for progress reports. It is no measure of remaining data. */
+	/* Bytes processed by `technique` at the last report, for progress reports and for an
+	 * attempt that did not complete. The value does not show how much data remains. */
 	int64_t erased_bytes;
 	/* enum wipe_level. */
 	int level;
@@ -94,7 +96,8 @@ extern const struct field evidence_device_fields[];
 /* Returns the highest level that a technique can earn (IEEE 2883-2022); Fail: not an erase
  * technique. */
 int evidence_highest_level(const char *technique);
-/* True if the technique may leave noise; otherwise it leaves a constant. */
+/* True if the technique may leave random-looking data (noise); false if it leaves all zeros or all
+ * ones. */
 bool evidence_leaves_noise(const char *technique);
 /* Returns the shortest plausible duration, in ms, for the technique on a drive of this medium and
  * size. */
@@ -125,7 +128,7 @@ struct evidence {
 	const char *nonce_digest, *policy_digest;
 	/* Unix ms, whole seconds. */
 	int64_t start_time, end_time;
-	/* enum wipe_level: the lowest level of all devices. */
+	/* enum wipe_level: at most the lowest level of all devices. */
 	int verdict;
 	/* enum wipe_trust. */
 	int agent_trust;
@@ -150,8 +153,8 @@ struct evidence {
 	 * agent signed it. */
 	const char *unfinished;
 };
-/* Rows of a field table whose struct contains a struct evidence as `member_`, as WipeRecord.spec
- * does. */
+/* Rows of a field table for a struct `type_` that contains a struct evidence as its member
+ * `member_`, such as WipeRecord.spec. */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 	evidence_previous_fields[], evidence_inventory_fields[];
 #define EVIDENCE_ROWS(type_, member_)                                                              \
@@ -224,8 +227,8 @@ int evidence_open_countersigned(const char *envelope, const char *const *drover_
 char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_key *drover);
 /* True if the envelope declares itself unfinished; signatures are not checked. */
 bool evidence_is_unfinished(const char *envelope);
-/* Opens the envelope of an unfinished attempt; checks and errors are those of
- * evidence_open_countersigned(). */
+/* Opens the envelope of an unfinished attempt. Checks and errors are those of
+ * evidence_open_countersigned(), except that there is no agent's signature. */
 int evidence_open_unfinished(const char *envelope, const char *const *drover_publics, size_t n,
 			     struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));

@@ -8,7 +8,7 @@
 #include "base/retry.h"
 #include "base/str.h"
 
-#define ATTEMPTS 8 /* Largest number of connections in a row that bring no data. */
+#define ATTEMPTS 8 /* Maximum number of connections in a row that bring no data. */
 #define IDLE_MS 60000
 /* Minimum rate: the download fails if less than PACE_BYTES arrive in PACE_MS. */
 #define PACE_MS (5 * 60 * 1000)
@@ -24,7 +24,7 @@ struct fetch {
 	struct backoff backoff;
 	unsigned attempts;
 	char *path;
-	/* True: the next fetch_more() opens a connection. */
+	/* True: a connection must be opened; the next fetch_more() opens it. */
 	bool due;
 	/* Delivery is paused: set after each piece, cleared by fetch_more(). */
 	bool stopped;
@@ -89,8 +89,9 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	(void)r;
 	f->req = NULL;
-	/* Judges the end by bytes, not by status: on_head() refused any status that is not a
-	 * success, and a connection that broke after the last byte does no harm. */
+	/* Judges the end of the download by its number of bytes, not by the status. on_head()
+	 * already refused any status that is not a success, and a connection that broke after the
+	 * last byte does no harm. */
 	if (f->too_much)
 		end(f, "ImageMismatch", e);
 	else if (!e || (f->total && f->got == f->total))
@@ -129,7 +130,8 @@ static void connect_again(struct fetch *f)
 void fetch_more(struct fetch *f)
 {
 	if (f->due) {
-		/* Connects; the first piece of a connection then comes without http_want(). */
+		/* Connects; the first piece of a connection then arrives without a call of
+		 * http_want(). */
 		connect_again(f);
 	} else if (f->stopped && f->req) {
 		f->stopped = false;

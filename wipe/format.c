@@ -11,7 +11,8 @@
 #define FIRST_MS 50 /* Delay of the first poll in ms; most Formats have ended by then. */
 #define MINUTE_MS INT64_C(60000)
 
-/* Second thread that polls the progress while the Format command blocks. */
+/* State of the second thread, which polls the progress while the Format command blocks the
+ * first. */
 struct watch {
 	struct format *f;
 	uint8_t *page;
@@ -50,15 +51,16 @@ static int percent_left(const struct watch *w)
 	return w->page[32] & 0x7f;
 }
 
-/* Polls once and updates the progress. After the first reported percentage the time limit is the
- * one between two changes. */
+/* Polls once and updates the progress. Until a remaining percentage above 0 was reported, the time
+ * limit is that of the whole Format; afterwards it is the limit between two changes of the
+ * percentage. */
 static void ask(struct watch *w)
 {
 	const struct format *f = w->f;
 	int left = percent_left(w);
 
-	/* Counts 0 only after a larger value, because a drive may also report 0 % before the Format
-	 * begins. */
+	/* Accepts 0 % remaining only after a larger value, because a drive may also report 0 %
+	 * before the Format begins. */
 	w->told |= left > 0;
 	if (left < 0 || !w->told)
 		return;
@@ -122,8 +124,8 @@ int format_run(struct format *f, enum format_erase erase, struct err *e)
 {
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x80,
-		/* Sends a Format that applies to all namespaces to FFFFFFFFh, so that no firmware
-		 * stops after one namespace. */
+		/* Addresses a Format that affects all namespaces to FFFFFFFFh (all namespaces), so
+		 * that no firmware stops after one namespace. */
 		.nsid = f->nvme->format_all && f->nvme->broadcast ? 0xffffffff : f->nvme->nsid,
 		.cdw10 = f->nvme->lbaf | (uint32_t)erase << 9,
 		.timeout_ms = FORMAT_MOST_MS,

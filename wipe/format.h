@@ -8,10 +8,10 @@
 /*
  * format: NVMe Format NVM (80h) with an erase, and its progress.
  *
- * The command completes when the Format does. Meanwhile a namespace may report the remaining
- * percentage (Identify Namespace, byte 32: FPI). If it does, it is polled each second, and the
- * guard (batch.c) gives up once the value does not change. Otherwise the limit is derived from size
- * and kind of erase.
+ * The command completes when the Format has ended. Meanwhile a namespace may report the remaining
+ * percentage (Identify Namespace, byte 32: FPI). If a percentage is reported, it is polled each
+ * second, and the guard (the timer in batch.c) gives the drive up once the percentage has not
+ * changed for FORMAT_STALL_MS. Otherwise the time limit is derived from size and kind of erase.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_format.c, tests/unit/wipe/test_erase_nvme.c
@@ -27,9 +27,10 @@ struct format {
 	int fd;
 	const struct nvme_abilities *nvme;
 	int64_t bytes;
-	/* Progress in bytes; increases up to `bytes` if the drive reports progress. */
+	/* Counter of processed bytes; increases up to `bytes` if the drive reports progress. */
 	_Atomic int64_t *done;
-	/* Longest time without progress, in ms; format_run() sets it for the guard in batch.c. */
+	/* Longest time without progress, in ms; set by format_run() and checked by the guard in
+	 * batch.c. */
 	_Atomic int64_t *patience_ms;
 	/* NVMe status of the Format after format_run(); 0 is success. */
 	int64_t status;

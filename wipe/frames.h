@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 /*
- * frames: finds where the frames of a zstd stream end, and how much each can unpack to, without
- * unpacking, so that whole frames can be unpacked in parallel. It follows magic numbers, frame
- * headers and block sizes (RFC 8878, 3.1.1 and 3.1.2), in pieces of any length.
+ * frames: finds where the frames of a zstd stream end, and an upper bound of the unpacked size of
+ * each, without unpacking, so that whole frames can be unpacked in parallel. The parser follows
+ * magic numbers, frame headers and block sizes (RFC 8878, 3.1.1 and 3.1.2), in pieces of any
+ * length.
  *
- * It validates nothing else: the decoder may still refuse what passes here. Anything unknown is
- * FRAMES_LOST, permanently: only the decoder can interpret the rest.
+ * The parser validates nothing else: the decoder may still refuse a stream that passes here. After
+ * unknown data the state stays FRAMES_LOST: only the decoder can interpret the rest of the stream.
  */
 enum frames_state {
 	/* The position is inside a frame or its header. */
@@ -32,7 +33,7 @@ struct frames {
 		FRAMES_DESCRIPTOR,
 		FRAMES_BLOCK,
 	} part;
-	/* Bytes of the current field, which is not complete yet, and their number. */
+	/* held: bytes received of the current, still incomplete field. nheld: their number. */
 	uint8_t held[4];
 	size_t nheld;
 	/* Number of following bytes to skip. */

@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Offsets in the header, little endian: 0 signature, 8 revision, 12 header size, 16 its CRC, 24
- * own LBA, 32 LBA of the other header, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of
- * the entries, 80 number of entries, 84 size of an entry, 88 CRC of the entries.
+/* Offsets in the header, little endian: 0 signature, 8 revision, 12 header size, 16 CRC of the
+ * header, 24 LBA of this header, 32 LBA of the other header, 40 first usable LBA, 48 last usable
+ * LBA, 56 disk GUID, 72 LBA of the entries, 80 number of entries, 84 size of an entry, 88 CRC of
+ * the entries.
  *
  * Offsets in an entry: 0 type, 16 GUID, 32 first LBA, 40 last LBA, 48 attributes, 56 name
  * (UTF-16). */

@@ -7,11 +7,11 @@
 #include "base/err.h"
 
 /*
- * gpt: the partition table of an image that was just written: checks it, extends it to the drive's
- * end, and adds a partition for the config drive. UEFI 2.10, chapter 5. Works on bytes in memory;
- * the table is foreign: every number is checked.
+ * gpt: the partition table of an image that was just written: checks the table, extends it to the
+ * drive's end, and adds a partition for the config drive. UEFI 2.10, chapter 5. Works on bytes in
+ * memory. Every number is checked, because the table comes from an untrusted image.
  */
-#define GPT_HEAD (1 << 20) /* Bytes of the drive's start that are read. */
+#define GPT_HEAD (1 << 20) /* Number of bytes read from the drive's start. */
 #define GPT_ENTRIES 128
 #define GPT_ENTRY 128
 #define GPT_TABLE (GPT_ENTRIES * GPT_ENTRY)
@@ -39,8 +39,8 @@ bool gpt_find(const struct gpt *g, const char *name, int64_t *offset, int64_t *b
 int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], int64_t bytes,
 	       struct err *e) __attribute__((warn_unused_result));
 /* gpt_write() writes the new primary table into head (in place, with the protective MBR) and the
- * backup table into tail. gpt_tail_bytes() returns the size of tail, which belongs at the end of
- * the drive. */
+ * backup table into tail. gpt_tail_bytes() returns the size of tail in bytes. The caller writes
+ * tail to the end of the drive. */
 size_t gpt_tail_bytes(const struct gpt *g);
 void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail);
 

@@ -13,9 +13,9 @@ struct ring_ops;
 struct scsi_command;
 
 /*
- * host: access to the machine under the agent, replaceable in tests: a tree of files for sysfs and
- * /proc, regular files for drives, a scripted NVMe controller. Constant while the agent runs; read
- * by every thread.
+ * host: access to the machine under the agent. In tests it is replaced by a tree of files for sysfs
+ * and /proc, regular files for drives, and a scripted NVMe controller. struct host is constant
+ * while the agent runs and is read by every thread.
  * Tests: tests/unit/wipe/test_inventory.c
  */
 struct host {
@@ -26,8 +26,8 @@ struct host {
 	/* Sends an admin command to the namespace open as fd. Returns 0, an NVMe status (> 0), or
 	 * -1 with errno. */
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
-	/* Rescans the namespaces of the controller open as fd; NULL: a rescan would find no
-	 * others. */
+	/* Rescans the namespaces of the controller open as fd; NULL: not supported, because a
+	 * rescan would find no other namespaces. */
 	int (*nvme_rescan)(int fd);
 	/* Sends an ATA command to the drive open as fd (sat.h). Returns 0, or -1 with errno. NULL:
 	 * there is no ATA drive. */
@@ -37,8 +37,8 @@ struct host {
 	int (*scsi)(int fd, struct scsi_command *c);
 	/* Blocks until all drives of the machine have appeared; NULL: nothing to wait for. */
 	void (*settle)(void);
-	/* Tests: called with written memory before it is read back, so that a test can corrupt it;
-	 * NULL: nothing is called. */
+	/* Tests: called with the n words just written to memory, before they are read back, so that
+	 * a test can corrupt them; NULL: no test hook. */
 	void (*spoil_memory)(uint64_t *words, size_t n);
 	/* Backend of ring.h; NULL: io_uring where the kernel permits it. */
 	const struct ring_ops *ring;

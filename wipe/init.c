@@ -24,12 +24,12 @@
 
 #define MODULES "/lib/modules/agent"
 /*
- * Waiting times for drives. Inserting a module returns when the probes that it started have ended
- * (async_synchronize_full() in the kernel's do_init_module()), so NVMe namespaces and SATA disks
- * exist by then. The waiting times are for drives behind SAS expanders, whose links come up one by
- * one, and for memory cards, which the kernel detects in the background.
+ * Waiting times for drives. When a module has been inserted, the kernel has completed the probes
+ * that the module started (async_synchronize_full() in do_init_module()), so NVMe namespaces and
+ * SATA disks exist by then. The waiting times below are for drives behind SAS expanders, whose
+ * links come up one by one, and for memory cards, which the kernel detects in the background.
  */
-#define QUIET_MS 200 /* All drives are considered present if no new one appeared for this time. */
+#define QUIET_MS 200 /* All drives are considered present if no new drive appeared for this time. */
 #define QUIET_SAS_MS 2500
 #define SETTLE_MS 60000
 #define MAX_LOADED 64
@@ -145,7 +145,8 @@ static char *unpack(const char *name, size_t *len)
 	packed = mem_alloc((size_t)st.st_size);
 	n = host_bytes(packed, (size_t)st.st_size, path);
 	size = ZSTD_getFrameContentSize(packed, n);
-	if (size > MODULE_MAX) { /* Also true for the two values that mean "unknown" and "error". */
+	if (size > MODULE_MAX) {
+		/* Also true for the two values of `size` that mean "unknown" and "error". */
 		free(packed);
 		return NULL;
 	}
@@ -177,7 +178,7 @@ static void insert(struct modules *m, const char *name)
 	free(module);
 }
 
-/* Inserts the module's dependencies in the order of `dep`, then the module. */
+/* Inserts the module's dependencies in the order of the file `dep`, then the module. */
 static void load(struct modules *m, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -285,7 +286,9 @@ static void *load_storage(void *arg)
 	size_t before;
 
 	(void)arg;
-	do { /* Repeats, because a driver may reveal a further bus: vmd hides NVMe drives. */
+	do {
+		/* Repeats, because a loaded driver may reveal a further bus: the driver vmd reveals
+		 * one with NVMe drives. */
 		before = state.m.nloaded;
 		load_bus(&state.m, "pci", NULL);
 		load_bus(&state.m, "virtio", NULL);

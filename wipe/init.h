@@ -13,17 +13,18 @@
  * DEPENDENCY..." lines, in order of loading), as created by image/build. Only modules for present
  * hardware are loaded: network modules first, storage modules during the first call to drover.
  */
-/* Mounts /proc, /sys and /dev, opens the standard streams on the console, and has zombies
- * reaped. */
+/* Mounts /proc, /sys and /dev, opens the standard streams on the console, and makes the kernel reap
+ * child processes. */
 void init_mounts(void);
-/* Requests entropy on a thread of its own, so that the kernel gathers it while the agent continues.
- * Without a hardware generator the kernel needs about a second, and begins only on request. The
- * agent's key needs the entropy. */
+/* Requests entropy on a separate thread, so that the kernel gathers entropy while the agent
+ * continues. Without a hardware generator the kernel needs about a second, and begins only on
+ * request. The entropy is needed to create the agent's key. */
 void init_entropy(void);
 void init_network_modules(void);
 /* Starts to load the storage modules, in parallel; returns at once. */
 void init_storage_modules(void);
-/* Waits until the storage modules are loaded and no new drive has appeared for a while. */
+/* Waits until the storage modules are loaded and no new drive has appeared for the quiet time
+ * (QUIET_MS or QUIET_SAS_MS in init.c). */
 void init_settle(void);
 void init_power_off(void) __attribute__((noreturn));
 

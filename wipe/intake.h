@@ -9,14 +9,15 @@
 /*
  * intake: divides an image, as it arrives from the network, into chunks.
  *
- * A zstd stream of several frames (from pzstd, or `cat a.zst b.zst`) is divided at frame ends: such
- * a chunk is `whole` and can be unpacked without the others. Data that does not consist of frames
- * of at most INTAKE_UNPACKED bytes (a stream of one large frame, or a raw image) is divided
- * wherever a chunk is full, and its chunks pass through one decoder in order.
+ * A zstd stream of several frames (from pzstd, or `cat a.zst b.zst`) is divided at frame ends. The
+ * resulting chunks are `whole`: each can be unpacked without the others. Other data (a stream with
+ * a frame that unpacks to more than INTAKE_UNPACKED bytes, or a raw image) is divided wherever a
+ * chunk is full; the chunks then pass through one decoder in order.
  *
- * Chunks are filled in turn. The user of a closed chunk returns it with intake_give_back(). Until
- * then the chunk is not written, so that other threads may read it. All other data of the struct is
- * for one thread. Memory is bounded; of a chunk's capacity only the used part is touched.
+ * Chunks are filled in turn. The user of a closed chunk returns the chunk with intake_give_back().
+ * The intake does not write to a closed chunk before that, so other threads may read it. All other
+ * data of the struct is for one thread. Memory is bounded; of a chunk's capacity only the used part
+ * is touched.
  */
 #define INTAKE_MAX 12		    /* Largest number of chunks. */
 #define INTAKE_UNPACKED (16u << 20) /* pzstd -12 creates frames of 16 MiB, pzstd -3 of 8 MiB. */
@@ -56,10 +57,10 @@ struct intake {
 void intake_init(struct intake *t, unsigned chunks, bool zstd);
 void intake_done(struct intake *t);
 
-/* True if intake_add() would accept a piece. */
+/* True if intake_add() would accept another piece of data now. */
 bool intake_hungry(const struct intake *t);
 int intake_add(struct intake *t, const void *data, size_t len);
-/* Marks the chunk as empty; data that waits for a free chunk is put into it. */
+/* Marks the chunk as empty and fills it with received data that waits for a free chunk, if any. */
 void intake_give_back(struct intake *t, unsigned chunk);
 /* Call after the last intake_add(), and again after each intake_give_back(): closes the last chunk
  * unless received data still waits for a free chunk. */

@@ -1,7 +1,7 @@
 /*
  * drover-agent: as process 1 of its boot image it is the machine's whole user space. As an ordinary
- * process it runs only with --pretend DIR, on the files below DIR (DIR/sys, DIR/dev, DIR/proc), so
- * that typing its name does not wipe a workstation.
+ * process it runs only with --pretend DIR and then uses only the files below DIR (DIR/sys, DIR/dev,
+ * DIR/proc). So starting the program by mistake does not wipe a workstation.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@
 #endif
 #define BOOT_BLOCK "/.extra/credentials/drover.cred"
 #define GIVE_UP_S 600
-/* Largest lead, in ms, of the clock over the time in the boot block. That time is when the boot was
- * ordered; the machine may have started much later. */
+/* Largest time in ms by which the clock may be ahead of the time in the boot block. The boot block
+ * has the time at which the boot was ordered; the machine may have started much later. */
 #define BLOCK_AGE_MS (24 * 3600 * 1000)
 #define WELCOME_AGE_MS 2000
 

@@ -5,8 +5,8 @@
 #include "wipe/proto.h"
 
 /*
- * marks: writes the clean stamp and the config drive. Each is read back from the drive before it
- * counts as written. Blocking: only from loop_work().
+ * marks: writes the clean stamp (the record that marks a drive as wiped) and the config drive. Each
+ * is read back from the drive before it counts as written. Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_agent.c
  */
 int marks_stamp(const struct host *h, const struct proto_drive *d, const char *record,

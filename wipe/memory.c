@@ -30,8 +30,8 @@ struct node {
 	int64_t total, budget, piece;
 	const char *meminfo;
 	pthread_mutex_t lock;
-	/* taken: bytes allocated. coming: bytes being allocated, which MemFree may still
-	 * contain. */
+	/* taken: bytes allocated. coming: bytes that are being allocated, which the kernel may
+	 * still report as free (MemFree). */
 	int64_t taken, coming;
 	/* True: no more memory can be allocated on the node. */
 	bool over;
@@ -63,7 +63,8 @@ struct worker {
 	int64_t bad;
 };
 
-/* Returns the bytes of a line such as "MemFree: 123 kB", also behind "Node 0 "; 0: not found. */
+/* Returns the value of the line `key`, such as "MemFree: 123 kB", in bytes; the line may begin with
+ * "Node 0 ". 0: not found. */
 static int64_t meminfo(const char *path, const char *key)
 {
 	char text[MEMINFO_MAX];
@@ -104,7 +105,9 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	if (map == MAP_FAILED)
 		return false;
 	at = map + (HUGE_PAGE - (int64_t)((uintptr_t)map % HUGE_PAGE)) % HUGE_PAGE;
-	(void)madvise(at, (size_t)bytes, MADV_HUGEPAGE); /* faster; not every kernel has them */
+	/* Requests huge pages, because they are faster; a failure is ignored, because not every
+	 * kernel has them. */
+	(void)madvise(at, (size_t)bytes, MADV_HUGEPAGE);
 	if (!bind_to(s, n, at, bytes) || madvise(at, (size_t)bytes, MADV_POPULATE_WRITE) < 0) {
 		munmap(map, (size_t)(bytes + HUGE_PAGE));
 		return false;
@@ -113,8 +116,8 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	return true;
 }
 
-/* Returns the number of bytes that the caller may allocate next, and counts them as being
- * allocated; 0: no more. Memory that other threads are allocating counts as allocated. */
+/* Returns the number of bytes that the caller may allocate next on the node, and counts them as
+ * being allocated; 0: no more. Memory that other threads are allocating counts as allocated. */
 static int64_t promise(const struct scrub *s, struct node *n)
 {
 	int64_t left, now, bytes;
@@ -283,7 +286,7 @@ static void on_all(struct worker *w, size_t n, void *(*fn)(void *))
 }
 
 /* Overwrites all memory and returns the number of bad bytes. All memory is written before any is
- * read, so that two addresses of one memory cell are detected. */
+ * read back, so that two addresses which refer to one memory cell are detected. */
 static int64_t run(struct scrub *s, struct arena *a)
 {
 	size_t n = (size_t)within((int64_t)s->nnodes, sysconf(_SC_NPROCESSORS_ONLN), THREADS_MAX);

@@ -5,11 +5,11 @@
 #include "wipe/proto.h"
 
 /*
- * net: configures the machine's address before the loop starts, and again after a minute in which
- * drover did not answer. Blocking: up to 20 s.
+ * net: configures the machine's network before the loop starts, and again when drover has not
+ * answered for a minute or longer (agent.h). Blocking: up to 20 s.
  *
- * The NIC is the one with the boot block's MAC; without a MAC each NIC with a link is tried in
- * turn. The address comes from the boot block or from DHCP.
+ * The NIC is the one with the boot block's MAC; if the boot block has no MAC, each NIC with a link
+ * is tried in turn. The address comes from the boot block or from DHCP.
  */
 int net_up(const struct proto_boot *b, struct err *e) __attribute__((warn_unused_result));
 

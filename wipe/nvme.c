@@ -47,8 +47,8 @@ static uint32_t nsid_at(const uint8_t *page, size_t i)
 	return le32toh(n);
 }
 
-/* True if the namespace has a block device of the same controller or subsystem, as "nvme0n2" beside
- * "nvme0n1". */
+/* True if the namespace nsid has a block device of the same controller or subsystem as the block
+ * device `name`: "nvme0n2" beside "nvme0n1". */
 static bool is_seen(const struct host *h, const char *name, uint32_t nsid)
 {
 	OWN(arena) a = arena_new();
@@ -107,7 +107,8 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 			return -1;
 		out->hidden = first_hidden(h, name, page);
 	}
-	/* Does not use Format if the namespace's present LBA format is not known. */
+	/* Clears the Format abilities if the namespace's present LBA format is not known, because a
+	 * Format must retain that LBA format. */
 	if (identify(h, fd, out->nsid, CNS_NAMESPACE, page, e) < 0) {
 		out->format = out->format_crypto = false;
 		return 0;

@@ -4,7 +4,7 @@
 #include "wipe/host.h"
 
 /*
- * nvme: which erase commands a controller supports, and whether everything that it holds is
+ * nvme: which erase commands an NVMe controller supports, and whether all its namespaces are
  * visible.
  *
  * NVM Express Base 2.0: Identify 06h; figure 275 (controller), NVM Command Set figure 97
@@ -37,8 +37,9 @@ struct nvme_abilities {
 	uint32_t hidden;
 };
 
-/* Reads the erase commands that the controller supports into *out. fd: the block device `name`,
- * open. page: 4096 bytes of dio_buffer(). -1: the controller does not report what it holds. */
+/* Reads the erase commands that the controller supports into *out. fd: open descriptor of the block
+ * device `name`. page: 4096 bytes of dio_buffer(). -1: the controller does not report its
+ * namespaces. */
 int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 		   struct nvme_abilities *out, struct err *e) __attribute__((warn_unused_result));
 
@@ -47,8 +48,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 const char *nvme_subsystem(const struct host *h, struct arena *a, const char *name);
 
 struct nvme_set {
-	/* Names of the block devices of one subsystem, and in nsids the namespace number of
-	 * each. */
+	/* names: block devices of one subsystem. nsids: the namespace number of each. */
 	const char *const *names;
 	const uint32_t *nsids;
 	size_t n;
@@ -64,8 +64,9 @@ bool nvme_only(const struct host *h, int fd, void *page, const struct nvme_set *
 int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, struct err *e)
 	__attribute__((warn_unused_result));
 
-/* Turns the volatile write cache off until the next reset (Set Features 09h, feature 06h). The
- * result is ignored, because writes are flushed, and checked again after a power cycle. */
+/* Turns off the volatile write cache until the next reset (Set Features 09h, feature 06h). A
+ * failure is ignored, because writes are also flushed, and the drive is checked again after a power
+ * cycle. */
 void nvme_cache_off(const struct host *h, int fd);
 
 #endif

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define LOG_BYTES 512
-/* Bit in dword 10: allow unrestricted Sanitize exit. Without this bit, a drive that fails each kind
- * of Sanitize can never be used again. */
+/* AUSE, "allow unrestricted Sanitize exit": bit in dword 10. Without this bit, a drive on which
+ * each kind of Sanitize fails can never be used again. */
 #define AUSE 8u
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };

@@ -27,8 +27,8 @@ struct scan {
 	struct batch *batch;
 	/* True: reads the whole inventory, not only drives and controllers. */
 	bool everything;
-	/* True: overwrites the memory after the scan. That must be last, when no drive is read any
-	 * more. */
+	/* True: overwrites the memory after the scan. Overwriting is the last action, when no drive
+	 * is read any more, because it uses almost all memory. */
 	bool scrub;
 };
 
@@ -50,8 +50,8 @@ struct orders {
 	struct loop_work *scan;
 	struct writer *writer;
 	struct probe *probe;
-	/* Phase in the last progress report, and its first report's time and bytes, from which the
-	 * rate is computed. */
+	/* phase: phase in the last progress report. phase_since, phase_bytes: time (monotonic ms)
+	 * and bytes of the first report in that phase, from which the rate is computed. */
 	const char *phase;
 	int64_t phase_since, phase_bytes;
 	/* Deferred call that ends an order which cannot begin, with reason and err. */
@@ -198,9 +198,9 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* Fills ev->not_covered with parts that neither an erase method nor a statement covers, storage
- * controllers without a driver, boot partitions, and other parts that retain data without being a
- * drive. */
+/* Fills ev->not_covered with all parts that the wipe does not cover: parts that neither an erase
+ * method nor a statement covers, storage controllers without a driver, boot partitions, and other
+ * parts that retain data without being a drive. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};
@@ -243,8 +243,8 @@ static bool named(const char *const *v, size_t n, const char *name)
 	return false;
 }
 
-/* Adds drives and faulty controllers that appeared since the wipe began to b->extra, because they
- * were not wiped. The added names are in b's arena. */
+/* Adds drives and faulty controllers that appeared since the wipe began to b->extra (unexpected
+ * drives), because they were not wiped. The added names are in b's arena. */
 static void note_new(struct batch *b, const struct proto_inventory *now)
 {
 	size_t cap = b->extra.n + now->drives.n + now->controllers.n;
@@ -319,7 +319,7 @@ static void on_written(const char *reason, const struct err *e, void *arg)
 	writer_free(w);
 }
 
-/* Clears `verified` of the drive, because it is written after the verification of its wipe. */
+/* Clears `verified` of the drive, because this order writes to the drive after its verification. */
 static void forget_verified(struct orders *o, const struct proto_drive *d)
 {
 	for (size_t i = 0; o->wiped && i < o->wiped->n; i++)
@@ -506,8 +506,8 @@ static void done_second_scan(void *arg)
 	drop_scan(s);
 }
 
-/* Scans the machine again after all reads of verify, for anything that appeared since the wipe
- * began. */
+/* Scans the machine again after all reads of verify, to find drives and controllers that appeared
+ * since the wipe began. */
 static void look_again(struct orders *o)
 {
 	struct batch *fresh = batch_new(o->group, o->host);

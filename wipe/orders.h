@@ -9,7 +9,7 @@
 
 /*
  * orders: carries out one order at a time. Remembers which drives were wiped in this boot, so that
- * verify and stamp concern exactly those drives. The agent itself handles poweroff.
+ * verify and stamp concern exactly those drives. The order poweroff is handled by agent.c instead.
  *
  * The order probe sends packets to addresses (probe.h) and accesses no drive.
  *
@@ -17,13 +17,13 @@
  * Unexpected drives are reported and never written. If the order expects no drive, all built-in
  * drives are processed instead.
  *
- * verify scans drives and controllers again after all reads: a drive that appeared since the wipe
- * began is in `extra`, and fails the attempt.
+ * verify scans drives and controllers again after all reads. A drive that appeared since the wipe
+ * began is listed in the evidence's `extra`, and fails the attempt.
  *
  * wipe and verify end as PROTO_DONE even if drives failed: the report's devices show the failures,
  * and the evidence of a failed attempt is signed as well. PROTO_FAILED means that the order itself
- * could not be carried out. Its reasons: OrderInvalid, NoDrives, StorageHidden (a controller does
- * not show everything that it holds), NotWiped, IdentityMismatch, DriveMissing, or a reason from
+ * could not be carried out. The reasons are OrderInvalid, NoDrives, StorageHidden (a controller
+ * does not show all its drives), NotWiped, IdentityMismatch, DriveMissing, or a reason from
  * writer.h.
  * Tests: tests/unit/wipe/test_agent.c
  */
@@ -39,8 +39,8 @@ void orders_free(struct orders *o);
  * points to are valid until done() returns. */
 void orders_start(struct orders *o, const struct proto_order *order,
 		  void (*done)(const struct proto_report *r, void *arg), void *arg);
-/* Fills in *r with the progress over all drives. Its rate is that of the current phase, measured
- * since the first call in that phase. False: no order is in progress. */
+/* Fills in *r with the progress over all drives. The rate in *r is that of the current phase,
+ * measured since the first call in that phase. False: no order is in progress. */
 bool orders_progress(struct orders *o, struct proto_report *r);
 
 #endif

@@ -16,9 +16,9 @@
 #include "base/str.h"
 
 /*
- * Uses one socket per service, and one raw socket per address family for all echoes. An echo reply
- * is recognised by 14 random bytes and the index of the probed address, whichever address of the
- * host sends it.
+ * Uses one socket per probed service (address with a port), and one raw socket per address family
+ * for all ICMP echoes. An echo reply is recognised by 14 random bytes and the index of the probed
+ * address, whichever address of the probed host sends the reply.
  *
  * Tests: tests/unit/wipe/test_probe.c
  */
@@ -35,8 +35,8 @@ struct echo {
 struct one {
 	struct sockaddr_storage to;
 	socklen_t len;
-	/* echo: the address is probed by ICMP echo. sent: an echo was sent, or no echo can reach
-	 * the address. */
+	/* echo: the address is probed by ICMP echo. sent: an echo was sent, or an attempt showed
+	 * that no echo can reach the address. */
 	bool echo, sent;
 	/* Socket of a TCP probe; -1: none, or the probe has ended. */
 	int fd;
@@ -74,7 +74,7 @@ static int answer_of(int error)
 {
 	switch (error) {
 	case 0:
-	case ECONNREFUSED: /* A packet came back. */
+	case ECONNREFUSED: /* A refused connection proves that a packet came back. */
 	case ECONNRESET:
 		return PROTO_ANSWERED;
 	case ENETUNREACH:
@@ -214,8 +214,8 @@ static void echo_all(struct asking *a)
 			send_echo(a, i);
 }
 
-/* Waits up to ms for answers and records them. False: no probe is waiting for an answer any
- * more. */
+/* Waits up to ms milliseconds for answers and records them. False: no probe still waits for an
+ * answer. */
 static bool wait_for_some(struct asking *a, struct pollfd *p, int ms)
 {
 	size_t n = 2;

@@ -10,11 +10,11 @@
 #include "base/str.h"
 
 /*
- * Bounds here are those of one message. The receiver checks what a message means (orders.c on the
- * machine, controller/agent in drover).
+ * The limits below apply to a single message. The receiver checks what a message means (orders.c in
+ * the agent, controller/agent in drover).
  */
 #define MAX_PEM 12288
-/* Largest CA bundle for an image server in bytes; a distribution's has 220 KB. */
+/* Largest CA bundle for an image server in bytes. The bundle of a Linux distribution has 220 KB. */
 #define MAX_BUNDLE (512 << 10)
 #define MAX_FILE (256u << 10)
 #define MAX_ENVELOPE (900u << 10)
@@ -425,9 +425,9 @@ bool proto_signed(const struct crypto_key *k, const char *method, const char *ta
 }
 
 /*
- * Clean stamp: text, zeros, and in the last 32 bytes the SHA-256 of everything before, so that a
- * partly overwritten block is not a stamp. A stamp proves nothing by itself: drover compares its
- * digest with that of the machine's newest WipeRecord.
+ * Clean stamp: text, zeros, and in the last 32 bytes the SHA-256 of everything before these bytes,
+ * so that a partly overwritten block is not a stamp. A stamp proves nothing by itself: drover
+ * compares the digest in the stamp's text with the digest of the machine's newest WipeRecord.
  */
 #define STAMP_MAGIC "drover clean stamp 1\n"
 #define STAMP_TEXT (PROTO_STAMP_SIZE - CRYPTO_SHA256)

@@ -21,18 +21,18 @@
  * Every request carries
  *   Drover-Agent: MACHINE/BOOTID
  *   Drover-Signature: base64 of Ed25519 over "METHOD TARGET\n" + body
- * The signing key is the one whose public half was in hello. A second hello with the same secret,
- * key and boot id gets the same welcome again.
+ * The signing key is the private key of the public key in hello. A second hello with the same
+ * secret, key and boot id gets the same welcome again.
  *
- * An order with a fence lower than the highest seen is refused. An order whose id was already done
- * is answered with the same result. An agent gets no order of a kind that its hello does not offer
- * (`probes`). A 401 or 403 ends the agent's session; after 10 minutes of such replies the agent
- * powers off.
+ * An order with a fence lower than the highest fence seen is refused. An order whose id was already
+ * done is answered with the stored result. An agent gets no order of a kind that its hello does not
+ * offer (`probes`). A 401 or 403 ends the agent's session; after 10 minutes of such replies the
+ * agent powers off.
  *
  * The boot block (docs/agent.md) is JSON padded with spaces to exactly PROTO_BOOT_BLOCK bytes. The
- * ISO contains it once, contiguously; it reaches user space as /.extra/credentials/drover.cred. In
- * a fresh image it is PROTO_BOOT_MARK followed by spaces, by which the server finds the offset to
- * patch.
+ * boot ISO contains the block once, contiguously; in user space the block is the file
+ * /.extra/credentials/drover.cred. In a newly built image the block is PROTO_BOOT_MARK followed by
+ * spaces. By this text the server finds the offset at which to patch the image.
  */
 #define PROTO_BOOT_BLOCK 16384
 #define PROTO_BOOT_MARK "{\"drover-boot-block\":\"unpatched\"}"
@@ -59,8 +59,8 @@ struct proto_boot {
 	int64_t boot;
 	/* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot"). */
 	const char *secret;
-	/* Time at which the boot block was written, Unix ms. The agent sets a clock that is
-	 * earlier, or ahead by more than a day. */
+	/* Time at which the boot block was written, Unix ms. The agent sets its clock to this time
+	 * if the clock is earlier, or ahead of it by more than a day. */
 	int64_t wall_time;
 	/* Address of the NIC, such as 10.1.0.17/24; NULL: DHCP. */
 	const char *address;
@@ -74,7 +74,7 @@ int proto_boot_write(const struct proto_boot *b, char *out, struct err *e)
 	__attribute__((warn_unused_result));
 int proto_boot_read(const char *data, size_t len, struct arena *a, struct proto_boot *out,
 		    struct err *e) __attribute__((warn_unused_result));
-/* Writes the text of the boot secret into out, derived from a boot key. */
+/* Derives the boot secret from the boot key `key`, and writes its text into out. */
 void proto_boot_secret(const struct secret *key, const char *machine_uid, const char *operation,
 		       int64_t boot, char out[static 65]);
 
@@ -136,23 +136,24 @@ struct proto_order {
 	/* Kind of order: enum proto_order_kind. Later fields name the kinds that use them. */
 	int kind;
 
-	/* wipe, verify: nonce as hex; canaries are HMAC(nonce, wwn, offset). inspect: nonce of
-	 * the last wipe, with which each drive is read again. probe: value that the report must
-	 * repeat. */
+	/* wipe, verify: nonce as hex, from which the canaries are derived: HMAC(nonce, wwn,
+	 * offset). inspect: nonce of the last wipe, with which blocks of each drive are checked
+	 * again. probe: value that the report must repeat. */
 	const char *nonce;
 	/* wipe: level that each drive must reach, enum wipe_level. */
 	int minimum_level;
 	/* wipe: level that spinning disks must reach; WIPE_FAIL: minimum_level applies to them
 	 * too. */
 	int minimum_level_hdd;
-	/* inspect: WWNs of drives that may hold noise instead of only zeros or ones. */
+	/* inspect: WWNs of drives that may hold random-looking data (noise) instead of only zeros
+	 * or ones. */
 	struct strings noise;
-	/* WWNs of the drives that the machine should have; empty at the first inspection: every
-	 * drive that is found. */
+	/* WWNs of the drives that the machine should have; empty means every drive that is found,
+	 * as at the first inspection. */
 	struct strings expected;
 	/* wipe, verify: number of samples read on each drive; 0 means VERIFY_SAMPLES. */
 	int64_t samples;
-	/* verify: names of parts that are not drives (statement_part_names) and are to be
+	/* verify: names of parts other than drives (statement_part_names) that are to be
 	 * overwritten too, which takes time. */
 	struct strings cover;
 	/* verify: the record's fields that the controller knows (machine, tenancy, attempt,
@@ -160,12 +161,13 @@ struct proto_order {
 	 * kinds. */
 	struct evidence *evidence;
 
-	/* write: what to write, enum proto_write. The fields below, up to `stamp`, are for writes
-	 * only. */
+	/* write: what to write, enum proto_write. The members below, up to `stamp`, are for write
+	 * orders only. */
 	int what;
 	/* image, config: WWN of the drive to write, the root device. */
 	const char *drive;
-	/* image: URL of the image, and digest of the bytes that this URL serves. */
+	/* image: URL of the image, and digest of the bytes that the server sends, before
+	 * unpacking. */
 	const char *url, *digest;
 	/* image: 0 raw, 1 raw+zstd (proto_format_names). */
 	int format;
@@ -180,8 +182,8 @@ struct proto_order {
 	/* stamp: name of the WipeRecord, and its digest as text. */
 	const char *record, *stamp;
 
-	/* probe: addresses in the form that address_service() reads. The agent does not learn which
-	 * of them should answer. */
+	/* probe: addresses in the form that address_service() reads. The order does not contain
+	 * which of the addresses should answer. */
 	struct strings addresses;
 };
 #define PROTO_PROBES_MAX 512
@@ -203,11 +205,12 @@ struct proto_drive {
 	/* Digest text of the clean stamp found on the drive; NULL: none. */
 	const char *stamp;
 	const char *stamp_record;
-	/* Why the drive does not show all its data; NULL: it shows all. */
+	/* Reason for which the drive does not show all its data; NULL: the drive shows all. */
 	const char *fault;
 	struct {
-		/* Numbers of blocks that were, or were not, as the last wipe left them; set by an
-		 * inspection with a nonce. Unreadable blocks count as dirty. */
+		/* Numbers of checked blocks that still hold what the last wipe left (clean), and of
+		 * all others (dirty); set by an inspection with a nonce. Unreadable blocks count as
+		 * dirty. */
 		int64_t clean, dirty;
 	} again;
 };
@@ -228,7 +231,7 @@ struct proto_controller {
 	const char *class;
 	/* Name of the kernel driver; NULL: no driver. */
 	const char *driver;
-	/* Why the controller does not show everything that it holds; NULL: it shows everything. */
+	/* Reason for which the controller does not show all its drives; NULL: it shows all. */
 	const char *fault;
 };
 #define PROTO_CONTROLLERS_MAX 64

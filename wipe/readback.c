@@ -18,8 +18,8 @@ struct readback {
 	} v[READBACK_MAX];
 };
 
-/* Returns the next value of splitmix64 with a random seed. The choice of blocks must be
- * unpredictable for a drive, but not for an attacker who can read the program's memory. */
+/* Returns the next value of splitmix64 with a random seed. A drive must not be able to predict the
+ * chosen blocks; an attacker who can read the program's memory need not be kept from it. */
 static uint64_t next(struct readback *r)
 {
 	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
@@ -57,7 +57,7 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 	if (!blocks)
 		return;
 	pick = r->seen ? next(r) % blocks * VERIFY_BLOCK : 0;
-	/* Reservoir sampling, except that slot 0 always has the first block. */
+	/* Selects blocks by reservoir sampling, but slot 0 always keeps the first block. */
 	r->seen++;
 	slot = r->n < READBACK_MAX ? r->n++ : next(r) % r->seen;
 	if (slot < READBACK_MAX && (slot || r->seen == 1))

@@ -119,7 +119,8 @@ static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int e
 	return -1;
 }
 
-/* Submits the slot's piece. If that fails, ends the piece with the error. -1: the run must end. */
+/* Submits the slot's piece. If the submission fails, ends the piece with the error. -1: the run
+ * must end. */
 static int start(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
 		 struct err *e)
 {

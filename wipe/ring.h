@@ -11,9 +11,10 @@
  * forbids io_uring (ENOSYS, EPERM), reads and writes run one after the other through the same
  * functions. The log reports once which method is used.
  *
- * A short transfer is continued. Every wait has a limit: if no piece ends within RING_STALL_MS, the
- * run fails. Pieces still in flight keep their memory pages until the kernel releases them, so that
- * a drive which resumes later reads or writes no other memory.
+ * After a short transfer, the rest of the piece is transferred too. Every wait has a limit: if no
+ * piece ends within RING_STALL_MS, the run fails. Pieces still in flight keep their memory pages
+ * until the kernel releases these pages, so that a drive which resumes later reads or writes no
+ * other memory.
  *
  * Blocking: only from loop_work(). One thread at a time.
  */
@@ -37,15 +38,16 @@ struct ring_job {
 	 * no more pieces. */
 	bool (*next)(struct ring_piece *p, void *arg);
 	/* Called when a piece has ended; pieces may end in another order than that of next(). e
-	 * NULL: success; otherwise the cause. A return value of -1, with e unchanged or filled in,
-	 * ends the run. */
+	 * NULL: success; otherwise the cause of the failure. To end the run, the callback returns
+	 * -1 and may first replace *e. */
 	int (*done)(const struct ring_piece *p, struct err *e, void *arg);
 	void *arg;
 };
 
 struct ring;
-/* Creates a ring; never fails. depth: number of pieces in flight. piece: size of a slot's buffer in
- * bytes. shared: all slots use one buffer (of zeros), which must not change during a run. */
+/* Creates a ring; never fails. depth: maximum number of pieces in flight. piece: size of a
+ * slot's buffer in bytes. shared: all slots use one buffer (of zeros), which must not change
+ * during a run. */
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared);
 void ring_free(struct ring *r);
 /* Transfers all pieces of next(). -1: done() returned -1, or the drive stalled (ERR_TIMEOUT). After
@@ -54,9 +56,10 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
 	__attribute__((warn_unused_result));
 
 /*
- * A stream of writes whose data become available one after the other: claim a buffer, fill it, send
- * it; or send the caller's own memory. A call waits only for a free slot, so the drive always has
- * work. j->next is not used; call ring_drain() after a failure, and at the end.
+ * A stream of writes whose data become available one after the other: claim a buffer
+ * (ring_claim()), fill it, send it (ring_send()); or send the caller's own memory. Both functions
+ * wait only for a free slot, so that the drive always has work. j->next is not used. Call
+ * ring_drain() after a failure, and at the end.
  */
 /* Returns a buffer of `piece` bytes for the next write; repeated calls return the same buffer until
  * it is sent. NULL: a write failed or stalled. */
@@ -66,7 +69,8 @@ void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct
  * released. */
 int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, const struct ring_piece *p,
 	      struct err *e) __attribute__((warn_unused_result));
-/* Waits until *left, which done() counts down, is 0. */
+/* Waits until *left is 0. The caller sets *left to a number of writes, and its done() decrements
+ * it. */
 int ring_await(struct ring *r, struct dio *d, const struct ring_job *j, const unsigned *left,
 	       struct err *e) __attribute__((warn_unused_result));
 /* Waits until nothing is in flight; -1: a piece failed. */
@@ -74,8 +78,8 @@ int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct e
 	__attribute__((warn_unused_result));
 
 /*
- * One request to a ring's backend, which is io_uring, blocking calls, or a test's. All fields
- * belong to one piece; wait() returns `slot` again.
+ * One request to a ring's backend (io_uring, blocking calls, or that of a test). All fields
+ * describe one piece; wait() returns `slot` when the piece has ended.
  */
 struct ring_op {
 	int fd;

@@ -30,7 +30,8 @@ static int uring_open(void **backend, unsigned depth, void *region, size_t len)
 	}
 	u->region = region;
 	u->len = len;
-	/* May be refused if memory may not be locked; the ring works without registration. */
+	/* Continues if the kernel refuses the registration, for example because of the limit on
+	 * locked memory: the ring works without registration. */
 	u->fixed = !io_uring_register_buffers(&u->ring, &v, 1);
 	*backend = u;
 	return 0;
@@ -72,8 +73,8 @@ static int uring_submit(void *backend, const struct ring_op *op)
 	while (rc == -EINTR || rc == -EAGAIN);
 	if (rc >= 0)
 		return 0;
-	/* The entry remains in the queue and will be submitted with the next one. So it is turned
-	 * into a no-op without a slot, because the slot's piece has failed already. */
+	/* Turns the entry into a no-op without a slot, because the entry stays in the queue and
+	 * will be submitted with the next one, but its piece has failed already. */
 	io_uring_prep_nop(sqe);
 	io_uring_sqe_set_data64(sqe, NOBODY);
 	return -rc;

@@ -7,8 +7,8 @@
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-/* The limit is longer than the limit of I/O: when I/O times out, its error names the cause, which
- * the guard cannot. */
+/* The limit is longer than the limit of I/O (RING_STALL_MS), so that I/O times out first: its error
+ * names the cause, which the guard's error cannot. */
 int64_t rungs_patience_ms(const struct host *h)
 {
 	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
@@ -268,8 +268,8 @@ static int run_overwrite(struct pass *p, struct err *e)
 	return rc ? rc : dio_flush(&p->dio, e);
 }
 
-/* The erase methods, strongest first. To add one, also for another kind of drive, add a row; its
- * condition may use everything that rungs_abilities() reads. */
+/* The erase methods, strongest first. To add a method, also for another kind of drive, add a row;
+ * the row's condition (`applies`) may use everything that rungs_abilities() reads. */
 const struct rung rungs[ERASE_RUNGS] = {
 	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
 	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
@@ -293,8 +293,8 @@ void rungs_note(struct pass *p, const char *technique)
 	*p->status = 0;
 }
 
-/* Returns the technique of a kind of Sanitize that the drive supports, and sets *action: a kind
- * other than `failed` if the drive has one. NULL: it supports none. */
+/* Returns the technique of a kind of Sanitize that the drive supports, and sets *action to that
+ * kind. Prefers a kind other than `failed`. NULL: the drive supports no Sanitize. */
 static const char *other_kind(const struct pass *p, unsigned failed, unsigned *action)
 {
 	static const struct {

@@ -41,7 +41,7 @@ struct pass {
 	struct ata_abilities ata;
 	/* All false if the drive is not SCSI. */
 	struct scsi_abilities scsi;
-	/* Sanitize actions that the drive supports: bits SANITIZES_... */
+	/* Sanitize actions that the drive supports: bits SANITIZES_... (sanitize.h). */
 	unsigned sanitizes;
 	const struct sanitize_ops *how;
 	/* True: the pass failed before the first method; the drive is not wiped any further. */
@@ -50,10 +50,10 @@ struct pass {
 	bool final;
 	/* True: a Sanitize failed, and the drive accepts no I/O. */
 	bool broken;
-	/* Where the drive's result of the current method is stored (device.raw_status). */
+	/* Entry of device.raw_status for the drive's result of the current method. */
 	int64_t *status;
-	/* Number of sampled blocks that were dirty after the current method, that is, not as the
-	 * method should leave them (verify_sample()). */
+	/* Number of sampled blocks that are dirty after the current method: their contents are not
+	 * what the method leaves (verify_sample()). */
 	int64_t dirty;
 };
 
@@ -75,11 +75,11 @@ int64_t rungs_patience_ms(const struct host *h);
  * patience_ms 0 means the limit of I/O (rungs_patience_ms()). */
 void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms);
 
-/* Reads the drive's erase abilities into the pass. -1: an NVMe drive does not report what it
- * holds. */
+/* Reads the drive's erase abilities into the pass. -1: the drive is NVMe and does not report its
+ * namespaces. */
 int rungs_abilities(struct pass *p, struct err *e) __attribute__((warn_unused_result));
-/* Waits for a Sanitize that was begun before this boot by an agent that was lost; if that Sanitize
- * failed, makes the drive recover. -1: the Sanitize does not end. */
+/* Waits for a Sanitize that an earlier boot's agent began. If that Sanitize failed, makes the drive
+ * recover. -1: the Sanitize does not end. */
 int rungs_await_sanitize(struct pass *p, struct err *e) __attribute__((warn_unused_result));
 /* Makes the drive accept commands again after a failed Sanitize. False: the drive still refuses
  * them. */
@@ -87,8 +87,8 @@ bool rungs_recover(struct pass *p);
 /* Formats a drive that accepts no canaries, and records the results in device.raw_status. -1: no
  * Format completed. */
 int rungs_mend(struct pass *p) __attribute__((warn_unused_result));
-/* Begins the method `technique` in the evidence: adds an entry to device.raw_status, which is
- * success until a failure is recorded. */
+/* Records in the evidence that the method `technique` begins: adds an entry to device.raw_status,
+ * which is success until a failure is recorded. */
 void rungs_note(struct pass *p, const char *technique);
 
 #endif

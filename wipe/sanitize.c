@@ -36,7 +36,7 @@ struct pace {
 	enum sanitize_action action;
 	const char *what;
 	/* moved, heard: monotonic ms of the last progress and of the last reply. longest: longest
-	 * time between two steps, in ms. */
+	 * time between two changes of the progress, in ms. */
 	int64_t moved, heard, longest;
 	unsigned last;
 };

@@ -11,14 +11,14 @@
  *
  * A Sanitize covers everything that the drive holds, cannot be aborted, and continues over reset
  * and power loss. The command's success means "accepted"; only the drive's later reports show that
- * it is done. Whatever the drive does not clearly report as done is a failure: an unknown state,
- * progress that decreases or stops.
+ * the Sanitize is done. Everything else counts as failure: an unknown state, and progress that
+ * decreases or stops.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c,
  * tests/unit/wipe/test_erase_scsi.c
  */
-/* Upper bound of the longest time in ms without progress, once the drive has made progress. */
+/* Maximum of the time limit without progress, in ms, for a drive that has already made progress. */
 #define SANITIZE_SILENT_MS (60 * 60 * 1000)
 
 enum sanitize_action {
@@ -60,7 +60,8 @@ struct sanitize {
 	unsigned failed;
 };
 
-/* Sanitize operations of one kind of drive. For every end except SANITIZE_DONE *e has the cause. */
+/* Sanitize operations of one kind of drive. For every result except SANITIZE_DONE *e has the
+ * cause. */
 struct sanitize_ops {
 	enum sanitize_end (*run)(struct sanitize *s, enum sanitize_action action, struct err *e);
 	/* Waits for a Sanitize that was begun before this boot, because the drive accepts no I/O
@@ -68,22 +69,23 @@ struct sanitize_ops {
 	enum sanitize_end (*wait)(struct sanitize *s, struct err *e);
 	/*
 	 * Makes the drive accept I/O again, which it refuses after SANITIZE_FAILED. If the drive
-	 * can leave its failure mode, the command for that is sent. Otherwise it accepts only
-	 * another Sanitize: `action` is started and followed to its end; action 0: none can be
-	 * sent. Success proves nothing about the data. -1: the drive still refuses I/O.
+	 * supports leaving its failure mode, the command to leave it is sent. Otherwise the drive
+	 * accepts only another Sanitize: `action` is started and followed to its end; action 0: no
+	 * Sanitize can be sent. Success proves nothing about the data. -1: the drive still refuses
+	 * I/O.
 	 */
 	int (*recover)(struct sanitize *s, unsigned action, struct err *e);
 };
 extern const struct sanitize_ops nvme_sanitize;
 
-/* Returns how long a Sanitize may make no progress, in ms. longest_ms: longest time between two
- * steps so far. longest_ms 0 means no progress yet; the limit is then twice expected_ms, the
- * drive's estimate for the whole, if it was reported. */
+/* Returns the longest time in ms that a Sanitize may make no progress. longest_ms: longest time
+ * between two changes of the progress so far; 0 means no progress yet. Without progress the limit
+ * is twice expected_ms, the drive's estimate for the whole Sanitize, if that was reported. */
 int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
 enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };
-/* Polls until the running Sanitize has ended. ask(): returns what the drive reports, sets *progress
- * to its progress in 1/65536, and sets s->status. */
+/* Polls until the running Sanitize has ended. The callback ask() returns the state that the drive
+ * reports, sets *progress to its progress in 1/65536, and sets s->status. */
 enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
 				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
 				  struct err *e) __attribute__((warn_unused_result));

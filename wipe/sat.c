@@ -24,8 +24,8 @@ int sat_command(int fd, struct ata_command *c)
 		.timeout = c->timeout_ms ? (unsigned)c->timeout_ms : TIMEOUT_MS,
 	};
 
-	/* Selects the protocol. PIO data-in returns its result with the data. For PIO data-out, and
-	 * for non-data commands with 48 bits, CK_COND requests the registers. */
+	/* Selects the protocol: PIO data-in, PIO data-out or non-data. PIO data-in returns its
+	 * result with the data. The other two set CK_COND, which requests the registers. */
 	cdb[1] = (uint8_t)(!c->data ? 3 << 1 | 1 : c->write ? 5 << 1 : 4 << 1);
 	cdb[2] = !c->data ? 0x20 : c->write ? 0x26 : 0x0e;
 	cdb[3] = (uint8_t)(c->feature >> 8);
@@ -47,8 +47,9 @@ int sat_command(int fd, struct ata_command *c)
 		c->status = 0x50;
 		return 0;
 	}
-	/* Expects descriptor sense with an ATA Status Return. Without it the command passed a
-	 * bridge that does not support this, and its effect is unknown. */
+	/* Requires sense data in descriptor format with an ATA Status Return. Without it the
+	 * command passed a bridge that cannot return the registers, so the effect of the command is
+	 * unknown. */
 	if (io.host_status || io.sb_len_wr < 22 || sense[0] != 0x72 || sense[8] != 0x09) {
 		errno = EIO;
 		return -1;

@@ -63,7 +63,7 @@ int scsi_command(int fd, struct scsi_command *c)
 		return -1;
 	c->status = io.status;
 	c->got = c->len - (size_t)(io.resid > 0 && (size_t)io.resid <= c->len ? io.resid : 0);
-	/* Ignores 08h in the driver byte, which only means that there is sense data. */
+	/* Ignores the value 08h in the driver byte, which only means that sense data is present. */
 	if (io.host_status || (io.driver_status & 0x0f & ~0x08) ||
 	    (io.status == SCSI_CHECK && !scsi_sense_read(sense, io.sb_len_wr, &c->sense))) {
 		errno = EIO;

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * scsi: a SCSI command to a drive.  Blocking: only from loop_work().
+ * scsi: sends a SCSI command to a drive. Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_scsi.c
  */
 enum { SCSI_GOOD = 0, SCSI_CHECK = 2 };
 
-/* Sense data: sense key, additional sense code and its qualifier. tells: the drive reports
- * progress, which is in `progress`, in 1/65536. */
+/* Sense data. key, asc, ascq: sense key, additional sense code and its qualifier. tells: true if
+ * the drive reports progress, which `progress` then has in 1/65536. */
 struct scsi_sense {
 	uint8_t key, asc, ascq;
 	bool tells;

@@ -141,8 +141,8 @@ static bool is_at_work(const struct scsi_sense *s)
 	       (s->ascq == FORMATS || s->ascq == SANITIZES_NOW);
 }
 
-/* Asks whether the last erase succeeded. Call it when no erase is in progress, because the end of
- * an erase alone does not show its success. */
+/* Asks the drive whether the last erase succeeded. Call it after an erase has ended, because the
+ * end of an erase does not by itself prove success. */
 static enum sanitize_said is_ready(struct sanitize *s)
 {
 	struct scsi_command c = {.cdb = {TEST_UNIT_READY}, .cdb_len = 6};
@@ -156,7 +156,7 @@ static enum sanitize_said is_ready(struct sanitize *s)
 	if (is_at_work(&c.sense))
 		return SAID_RUNNING;
 	if (c.sense.key == UNIT_ATTENTION || c.status != SCSI_CHECK)
-		return SAID_NOTHING; /* Not an answer; the caller polls again. */
+		return SAID_NOTHING; /* Not a report of the drive; the caller polls again. */
 	return c.sense.asc == ASC_CORRUPTED ? SAID_FAILED : SAID_NONSENSE;
 }
 

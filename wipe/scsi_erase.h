@@ -16,7 +16,7 @@
  * Tests: tests/unit/wipe/test_erase_scsi.c
  */
 struct scsi_abilities {
-	/* Sanitize actions that the drive supports: bits SANITIZES_... */
+	/* Sanitize actions that the drive supports: bits SANITIZES_... (sanitize.h). */
 	unsigned sanitizes;
 	/* True: the drive supports FORMAT UNIT and has no protection information, so that the
 	 * command retains the drive's format. */

@@ -7,10 +7,11 @@
 #include <unistd.h>
 #include "base/str.h"
 
-#define NAME_MAX_BYTES 48 /* Largest number of bytes of a foreign name that are used. */
+/* Largest number of bytes used of a name that firmware or an enclosure supplies. */
+#define NAME_MAX_BYTES 48
 
-/* Returns `before` followed by `foreign`, truncated and made printable, because firmware and
- * enclosures may use any bytes. */
+/* Returns `before` followed by `foreign`, a name that firmware or an enclosure supplies. `foreign`
+ * is truncated and made printable, because it may contain any bytes. */
 static const char *plain(struct arena *a, const char *before, const char *foreign)
 {
 	char *out = arena_printf(a, "%s%.*s", before, NAME_MAX_BYTES, foreign);

@@ -8,8 +8,8 @@
 
 /*
  * statement: result of a wipe for a part of the machine that is not a drive. A record has at most
- * one statement per part. A record without a statement on a part does not cover it, and names it in
- * notCovered.
+ * one statement per part. If a record has no statement on a part, the record does not cover the
+ * part and names it in notCovered.
  *
  * The contents come from the agent: call statement_check() before trusting a statement.
  * Tests: tests/unit/wipe/test_statement.c
@@ -28,9 +28,9 @@ enum statement_outcome {
 /* Names of enum statement_outcome: "NotCovered", "Failed", "Covered", NULL. */
 extern const char *const statement_outcome_names[];
 
-/* Largest part of the memory that may stay uncovered because the kernel and the agent use it:
+/* Limit of the memory that may stay uncovered because the kernel and the agent use it:
  * 1/STATEMENT_LEFT_SHARE of the total, or STATEMENT_LEFT_BYTES if that is more, but never more than
- * half. */
+ * half of the total. */
 #define STATEMENT_LEFT_SHARE 16
 #define STATEMENT_LEFT_BYTES (INT64_C(256) << 20)
 #define STATEMENT_NODES_MAX 64
@@ -55,8 +55,8 @@ struct statement {
 };
 extern const struct field statement_fields[];
 
-/* True if covered_bytes of total_bytes were written and read back, and that is enough to count as
- * covered. */
+/* True if covered_bytes, of which the contents were written and read back, are enough of
+ * total_bytes for the memory to count as covered. */
 bool statement_enough(int64_t total_bytes, int64_t covered_bytes);
 /* Checks that the n statements can be true. ERR_PROTOCOL names what cannot be true: two statements
  * on one part, or Covered with counts that contradict it. */

@@ -106,8 +106,8 @@ void *target_buffer(struct target *t, struct err *e)
 
 /* --- zeros ----------------------------------------------------------------------------------- */
 
-/* Writes the collected runs of zeros. They are not written between the data, because Write Zeroes
- * is not queued here and would delay the data. */
+/* Writes the collected runs of zeros. Zeros are not written between the data, because Write Zeroes
+ * blocks here and would delay the data. */
 static int write_zeros(struct target *t, struct err *e)
 {
 	for (size_t i = 0; i < t->nzeros; i++) {
@@ -130,8 +130,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 {
 	struct run *last = t->nzeros ? &t->zeros[t->nzeros - 1] : NULL;
 
-	/* Counts collected zeros as progress at once: hundreds of GB of them may pass before the
-	 * drive gets any. */
+	/* Counts collected zeros as progress at once: hundreds of GB of zeros may pass before the
+	 * drive gets any of them. */
 	atomic_fetch_add(t->moved, (int64_t)len);
 	if (last && last->end == t->at) {
 		last->end += (int64_t)len;
@@ -145,8 +145,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* Zeros the image's own backup table in the data, which an image as large as the drive contains,
- * because the drive must have no table yet. */
+/* Zeros the image's own backup partition table in the data. An image as large as the drive contains
+ * that table at the drive's end, and the drive must have no table until target_finish(). */
 static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 {
 	int64_t from = t->dio.bytes - GPT_TABLE - t->dio.block - t->at;
@@ -155,8 +155,8 @@ static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 		memset(data + (from > 0 ? from : 0), 0, len - (size_t)(from > 0 ? from : 0));
 }
 
-/* Sends a piece to the drive. in_flight NULL: the data is in a buffer of the ring; otherwise in the
- * caller's pages. */
+/* Sends a piece to the drive. in_flight NULL: the data is in the ring's claimed buffer; otherwise
+ * in the caller's pages. */
 static int send(struct target *t, uint8_t *data, size_t len, unsigned *in_flight, struct err *e)
 {
 	struct ring_piece p = {.buf = in_flight ? data : NULL,
@@ -252,8 +252,8 @@ static void partition_guid(const struct target *t, const uint8_t digest[static C
 	uint8_t d[CRYPTO_SHA256];
 	char *text = mem_printf("cidata %s", t->drive->wwn);
 
-	/* The GUID differs per drive and image, and has the version bits of a random UUID (byte 7
-	 * in stored order). */
+	/* The GUID differs per drive and image, because it is derived from both. It gets the
+	 * version bits of a random UUID (byte 7 in stored order). */
 	crypto_sha256(text, strlen(text), d);
 	free(text);
 	for (size_t i = 0; i < 16; i++)
@@ -300,8 +300,8 @@ int target_finish(struct target *t, struct err *e)
 {
 	size_t n = gpt_tail_bytes(&t->gpt);
 	uint8_t *tail = dio_buffer(GPT_HEAD);
-	/* Zeros the partition, because an old config drive at this position must not be taken for
-	 * this machine's. */
+	/* Zeros the partition, because an old config drive at this position must not be mistaken
+	 * for the config drive of this machine. */
 	int rc = dio_zero(&t->dio, t->cidata_at, t->cidata_bytes, e);
 
 	gpt_write(&t->gpt, t->head, tail);

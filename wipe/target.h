@@ -33,8 +33,8 @@
 #define TARGET_CIDATA_BYTES (4 << 20)
 
 struct target;
-/* Creates a target. seed: selects the blocks that are read back. *moved: a progress counter that
- * increases with all data accepted and all work done by the drive. */
+/* Creates a target. seed: selects the blocks that are read back. *moved: progress counter, which
+ * increases by all data that is accepted and by all work that the drive has done. */
 struct target *target_new(const struct host *h, const struct proto_drive *d,
 			  const uint8_t seed[static 32], _Atomic int64_t *moved);
 /* Frees t; allowed between any two calls. The kernel completes writes in flight. */
@@ -43,15 +43,15 @@ void target_free(struct target *t);
 /* Opens the drive for writing. ERR_CONFLICT: the device is no longer the listed drive, as its size
  * or identity shows. */
 int target_open(struct target *t, struct err *e) __attribute__((warn_unused_result));
-/* Returns a buffer of TARGET_PIECE bytes to fill; repeated calls return the same buffer until
- * target_put(). NULL: an earlier write failed. */
+/* Claims and returns a buffer of TARGET_PIECE bytes to fill; repeated calls return the same buffer
+ * until target_put(). NULL: an earlier write failed. */
 void *target_buffer(struct target *t, struct err *e);
-/* Writes the next len bytes of the image from the claimed buffer; only the last piece may be
- * short. */
+/* Writes the next len bytes of the image from the buffer of target_buffer(); only the last piece
+ * may be shorter than TARGET_PIECE. */
 int target_put(struct target *t, size_t len, struct err *e) __attribute__((warn_unused_result));
-/* Writes TARGET_PIECE bytes directly from pages of the caller (dio_pages()); the contents of a
- * claimed buffer are lost. *in_flight counts the writes in flight; the pages must not change until
- * target_await(in_flight) returns. */
+/* Writes TARGET_PIECE bytes directly from pages of the caller (dio_pages()). If a buffer of
+ * target_buffer() is claimed, its contents are lost. *in_flight counts the writes in flight; the
+ * pages must not change until target_await(in_flight) returns. */
 int target_put_from(struct target *t, uint8_t *data, unsigned *in_flight, struct err *e)
 	__attribute__((warn_unused_result));
 int target_await(struct target *t, const unsigned *in_flight, struct err *e)

@@ -1,7 +1,7 @@
 /*
- * technique: the level that each technique (erase method) can earn, and its shortest plausible time
- * on a medium. From these follows which claims of a record cannot be true. The agent, drover's
- * checks and `drover wipe verify` use this one table.
+ * technique: the level that each technique (erase method) can earn, and its shortest plausible
+ * duration on a medium. A record that claims a higher level or a shorter duration cannot be true.
+ * The agent, drover's checks and `drover wipe verify` use this one table.
  */
 #include "wipe/evidence.h"
 
@@ -20,10 +20,10 @@ enum pace {
 	PACE_WRITES,
 };
 
-/* KEY_LEAST_MS: shortest time of a technique that discards a key. Drives report their estimates for
- * a Sanitize or a Format in whole seconds (NVM Express Base 2.0, figure 259), and no drive is known
- * that discards its key and its map in less than two. KEY_SMALL: media smaller than this are not
- * used in servers and may be faster. */
+/* KEY_LEAST_MS: shortest duration of a technique that discards a key. Drives report their estimates
+ * for a Sanitize or a Format in whole seconds (NVM Express Base 2.0, figure 259), and no drive is
+ * known that discards its key and its map of blocks in less than two seconds. KEY_SMALL: media with
+ * fewer bytes are not used in servers and may be faster. */
 #define KEY_LEAST_MS 2000
 #define KEY_SMALL ((int64_t)1 << 30)
 
@@ -31,7 +31,7 @@ static const struct technique {
 	const char *name;
 	enum wipe_level level;
 	enum pace pace;
-	/* True: the drive may read as noise afterwards. */
+	/* True: blocks may read as random-looking data (noise) after the technique. */
 	bool noise;
 } techniques[] = {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
@@ -48,9 +48,9 @@ static const struct technique {
 	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 
-/* Returns the highest plausible rate of writes to the medium: twice that of products on the market,
- * or the rate of its bus. SATA 6 Gbit/s; SAS 24 Gbit/s over two ports; NVMe on four lanes of PCIe
- * 6; disks with two actuators reach 0.55 GB/s. */
+/* Returns the highest plausible rate of writes to the medium in bytes per second: twice that of
+ * products on the market, or the rate of the medium's bus. SATA 6 Gbit/s; SAS 24 Gbit/s over two
+ * ports; NVMe on four lanes of PCIe 6; disks with two actuators reach 0.55 GB/s. */
 static int64_t bytes_per_s(const struct evidence_device *d)
 {
 	bool sas = str_eq(d->type, "SAS");

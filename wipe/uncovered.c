@@ -53,8 +53,8 @@ static uint64_t nvdimm_bytes(const struct host *h, struct arena *a)
 	return bytes;
 }
 
-/* Returns the size of the persistent memory that the kernel shows as drives. It is wiped like other
- * drives. */
+/* Returns the size in bytes of the persistent memory that the kernel shows as drives. These drives
+ * are wiped like all others. */
 static uint64_t shown_bytes(const struct proto_inventory *seen)
 {
 	uint64_t bytes = 0;
@@ -89,7 +89,7 @@ static bool has_pmr(const struct host *h, const char *address)
 	cap = bar;
 	value = *cap;
 	munmap(bar, sizeof(value));
-	/* All ones: the controller does not respond. */
+	/* All ones in the register mean that the controller does not respond. */
 	return value != UINT64_MAX && le64toh(value) & CAP_PMRS;
 }
 

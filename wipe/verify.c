@@ -64,9 +64,9 @@ static struct canaries *all_canaries(const struct verify *v)
 	return c;
 }
 
-/* True if the block contains a canary at any offset, because a drive that only moved its data did
- * not erase it. A canary's bytes are repeated over its block, so that each sector of the block
- * contains them completely, wherever the sector begins. */
+/* True if the block contains a canary at any offset. Every offset is searched, because a drive that
+ * only moved its data did not erase it. A canary's bytes are repeated over its block, so that each
+ * sector of the block contains the canary completely, wherever the sector begins. */
 static bool holds_canary(const struct canaries *c, const uint8_t *block)
 {
 	for (size_t k = 0; k + CRYPTO_SHA256 <= VERIFY_BLOCK; k++) {
@@ -298,10 +298,10 @@ void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]
 	walk(&samples);
 }
 
-/* True if each byte value occurs about as often as in random data. Chi-square with 255 degrees of
- * freedom over 4096 bytes, 16 of each value expected; by chance one block in 10^15 is outside these
- * bounds. Blocks of file systems, programs and text are outside, and so are blocks that count up,
- * or with a sector of a canary; compressed or encrypted data is inside. */
+/* True if each byte value occurs about as often as in random data: chi-square with 255 degrees of
+ * freedom over 4096 bytes, with 16 of each value expected. By chance one block in 10^15 is outside
+ * these bounds. Blocks of file systems, programs and text are outside, and so are blocks that count
+ * up and blocks that contain a sector of a canary. Compressed or encrypted data is inside. */
 #define CHI_LEAST 110
 #define CHI_MOST 512
 
@@ -332,8 +332,8 @@ static bool is_clean(const struct walk *w, const void *block)
 		return true;
 	if (w->accept == VERIFY_CONSTANT)
 		return false;
-	/* Accepts noise, which a discarded key leaves, only if it was not on the drive before, here
-	 * or elsewhere. */
+	/* Accepts noise (random-looking data), which a discarded key leaves, only if no fingerprint
+	 * shows that it was on the drive before the erase. */
 	if (!noise(block))
 		return false;
 	if (w->accept == VERIFY_NOISE)

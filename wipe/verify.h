@@ -12,11 +12,11 @@
 /*
  * verify: proves an erase by canaries and samples.
  *
- * Before the erase, canaries are written at unpredictable positions and read back. A canary is an
- * unpredictable block (HMAC of the order's nonce, the drive's name and the offset). After the
- * erase, none of the canaries' sectors may be found. Samples at other unpredictable positions must
- * read as the erase method leaves a drive. A read has three outcomes: clean, dirty, unreadable;
- * unreadable is never clean.
+ * A canary is an unpredictable block (HMAC of the order's nonce, the drive's name and the offset).
+ * Before the erase, canaries are written at unpredictable positions and read back. After the erase,
+ * no sector of any canary may be found. Samples at other unpredictable positions must hold what the
+ * erase method leaves on a drive. A read has three outcomes: clean, dirty, unreadable; unreadable
+ * never counts as clean.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_verify.c, tests/unit/wipe/test_erase_verify.c
@@ -34,8 +34,8 @@ enum verify_accept {
 	VERIFY_ZEROS,
 	/* All zeros or all ones, after the drive's own erase. */
 	VERIFY_CONSTANT,
-	/* Constant blocks or any noise, for blocks after a cryptographic erase that have no
-	 * fingerprints to compare. */
+	/* Constant blocks (all zeros or all ones) or any noise (random-looking data); after a
+	 * cryptographic erase, for blocks that have no fingerprints to compare. */
 	VERIFY_NOISE,
 	/* Constant blocks, or noise that was nowhere on the drive before the erase: the encryption
 	 * key was discarded. */
@@ -46,7 +46,7 @@ struct verify {
 	struct dio *drive;
 	const struct secret *nonce;
 	const char *wwn;
-	/* Ring with pieces of VERIFY_BLOCK bytes. */
+	/* Ring whose pieces have VERIFY_BLOCK bytes. */
 	struct ring *ring;
 	/* Progress counter that increases with bytes written and read; NULL: not counted. */
 	_Atomic int64_t *done_bytes;
@@ -58,7 +58,7 @@ struct verify_counts {
 };
 
 /* Writes all canaries and reads them back. Returns the number of canaries that were read back
- * correctly (VERIFY_CANARIES: all); only if all were may the drive's writes be trusted. -1: the
+ * correctly. Only if that number is VERIFY_CANARIES may the drive's writes be trusted. -1: the
  * drive refused a write. */
 int verify_plant(const struct verify *v, struct err *e);
 /* Returns the number of canary positions at which a canary is found, whole or in part, at any
@@ -67,18 +67,19 @@ int verify_find(const struct verify *v, int64_t *unreadable);
 
 /* Fills prints with fingerprints for VERIFY_CHANGED: 16 bytes for each of the EVIDENCE_EDGE_READS
  * blocks of both edges, then for each of n sample blocks. The fingerprint of a constant block is
- * zeros, so that any change of the block counts. That of an unreadable block is ones: the block's
- * later contents may be its old ones, and count as unreadable unless they are constant. */
+ * zeros, so that any change of the block counts. The fingerprint of an unreadable block is ones:
+ * after the erase such a block counts as unreadable unless it is constant, because it may still
+ * hold its old contents. */
 void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
-/* Reads both edges and n samples, and counts the results in *out. prints: nprints fingerprints of
- * verify_fingerprint(), of at least as many samples, for VERIFY_CHANGED; otherwise NULL and 0. A
- * block is dirty if it is neither constant nor noise, contains a canary at any offset, or equals a
- * fingerprint. */
+/* Reads both edges and n samples, and counts the results in *out. prints: for VERIFY_CHANGED the
+ * nprints fingerprints from verify_fingerprint(), of at least n samples; otherwise NULL and 0. A
+ * block is dirty if `accept` does not permit its contents. A block that contains a sector of a
+ * canary is never permitted; for VERIFY_CHANGED neither is noise that equals a fingerprint. */
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
 		   const uint8_t (*prints)[16], size_t nprints, struct verify_counts *out);
 /* Reads EVIDENCE_AGAIN_READS blocks of a drive in a later boot, when nothing should have written to
- * it since, and counts the results in *out. A drive that lost its last writes at power-off shows
- * canaries again, or the data before them. */
+ * the drive since its wipe, and counts the results in *out. If the drive lost its last writes at
+ * power-off, it shows canaries again, or data from before the canaries. */
 void verify_again(const struct verify *v, enum verify_accept accept, struct verify_counts *out);
 
 #endif

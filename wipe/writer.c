@@ -16,18 +16,20 @@
 #include "wipe/target.h"
 #include "wipe/verify.h"
 
-/* Number of pieces after which a job ends, however much a chunk unpacks to: between two jobs the
- * writer can be stopped. */
+/* Number of pieces after which a store job ends, however much a chunk unpacks to, because the
+ * writer can be stopped only between two jobs. */
 #define JOB_PIECES 64
 #define LANES_MAX 8 /* Largest number of frames that are unpacked in parallel. */
-/* Number of further chunks that are being filled, hashed, stored or in flight meanwhile. */
+/* Number of chunks, besides those being unpacked, that are being filled, hashed, stored or in
+ * flight. */
 #define BESIDE 4
 #define WINDOW_LOG 27 /* Largest zstd window, as log2: zstd --ultra --long=27. */
 #define WATCH_MS 5000
 /* Time limit in ms of the end job (flush, read back, flush), which reports no progress. */
 #define END_MS (15 * 60 * 1000)
 
-/* First failure of a job. Each job has its own, so that no two threads write the same struct. */
+/* First failure of a job. Each job has a struct failure of its own, so that no two threads write
+ * the same struct. */
 struct failure {
 	/* NULL: no failure. */
 	const char *reason;
@@ -62,7 +64,7 @@ struct writer {
 	struct fetch *fetch;
 	struct loop_timer watch;
 	/* moved: value of `stirs` (the target's progress counter) at the last check. moved_at:
-	 * monotonic ms when it changed, or when no job used the drive. */
+	 * monotonic ms at which the value last changed, or at which last no job used the drive. */
 	int64_t moved_at, moved;
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;
@@ -80,7 +82,7 @@ struct writer {
 	bool closing;
 
 	struct intake in;
-	/* State of each chunk, by the chunk's index in the intake. */
+	/* State of each chunk of the intake; the index is the chunk's. */
 	struct part parts[INTAKE_MAX];
 	unsigned lanes, in_hash, in_next;
 	/* Part that was stored and whose writes are in flight; NULL: none. */
@@ -96,8 +98,8 @@ struct writer {
 	size_t filled;
 	/* Number of bytes passed to the target in pieces. */
 	int64_t stored;
-	/* Result of the store job: the current chunk has been stored completely. The job sets this
-	 * instead of a flag in struct part, because those belong to the loop. */
+	/* Result of the store job: the current chunk has been stored completely. The job does not
+	 * set the flag `stored` in struct part, because the loop's thread owns that flag. */
 	bool emptied;
 	struct failure store_failure;
 
@@ -191,7 +193,8 @@ void writer_free(struct writer *w)
 		loop_work_abandon(w->end_work);
 }
 
-/* Stores the failure if it is the first; jobs in progress end before it has an effect. */
+/* Stores the failure if it is the first. The failure has an effect when the jobs in progress have
+ * ended. */
 static void set_failed(struct failure *f, const char *reason, const struct err *e)
 {
 	if (!f->reason) {
@@ -351,9 +354,9 @@ static void start_unpacking(struct writer *w)
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-/* Unpacks data into the piece, from a chunk that is not whole. Continues after all input is
- * consumed, because the decoder may still hold output; only a piece that did not become full shows
- * that no more output follows. */
+/* Unpacks data of a chunk that is not whole into the piece. Continues after all input is consumed,
+ * because the decoder may still have output; only a piece that did not become full shows that the
+ * decoder has no more. */
 static int unpack(struct writer *w, struct part *p, uint8_t *piece, struct err *e)
 {
 	ZSTD_inBuffer zin = {p->chunk->data, p->chunk->len, p->pos};
@@ -389,7 +392,8 @@ static void copy(struct writer *w, struct part *p, const uint8_t *from, size_t l
 	w->emptied = p->pos == len;
 }
 
-/* True if a complete piece can be written directly from the unpacked buffer. */
+/* True if a complete piece can be written directly from p->out, without copying it to a buffer of
+ * the target. */
 static bool goes_as_it_is(const struct writer *w, const struct part *p)
 {
 	return p->chunk->whole && !w->filled && p->nout - p->pos >= TARGET_PIECE &&
@@ -522,8 +526,8 @@ static void on_due(void *arg)
 
 /* --- stalls ----------------------------------------------------------------------------------- */
 
-/* True if the drive makes no progress for longer than the limit. Its thread may never return, but
- * the order must end. */
+/* True if the drive has made no progress for longer than the limit. The order must end even if the
+ * thread that waits for the drive never returns. */
 static bool drive_hangs(struct writer *w, int64_t now)
 {
 	int64_t moved = atomic_load(&w->stirs);

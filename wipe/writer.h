@@ -19,11 +19,11 @@
  * allocated at the start (in buffers, the target's, and a zstd window of at most 128 MiB). If the
  * server is faster than the drive, the writer stops reading from the server.
  *
- * A broken connection is resumed by Range. A server that delivers less than 1 MiB in 5 minutes is
- * given up. The digest of the bytes served decides whether the image is correct. Until everything
- * is on the drive, verified and read back, the drive has no partition table (target.h), so that a
- * partial image cannot boot. A drive that stalls is given up as well; the error says that it holds
- * a part of the image.
+ * A broken connection is resumed by an HTTP Range request. The writer gives up a server that
+ * delivers less than 1 MiB in 5 minutes. The digest of the bytes served decides whether the image
+ * is correct. Until everything is on the drive, verified and read back, the drive has no partition
+ * table (target.h), so that a partial image cannot boot. The writer also gives up a drive that
+ * stalls; the error then says that the drive holds a part of the image.
  */
 struct writer;
 struct writer_spec {
