@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 #define AGAIN_MS 1000
-#define POLL_MS 45000 /* Time limit of a poll in ms; the server answers within 30 s. */
+#define POLL_MS 45000 /* Time limit of a poll in ms; drover answers a poll within 30 s. */
 #define PROGRESS_MS 1000
 #define REFUSED_MS (10 * 60 * 1000)
 /* Time in ms for the report of a poweroff to arrive before the power goes off. */
@@ -62,14 +62,15 @@ static struct http_req *ask(struct sim_agent *a, const char *method, const char 
 	return q;
 }
 
-/* Returns true if drover accepted the request. *off: true if the machine must power off, after ten
- * minutes in which drover refused every request. */
+/* Returns true if drover accepted the request. *off: set to true if the machine must power off,
+ * because drover has answered 401 or 403 for ten minutes. */
 static bool judge(struct sim_agent *a, const struct http_reply *r, const struct err *e, bool *off)
 {
 	int64_t now = loop_now(loop_here(a));
 
 	*off = false;
-	/* Ignores a reply that arrives after the switch has moved the port, as if it were lost. */
+	/* Ignores a reply that arrives after the switch has moved the machine's port, as if the
+	 * reply were lost. */
 	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
 		return false;
 	if (r && r->status < 300) {
@@ -110,8 +111,8 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		sim_machine_cut(a->machine);
 		return;
 	}
-	/* Removes the sent report: it was accepted, or refused in a way that sending it again would
-	 * not change. */
+	/* Removes the sent report, because drover accepted it, or refused it in a way that sending
+	 * it again would not change. */
 	if (result && first && (good || (r && r->status < 500 && r->status != 429 && a->welcome))) {
 		list_remove(&first->link);
 		free(first->text);
@@ -177,7 +178,8 @@ void agent_finish(struct sim_agent *a, struct proto_report *r)
 	post(a, text);
 	agent_write_free(a->write);
 	a->write = NULL;
-	/* Deferred, because the caller may use the order's memory until it returns. */
+	/* Begins the queued order from a timer, because the caller may use the finished order's
+	 * memory until this function returns. */
 	loop_timer_start(&a->session_timer, 0);
 }
 
@@ -425,8 +427,8 @@ static struct http_req *hello(struct sim_agent *a)
 	return q;
 }
 
-/* Sends hello, or polls for the next order, unless such a request is in progress. Then begins the
- * order that waits, if there is one. */
+/* Sends hello, or polls for the next order, unless a hello or poll is in progress. Then begins the
+ * queued order, if there is one. */
 static void on_session(void *arg)
 {
 	struct sim_agent *a = arg;

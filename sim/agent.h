@@ -4,10 +4,10 @@
 #include "sim/machine.h"
 
 /*
- * agent: a simulated drover-agent, written from wipe/proto.h alone, on the drives of a sim_machine.
- * It implements hello, orders, progress, inspect, wipe (canaries, erase), verify (canaries,
- * samples, signed evidence), write (fetch image, check digest, unpack, append config drive,
- * stamps), probe and poweroff.
+ * agent: a simulated drover-agent, written from the protocol in wipe/proto.h without using code of
+ * the real agent; it works on the drives of a sim_machine. It implements hello, orders, progress,
+ * inspect, wipe (canaries, erase), verify (canaries, samples, signed evidence), write (fetch image,
+ * check digest, unpack, append config drive, stamps), probe and poweroff.
  */
 struct sim_agent;
 /* Starts the agent. block: the boot block with which it was booted, PROTO_BOOT_BLOCK bytes. NULL

@@ -10,7 +10,8 @@
 /*
  * agent_impl: shared by the agent's files. agent.c talks to drover; agent_wipe.c inspects, wipes
  * and verifies; agent_write.c writes; agent_probe.c probes addresses. Each agent_begin_*() function
- * begins an order. The order calls agent_finish() or agent_fail() once, during that call or later.
+ * begins the order a->order, and then ends it by one call of agent_finish() or agent_fail(), at
+ * once or later.
  */
 
 /* State of one drive that was wiped in this boot. */
@@ -18,7 +19,7 @@ struct agent_unit {
 	/* The drive; NULL: it was expected, but not found. */
 	struct drive *drive;
 	struct evidence_device device;
-	/* The value that device.raw_status points to, once that is set. */
+	/* Value to which device.raw_status points once device.raw_status is set. */
 	int64_t status;
 	bool verified;
 	int64_t sampled;
@@ -47,15 +48,17 @@ struct sim_agent {
 	int64_t after, fence;
 
 	struct arena *order_arena, *next_arena;
-	/* order: the order in progress. next: the order that waits for its end. NULL: none. */
+	/* order: the order in progress. next: the order that starts when `order` ends. NULL: no
+	 * order. */
 	struct proto_order *order, *next;
 	/* Map from order id to report text, for repeated orders. */
 	struct map *results;
 	struct list outbox;
-	/* Text of the result that report_req carries; NULL: it carries a progress report. */
+	/* Text of the result that report_req carries; NULL: report_req carries a progress
+	 * report. */
 	char *sending;
 
-	/* State of the order in progress, up to `write`. */
+	/* Members from here to `write`: state of the order in progress. */
 	struct loop_timer step_timer;
 	void (*step)(struct sim_agent *a);
 	const char *phase;

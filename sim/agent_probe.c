@@ -1,6 +1,7 @@
 /*
- * agent_probe: reports which addresses the machine reaches: the origins of the rack's routes, and
- * the agent endpoint. The rack does not know any other address.
+ * agent_probe: reports which of an order's addresses the machine reaches. The simulated network
+ * knows only the origins of the rack's routes and the agent endpoint; every other address is
+ * reported as PROTO_NOT_ASKED.
  *
  * Tests: tests/unit/sim/test_agent.c
  */

@@ -46,7 +46,7 @@ static bool is_zero(struct drive *d, int64_t at)
 	       !memcmp(block, zeros, sizeof(block));
 }
 
-/* Checks that the drive is still as the last wipe left it: reads both ends except the stamp, and
+/* Checks that the drive still holds what the last wipe left: reads both ends except the stamp, and
  * blocks chosen by the nonce. */
 static void read_again(const char *nonce, struct drive *d, struct proto_drive *out)
 {
@@ -181,7 +181,8 @@ static void canary(const struct sim_agent *a, const struct agent_unit *u, int64_
 		memcpy(block + i, d, sizeof(d));
 }
 
-/* True if any sector of the block is intact, because one intact sector counts as a canary. */
+/* True if any sector of the block still has the canary's bytes, because one such sector counts as a
+ * canary that was found. */
 static bool holds_sector(const char *block, const char *want)
 {
 	for (size_t i = 0; i < DRIVE_BLOCK; i += 512)
@@ -285,8 +286,8 @@ static void add_name(struct sim_agent *a, struct strings *s, const char *name)
 		s->v[s->n++] = arena_strdup(a->wiped_arena, name);
 }
 
-/* Selects the drives to wipe: those that the order expects, present or not; if it expects none, all
- * that are present. */
+/* Selects the drives to wipe: those that the order expects, present or not. If the order expects no
+ * drive, selects all drives that are present. */
 static void choose(struct sim_agent *a)
 {
 	const struct proto_order *o = a->order;
@@ -350,7 +351,8 @@ static void set_status(struct agent_unit *u, int64_t status)
 	u->device.raw_status = (struct ints){&u->status, 1};
 }
 
-/* Erases all drives in parallel, up to the position that their rate allows since the start. */
+/* Erases all drives in parallel, each up to the position that its erase rate allows since the
+ * start. */
 static void wipe(struct sim_agent *a)
 {
 	int64_t now = loop_now(loop_of(a->group)), took = now - a->stepped_at;
@@ -482,7 +484,8 @@ static const char *nonce_digest(struct sim_agent *a)
 	return arena_strdup(a->wiped_arena, crypto_digest_text(d, text));
 }
 
-/* Returns the statement that the memory was overwritten, except a 128th that the kernel uses. */
+/* Returns the statement that the memory was overwritten, except 1/128 of it, which the kernel
+ * uses. */
 static struct statement *say_memory(struct sim_agent *a)
 {
 	struct statement *s = arena_calloc(a->wiped_arena, 1, sizeof(*s));

@@ -121,7 +121,7 @@ static int on_head(const struct http_reply *r, void *arg, struct err *e)
 	return 0;
 }
 
-/* Requests the next piece when the drive would have written all data so far. */
+/* Requests the next piece at the time at which a real drive would have written all data so far. */
 static void want_later(struct agent_write *w)
 {
 	struct sim_agent *a = w->agent;

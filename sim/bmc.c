@@ -9,14 +9,15 @@
 #include "sim/rack.h"
 
 /*
- * Handles one request (DSP0266 sections 7 to 9) in this sequence:
+ * Handles one request (DSP0266 sections 7 to 9). The checks run in this sequence:
  *
  *   faults -> protocol version -> login -> resource -> method -> condition -> body -> handler
  *
- * An ETag is a digest of the resource, so that it changes exactly when the resource changes.
+ * An ETag is a digest of the resource, so that the ETag changes exactly when the resource changes.
  */
 #define V1 "/redfish/v1"
-/* Idle time after which the next request gets the first-request latency again. */
+/* Time without a request after which the BMC sleeps: the next request gets the first-request
+ * latency again. */
 #define ASLEEP_MS 60000
 
 const struct bmc_route bmc_routes[] = {
@@ -132,7 +133,8 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Writes the ETag of the resource to out: a digest of its JSON. True: it fits. */
+/* Writes the ETag of the resource to out: a digest of the resource's JSON. Returns true if the ETag
+ * fits into out. */
 static bool bmc_etag(json_t *j, char out[static 32])
 {
 	uint8_t digest[CRYPTO_SHA256];
@@ -169,8 +171,8 @@ static void describe(struct bmc_call *c)
 	httpd_reply_header(c->q, "Link", text);
 }
 
-/* Adds the members that every resource has. Returns the ETag, in etag; NULL: the resource has
- * none. */
+/* Adds the members that every resource has. Returns etag with the resource's ETag; NULL: the
+ * resource has no ETag. */
 static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 32])
 {
 	char type[96];
@@ -231,7 +233,7 @@ void bmc_reply_self(struct bmc_call *c)
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-/* A request whose answer is delayed. */
+/* A request whose answer is delayed, until its timer expires. */
 struct held {
 	struct sim_bmc *b;
 	struct httpd_req *q;
@@ -269,8 +271,8 @@ static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t ms)
 	httpd_on_gone(q, on_held_gone, h);
 }
 
-/* Applies the faults of faults.h that affect every request. Returns true if one applied: the
- * request is answered, or never will be. */
+/* Applies the faults of faults.h that affect every request. Returns true if a fault applied: the
+ * request is then answered, or will never be (BmcHang). */
 static bool misbehave(struct bmc_call *c)
 {
 	int64_t value;
@@ -334,8 +336,8 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	return NULL;
 }
 
-/* Checks the query parameters. False: one was refused, and the request was answered. Unknown
- * parameters are ignored, unless their name begins with '$'. */
+/* Checks the query parameters. False: a parameter was refused, and the request was answered.
+ * Unknown parameters are ignored, unless their name begins with '$'. */
 static bool query_ok(struct bmc_call *c)
 {
 	const char *name;
@@ -349,7 +351,8 @@ static bool query_ok(struct bmc_call *c)
 	return true;
 }
 
-/* Checks If-Match. False: it does not match, and the request was answered. */
+/* Checks the header If-Match. False: the header does not match the resource's ETag, and the request
+ * was answered. */
 static bool condition_ok(struct bmc_call *c)
 {
 	const char *match = httpd_header(c->q, "If-Match");
@@ -371,7 +374,7 @@ static bool condition_ok(struct bmc_call *c)
 	return false;
 }
 
-/* Parses and checks the request body. False: it was refused, and the request was answered. */
+/* Parses and checks the request body. False: the body was refused, and the request was answered. */
 static bool body_ok(struct bmc_call *c)
 {
 	const char *type = httpd_header(c->q, "Content-Type");
@@ -480,8 +483,8 @@ static void answer(struct httpd_req *q, struct sim_bmc *b)
 	json_decref(c.errors);
 }
 
-/* Returns the delay of this request in ms: some makes are slow to answer the first request after
- * idle time. */
+/* Returns the delay of the answer in ms: BMCs of some makes are slow to answer the first request
+ * after idle time. */
 static int64_t latency(struct sim_bmc *b)
 {
 	const struct sim_quirks *q = &b->dialect->quirks;
@@ -491,7 +494,8 @@ static int64_t latency(struct sim_bmc *b)
 	return q->latency_ms + (first ? q->first_ms : 0);
 }
 
-/* Handles a request, at once or after a delay; a delayed request has no effect before. */
+/* Handles a request, at once or after a delay; a delayed request has no effect until the delay has
+ * passed. */
 void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 {
 	int64_t seconds = 0, ms;

@@ -14,8 +14,8 @@ static const struct sim_quirks *quirks(const struct bmc_call *c)
 	return &c->b->dialect->quirks;
 }
 
-/* Answers the request in the form `answer` (enum sim_answer). False: the caller must not execute
- * the action. */
+/* Answers the request in the form `answer` (enum sim_answer). Returns true if the caller must now
+ * execute the action; false if it must not, because bmc_task() refused or will fail it. */
 static bool taken(struct bmc_call *c, int answer, const char *name, bool power, bool to)
 {
 	if (answer == SIM_ANSWER_TASK || bmc_wants_task(c))
@@ -42,8 +42,8 @@ static bool has(const json_t *list, const char *text)
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* True if the make accepts this Reset in the present state. False: the Reset was refused, and the
- * request was answered. */
+/* True if a BMC of this make accepts the Reset `type` in the present power state. False: the Reset
+ * was refused, and the request was answered. */
 static bool reset_is_welcome(struct bmc_call *c, const char *type, bool changes, bool on)
 {
 	const struct sim_quirks *q = quirks(c);
@@ -91,8 +91,8 @@ void bmc_dialect_reset(struct bmc_call *c)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-/* Returns the permitted values of a member of Boot, which are listed beside the member or in the
- * System. */
+/* Returns the permitted values of a member of Boot. They are listed beside the member, or elsewhere
+ * in the System. */
 static const json_t *values_of(const struct bmc_call *c, const json_t *system, const char *member)
 {
 	char name[96];
@@ -103,8 +103,8 @@ static const json_t *values_of(const struct bmc_call *c, const json_t *system, c
 	return v ? v : json_at(system, "Boot", name);
 }
 
-/* Checks the values of a boot override against the permitted ones. False: one was refused, and the
- * request was answered. */
+/* Checks the values of a boot override against the permitted values. False: a value was refused,
+ * and the request was answered. */
 static bool boot_values_ok(struct bmc_call *c, const json_t *boot)
 {
 	const struct sim_tree *t = c->b->dialect->tree;
@@ -128,8 +128,8 @@ static bool boot_values_ok(struct bmc_call *c, const json_t *boot)
 	return true;
 }
 
-/* Checks the combination of members of a boot override against the quirks. False: it was refused,
- * and the request was answered. */
+/* Checks the combination of members of a boot override against the quirks. False: the combination
+ * was refused, and the request was answered. */
 static bool boot_is_welcome(struct bmc_call *c, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget");
@@ -153,8 +153,8 @@ static bool boot_is_welcome(struct bmc_call *c, const json_t *boot)
 	return true;
 }
 
-/* Stores a boot override in the machine. A target without Enabled applies to the next boot. Some
- * makes reset the mode when only the target is set (Q18). */
+/* Stores a boot override in the machine. A target without Enabled applies to the next boot. BMCs of
+ * some makes reset the boot mode when only the target is set (Q18 in redfish/quirks.def). */
 static void set_boot(struct sim_bmc *b, const json_t *boot)
 {
 	const char *target = json_str_at(boot, "BootSourceOverrideTarget"),
@@ -209,7 +209,7 @@ void bmc_dialect_settings(struct bmc_call *c)
 		bmc_error(c, 400, "PropertyNotWritable", "Boot");
 }
 
-/* Handles a PATCH of a Dell manager's attributes. Of an iDRAC's attributes only two are simulated,
+/* Handles a PATCH of a Dell manager's attributes. Only two of an iDRAC's attributes are simulated:
  * those that select the boot device. */
 void bmc_dialect_attributes(struct bmc_call *c)
 {
@@ -278,7 +278,7 @@ static bool body_fits(struct bmc_call *c)
 	return good && image && str_starts(image, "http");
 }
 
-/* Checks the URL of an image against the quirks. False: it was refused, and the request was
+/* Checks the URL of an image against the quirks. False: the URL was refused, and the request was
  * answered. */
 static bool server_fits(struct bmc_call *c)
 {
@@ -295,8 +295,8 @@ static bool server_fits(struct bmc_call *c)
 	return false;
 }
 
-/* True if the slot accepts a medium now; replaces: a medium may be inserted already. False:
- * refused, and the request was answered. */
+/* True if the slot accepts a medium now. replaces: a medium that is already inserted in this slot
+ * is no reason to refuse. False: the slot refused, and the request was answered. */
 static bool slot_takes(struct bmc_call *c, bool replaces)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);
@@ -366,7 +366,7 @@ void bmc_dialect_eject(struct bmc_call *c)
 		eject(c);
 }
 
-/* Handles a PATCH of a media slot; it changes the medium only if the slot has no actions. */
+/* Handles a PATCH of a media slot. The PATCH changes the medium only if the slot has no actions. */
 void bmc_dialect_slot(struct bmc_call *c)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);

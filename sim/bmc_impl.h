@@ -8,7 +8,8 @@
 #include "sim/dialect.h"
 
 /*
- * bmc_impl: shared by the files of the BMC.
+ * bmc_impl: shared by the files of the BMC. A dialect (dialect.h) describes how BMCs of one make
+ * answer.
  *
  *   bmc.c           one request: faults, login, resource, conditions, common members
  *   bmc_message.c   errors: messages of the Base registry; validation of request bodies
@@ -28,7 +29,7 @@
 #define BMC_TOKEN 33
 #define BMC_NAME 17 /* Size of a user name with its NUL. */
 
-/* Privileges of an account; each includes those before it. */
+/* Privileges of an account; each value includes the privileges of the values before it. */
 enum bmc_right { BMC_ANYBODY, BMC_LOGIN, BMC_COMPONENTS, BMC_ALL };
 
 struct bmc_account {
@@ -57,12 +58,12 @@ struct bmc_task {
 	unsigned id;
 	char name[32], target[128];
 	enum { TASK_RUNNING, TASK_COMPLETED, TASK_EXCEPTION } state;
-	/* power true: the task ends when the machine's power is `to`, and fails at `due`. power
-	 * false: the task ends at `due`. */
+	/* power: true if the task ends when the machine's power becomes `to`, and fails if that has
+	 * not happened at `due`; false if the task ends at `due`. */
 	bool power, to;
-	/* True: the task ends as Exception, without effect. */
+	/* True: the task ends as Exception, and its action is not executed. */
 	bool fails;
-	/* True: the task succeeds, but reports Exception (quirk ExceptionOK). */
+	/* True: the action succeeds, but the task reports Exception (quirk ExceptionOK). */
 	bool fine;
 	/* Number of further reads of the task that are answered 404. */
 	unsigned late;
@@ -81,9 +82,9 @@ struct sim_bmc {
 
 	/* Power state that the last event reported. */
 	bool was_on;
-	/* True: switch on again once the power is off (PowerCycle). */
+	/* True: power is switched on again once it is off (ResetType PowerCycle). */
 	bool again;
-	/* Power state that is requested of the machine when `slow` expires. */
+	/* Power state that will be requested of the machine when the timer `slow` expires. */
 	bool wanted;
 	struct loop_timer slow, vanish;
 
@@ -101,13 +102,14 @@ struct sim_bmc {
 	size_t slot;
 	/* Dialects only: true once VerifyCertificate of the slots was set to false. */
 	bool unverified;
-	/* Dialects only: true if the slot had a medium that was ejected. */
+	/* Dialects only: true if a medium was inserted in the slot and then ejected. */
 	bool was_in;
 	/* Dialects only: file name of the last medium. */
 	char *last_name;
 	/* Dialects only: loop time of EnableRMedia; -1: not enabled. */
 	int64_t enabled_at;
-	/* Loop times of the last request and of the last power change; INT64_MIN: none yet. */
+	/* heard_at: loop time of the last request. switched_at: loop time of the last power change.
+	 * INT64_MIN: none yet. */
 	int64_t heard_at, switched_at;
 	unsigned deaf, busy;
 };
@@ -126,11 +128,11 @@ struct bmc_call {
 	json_t *body;
 	/* The resource before the write; set for writes only. */
 	json_t *now;
-	/* Members of the answer that change by themselves and so are not part of the ETag. */
+	/* Members of the answer that change without a write, and so are not part of the ETag. */
 	json_t *late;
 	/* Messages of the error answer, collected so far. */
 	json_t *errors;
-	/* Account of the login; NULL: not logged in. */
+	/* Account that the request logged in with; NULL: not logged in. */
 	struct bmc_account *who;
 	struct bmc_session *session;
 };
@@ -186,16 +188,16 @@ struct bmc_property {
 	const struct bmc_property *sub;
 	bool required;
 };
-/* Checks the request body against the table t. Returns true if it contains only writable members
- * with valid values; otherwise answers 400 and returns false. action: name of the action; NULL for
- * a resource. */
+/* Checks the request body against the table t. Returns true if the body contains only writable
+ * members with valid values; otherwise answers 400 and returns false. action: name of the action;
+ * NULL for a resource. */
 bool bmc_check(struct bmc_call *c, const struct bmc_property *t, const char *action);
 
 /* bmc_login.c */
 void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *password);
 void bmc_login_done(struct sim_bmc *b);
-/* Identifies the login and sets c->who. If the login or its privileges do not suffice for `right`,
- * answers 401 or 403 and returns false. */
+/* Identifies the account of the request and sets c->who. If the request has no valid login, or the
+ * account lacks the privilege `right`, answers 401 or 403 and returns false. */
 bool bmc_admit(struct bmc_call *c, enum bmc_right right);
 json_t *bmc_get_session_service(struct bmc_call *c);
 void bmc_patch_session_service(struct bmc_call *c);
@@ -259,8 +261,8 @@ void bmc_manager_done(struct sim_bmc *b);
  * client prefers it (RFC 7240 respond-async) or a fault requires it. */
 bool bmc_wants_task(const struct bmc_call *c);
 /* Answers 202 with a new task. power true: the task ends when the machine's power becomes `to`;
- * otherwise it ends after a second. Returns false if the action must not be executed, either
- * because the task will fail or because all tasks are running (answered 503). */
+ * otherwise it ends after a second. Returns false if the action must not be executed: the task will
+ * fail, or there was no free task slot (answered 503). */
 bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to);
 /* Ends the tasks that wait for a power state; call it after a change of the machine's power. */
 void bmc_task_powered(struct sim_bmc *b);
@@ -282,15 +284,16 @@ const char *bmc_tasks_path(const struct sim_bmc *b);
 const char *bmc_slot_path(const struct sim_bmc *b);
 /* Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
 const struct bmc_route *bmc_tree_route(struct bmc_call *c);
-/* True if the mockup contains the answer to this path with this query, for example a page of a
- * collection. */
+/* True if the mockup (captured resources) contains the answer to c->path with this query, for
+ * example a page of a collection. */
 bool bmc_tree_is_page(struct bmc_call *c);
 /* Sets the ETag of a simulated resource, in the form that the tree uses. Returns etag; NULL: the
- * tree has no ETag for that resource. */
+ * tree has no ETag for the resource. */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static 32]);
 /* Checks the If-Match of a write. False: the check failed and the request was answered. */
 bool bmc_tree_condition(struct bmc_call *c);
-/* Returns the permitted ResetTypes, which the caller owns; NULL: the tree does not list them. */
+/* Returns the ResetTypes that the tree permits, which the caller owns; NULL: the tree does not list
+ * any. */
 json_t *bmc_tree_allowed(const struct sim_bmc *b);
 /* Returns slot `at` of the tree. NULL: the tree has no such slot, or its slots appear only after
  * EnableRMedia. */

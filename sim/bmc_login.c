@@ -175,8 +175,8 @@ static void account_path(const struct bmc_account *a, char out[static 160])
 	str_format(out, 160, ACCOUNTS "/%u", a->id);
 }
 
-/* True if the fault PasswordChange blocks the request. account: path of the login's own account,
- * which stays accessible, as does its session. */
+/* True if the fault PasswordChange blocks the request. account: path of the login's own account.
+ * That account and the login's session stay accessible. */
 static bool wants_change(const struct bmc_call *c, const char *account)
 {
 	return !str_eq(c->path, account) &&
@@ -467,8 +467,8 @@ static void set_account(struct bmc_account *a, const json_t *body)
 		a->locked_until = 0;
 }
 
-/* True if the user name in the body is not used by another account. False: it is, and the request
- * was answered. */
+/* True if the user name in the body is free, or belongs to account a itself. False: another account
+ * uses the name, and the request was answered. */
 static bool name_is_free(struct bmc_call *c, const struct bmc_account *a)
 {
 	const char *user = json_str_at(c->body, "UserName");
@@ -531,7 +531,9 @@ void bmc_delete_account(struct bmc_call *c)
 		bmc_error(c, 403, "InsufficientPrivilege");
 		return;
 	}
-	if (a->id == 1) { /* The rack's own account, without which no login would be possible. */
+	if (a->id == 1) {
+		/* Refuses to delete the rack's own account, without which no login would be
+		 * possible. */
 		bmc_error(c, 405, "ResourceCannotBeDeleted");
 		return;
 	}

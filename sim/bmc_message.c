@@ -8,8 +8,9 @@
 #include "base/str.h"
 
 /*
- * bmc_message: the messages of the Base registry (DSP8011, 1.18) that the simulator sends, in its
- * own words where the text is free; %1 and so on are the arguments.
+ * bmc_message: the messages of the Base registry (DSP8011, 1.18) that the simulator sends. The
+ * texts are the simulator's own where the registry does not prescribe them; %1 and so on are the
+ * arguments.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define REGISTRY "Base.1.18."
@@ -194,8 +195,8 @@ static void without_registry(json_t *message)
 		json_object_set_new(message, "MessageId", json_string(dot + 1));
 }
 
-/* Returns the error messages in the form of the make: a list, one object, or ids without their
- * registry (Q6). */
+/* Returns the error messages in the form that the make uses: a list, one object, or a list of ids
+ * without their registry. */
 static json_t *extended_info(const struct bmc_call *c)
 {
 	int form = c->b->dialect ? c->b->dialect->quirks.errors : SIM_ERRORS_LIST;
@@ -247,8 +248,8 @@ void bmc_error_(struct bmc_call *c, int status, const char *id, ...)
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Adds a message about one value, of a property or of an action's parameter. action: name of the
- * action; NULL: a property. */
+/* Adds a message about one refused value. action: name of the action of which the value is a
+ * parameter; NULL: the value is that of a property. */
 static void complain_value(struct bmc_call *c, const char *what, const char *path, const json_t *v,
 			   const char *action)
 {

@@ -67,8 +67,9 @@ json_t *bmc_get_systems(struct bmc_call *c)
 	return bmc_collection("Systems", json_pack("[o]", bmc_link(BMC_SYSTEM)));
 }
 
-/* Writes the UUID to out with the bytes of its first three groups swapped. Some BMCs report UUIDs
- * so, because they print SMBIOS' little-endian groups without conversion. */
+/* Writes the UUID to out with the bytes of each of its first three groups reversed. Some BMCs
+ * report UUIDs in this order, because they print the little-endian groups of SMBIOS without
+ * conversion. */
 static void swap_groups(char *out, const char *uuid)
 {
 	static const uint8_t from[] = {6,  7,  4, 5,  2,  3,  0,  1,  8,

@@ -4,14 +4,16 @@
 
 /*
  * bmc_task: actions that run as Tasks. Such an action is answered with 202 and the address of a
- * monitor. The monitor answers 202 while the task runs; afterwards it answers as the action would
- * have: 204 or the error.
+ * task monitor. The monitor answers 202 while the task runs. Afterwards it answers what the action
+ * itself would have answered: 204 or the error.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define MEDIA_MS 1000
-/* Time limit of a power task in ms; it fails if the power has not changed by then. */
+/* Time limit of a power task in ms; the task fails if the power has not changed by then. */
 #define POWER_MS 60000
-#define OF_TREES 9000 /* First task id with a dialect, above the ids of captured tasks. */
+/* First id of a simulated task with a dialect; the ids of tasks in the captured resources are
+ * lower. */
+#define OF_TREES 9000
 #define MONITORS "/redfish/v1/TaskService/TaskMonitors"
 
 bool bmc_wants_task(const struct bmc_call *c)
@@ -80,7 +82,7 @@ void bmc_task_powered(struct sim_bmc *b)
 	arm(b);
 }
 
-/* Returns a free task slot, or else that of the task that ended first; NULL: all tasks are
+/* Returns a free task slot, or else the slot of the task that ended first; NULL: all tasks are
  * running. */
 static struct bmc_task *free_one(struct sim_bmc *b)
 {
@@ -164,8 +166,8 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 	return !fails;
 }
 
-/* Returns the task in the path; NULL: not found. With the quirk `late`, the first reads of a task
- * find nothing. */
+/* Returns the task that c->path names; NULL: not found. With the quirk `late`, the first reads of a
+ * task find nothing. */
 static struct bmc_task *look(struct bmc_call *c)
 {
 	struct bmc_task *t = find(c);

@@ -84,8 +84,8 @@ static bool same(const char *a, const char *b)
 	return a && b && strcasecmp(a, b) == 0;
 }
 
-/* Replaces a member only if the tree has it, because the BMC shows no members that its make does
- * not have. */
+/* Replaces a member only if the tree has that member, because a simulated BMC must not show members
+ * that its make does not have. */
 static void lay(json_t *j, const char *member, json_t *value /* takes ownership */)
 {
 	if (json_object_get(j, member))
@@ -138,7 +138,7 @@ static json_t *get_sessions(struct bmc_call *c)
 	return get_members(c, bmc_get_sessions(c));
 }
 
-/* Returns the collection of Tasks: the simulator's, then the captured ones. */
+/* Returns the collection of Tasks: first the simulator's Tasks, then those in the tree. */
 static json_t *get_tasks(struct bmc_call *c)
 {
 	OWN_JSON there = lies_there(c);
@@ -198,7 +198,8 @@ static const char *power_state(const struct sim_bmc *b)
 	return on ? "On" : "Off";
 }
 
-/* True if the System shows no boot override. An override set by the Dell attribute is not shown. */
+/* True if the System reports no boot override. An override set by the Dell attribute is not
+ * reported. */
 static bool no_override(const struct sim_machine *m)
 {
 	return !m->boot_enabled || str_eq(m->boot_enabled, "Disabled") ||
@@ -269,8 +270,8 @@ json_t *bmc_tree_allowed(const struct sim_bmc *b)
 	return json_incref(all);
 }
 
-/* Returns a GPU baseboard; answers 503 if the make's baseboards have power only while the host has,
- * and the host is off (Q10). */
+/* Returns a GPU baseboard, which is a System of its own. Answers 503 if baseboards of this make
+ * have power only while the host is on, and the host is off. */
 static json_t *get_other_system(struct bmc_call *c)
 {
 	if (!c->b->dialect->quirks.baseboard_needs_host || c->b->m->on)
@@ -400,7 +401,8 @@ static json_t *get_simple_storage(struct bmc_call *c)
 	return j;
 }
 
-/* Returns a drive as the agent finds it (agent_wipe.c); a pulled drive is an empty bay. */
+/* Returns a drive with the identity that the simulated agent reports (agent_wipe.c); a pulled drive
+ * is reported as an empty bay. */
 static json_t *get_drive(struct bmc_call *c)
 {
 	const struct sim_machine *m = c->b->m;
@@ -687,8 +689,8 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 
 /* --- ETags ------------------------------------------------------------------------------------ */
 
-/* Computes the ETag of j: a weak tag stays weak, and a resource without a tag in the tree gets none
- * (NULL). */
+/* Computes the ETag of j. If the tree's ETag of the resource is weak, the computed one is weak too;
+ * if the tree has none, returns NULL. */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static TAG_MAX])
 {
 	const char *was = json_str_at(j, "@odata.etag");

@@ -32,8 +32,8 @@
 #define PROVIDER "rack"
 #define HEAD_USER "drover"
 #define PER_OCTET 250
-/* Number of BMCs whose addresses are in the certificate, because the certificate is not issued
- * again when the rack grows. */
+/* Number of BMCs whose addresses are in the certificate. It is fixed, because the certificate is
+ * not issued again when the rack grows. */
 #define NAMED 1000
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
@@ -296,8 +296,8 @@ static int begin(struct run *r, struct err *e)
 	sim_agent_image(image);
 	if (status == 0)
 		status = write_image(r, image, e);
-	/* Handles signals before the text below is printed, because its reader may end the process
-	 * at once. */
+	/* Handles signals before printing the text below, because the program that reads the text
+	 * may send a signal at once. */
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"

@@ -28,7 +28,8 @@ struct view {
 	json_t *old;
 	/* True: this round creates `fresh`. */
 	bool created;
-	/* True: a different ReplicaSet already has the name that `fresh` would get. */
+	/* True: a ReplicaSet that does not match the template already has the name that `fresh`
+	 * would get. */
 	bool taken;
 };
 
@@ -286,8 +287,8 @@ static json_t *available_condition(const struct view *v, json_int_t available)
 				   "Deployment does not have minimum availability.");
 }
 
-/* True if there are more pods of the new template, fewer of old ones, or more pods that are ready
- * or available. */
+/* True if the status `is`, compared with `was`, has more pods of the new template, fewer pods of
+ * old templates, or more pods that are ready or available. */
 static bool has_progressed(const json_t *was, const json_t *is)
 {
 	json_int_t old_was = json_int_at(was, "replicas") - json_int_at(was, "updatedReplicas");

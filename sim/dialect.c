@@ -194,7 +194,8 @@ static json_t *parse(const char *text, size_t len, struct err *e)
 	return NULL;
 }
 
-/* Parses a dialect file; takes members that the file omits from the dialect in `like`. */
+/* Parses a dialect file. Members that the file omits are those of the built-in dialect that its
+ * member `like` names. */
 static json_t *parse_whole(const char *text, size_t len, struct err *e)
 {
 	OWN_JSON own = parse(text, len, e);

@@ -20,8 +20,8 @@
  *   resources: {PATH: {...}}       # written for drover, no copy of any vendor's
  *   like: NAME                     # built-in dialect that supplies what this file omits
  *
- * Q numbers are those of redfish/quirks.def. The dialect files name the sources of the facts. A
- * dialect is read-only; everything runs on the loop thread.
+ * Numbers such as Q17 begin the ids of the rows in redfish/quirks.def. The dialect files name the
+ * sources of the facts. A dialect is read-only; everything runs on the loop thread.
  */
 enum sim_answer {
 	/* Answers 204. */
@@ -30,7 +30,7 @@ enum sim_answer {
 	SIM_ANSWER_OK,
 	/* Answers 202 with the address of a task monitor. */
 	SIM_ANSWER_TASK,
-	/* Answers 202 without a monitor or Task, against DSP0266 (quirk T1). */
+	/* Answers 202 without a task monitor or Task, which violates DSP0266. */
 	SIM_ANSWER_NOWHERE,
 };
 enum sim_location { SIM_LOCATION_PATH, SIM_LOCATION_ELSEWHERE, SIM_LOCATION_NONE };
@@ -48,12 +48,13 @@ struct sim_quirks {
 	int64_t latency_ms;
 	/* Additional latency of the first answer after a minute without requests, in ms. */
 	int64_t first_ms;
-	/* Form of error messages, enum sim_errors. LIST: ExtendedInfo is a list. OBJECT: it is one
-	 * object (Q6). BARE: MessageIds have no registry. */
+	/* Form of error messages, enum sim_errors. LIST: ExtendedInfo is a list. OBJECT:
+	 * ExtendedInfo is one object. BARE: MessageIds do not begin with the name of a registry. */
 	int errors;
-	/* HTTP status of everything below the System's Storage; 0 means that Storage is served. */
+	/* HTTP status of the answers for everything below the System's Storage; 0 means that
+	 * Storage is served normally. */
 	int64_t storage;
-	/* True: the other Systems (GPU baseboards) answer 503 while the host is off (Q10). */
+	/* True: the other Systems (GPU baseboards) answer 503 while the host is off. */
 	bool baseboard_needs_host;
 	struct {
 		int64_t slots, timeout_ms, lock_after, lock_ms;
@@ -68,34 +69,34 @@ struct sim_quirks {
 	struct {
 		/* How a Task ends, enum sim_task_end. */
 		int end;
-		/* True: the Task is deleted once its monitor has reported the end (T2). */
+		/* True: the Task is deleted once its monitor has reported the Task's end. */
 		bool gone_when_heard;
-		/* Number of reads of a new Task that are answered 404 (T4). */
+		/* Number of reads of a new Task that are answered 404. */
 		int64_t late;
 	} tasks;
 	struct {
 		/* Handling of If-Match, enum sim_if_match. */
 		int if_match;
-		/* Accepted form of an ETag in If-Match, enum sim_etag_form. STRONG: accepts a weak
-		 * tag only without W/. ANY: accepts only "*". */
+		/* Accepted form of an ETag in If-Match, enum sim_etag_form. STRONG: a weak ETag is
+		 * accepted only without its prefix W/. ANY: only "*" is accepted. */
 		int form;
 	} etags;
 	struct {
 		/* Answer to a Reset, enum sim_answer. */
 		int answer;
-		/* HTTP status of a Reset to the present power state; 0 means that it is accepted
-		 * (Q13). */
+		/* HTTP status of the answer to a Reset to the present power state; 0 means that
+		 * such a Reset is accepted. */
 		int64_t same;
-		/* Time after power-off in which On is refused with 409, in ms (Q13). */
+		/* Time after power-off in which the Reset On is refused with 409, in ms. */
 		int64_t on_busy_ms;
-		/* Number of requests for On that are accepted without effect before one has an
-		 * effect (Q12). */
+		/* Number of Resets to On that are accepted without effect before a Reset to On has
+		 * an effect. */
 		int64_t deaf;
-		/* Age in ms of the PowerState that the System reports. */
+		/* Delay in ms with which the System reports a change of its PowerState. */
 		int64_t stale_ms;
 	} power;
 	struct {
-		/* Resource that accepts boot overrides, enum sim_place (Q11, Q21). */
+		/* Resource that accepts boot overrides, enum sim_place. */
 		int place;
 		int answer;
 		/* Handling of BootSourceOverrideMode in a request with the target, enum sim_mode
@@ -115,22 +116,22 @@ struct sim_quirks {
 		bool tls_only;
 		/* True: media are refused until VerifyCertificate is set to false. */
 		bool verifies;
-		/* HTTP status of an eject without a medium; 0 means that it is accepted (Q28). */
+		/* HTTP status of the answer to an eject without a medium; 0 means that such an
+		 * eject is accepted. */
 		int64_t empty_eject;
-		/* Number of inserts that are answered 500 before one succeeds (Q28). */
+		/* Number of inserts that are answered 500 before an insert succeeds. */
 		int64_t busy;
-		/* True: the member Inserted stays true after an eject (Q28). */
+		/* True: the member Inserted stays true after an eject. */
 		bool flag_stays;
-		/* True: the member ImageName stays set after an eject (Q28). */
+		/* True: the member ImageName stays set after an eject. */
 		bool name_stays;
 		/* True: the action EjectMedia is shown only while a medium is inserted. */
 		bool eject_when_in;
 		/* Time from EnableRMedia until the media slots appear, in ms. */
 		int64_t enable_ms;
-		/* MessageId of the error for a missing licence; NULL: the licence is present
-		 * (Q33). */
+		/* MessageId of the error for a missing licence; NULL: the licence is present. */
 		const char *licence;
-		/* Names of media slots that refuse media (Q27). */
+		/* Names of media slots that refuse media. */
 		struct strings inner;
 	} media;
 };

@@ -19,12 +19,12 @@ struct drive {
 	bool failed;
 };
 
-/* File modes that record whether the drive was pulled, so that no second file can disagree with the
- * drive's. */
+/* Modes of a drive's file, which record whether the drive was pulled. A second file for this state
+ * could disagree with the drive's file after a crash. */
 enum { MODE_IN = 0600, MODE_PULLED = 0400 };
 
-/* Returns a file descriptor for one access only. The file does not stay open, because a rack has
- * more drives than a process may have open files. */
+/* Returns a file descriptor for one access only. The file is not kept open, because a rack has more
+ * drives than a process may have open files. */
 static int take(const struct drive *d, int flags, struct err *e)
 {
 	int fd = d->path ? open(d->path, flags | O_CLOEXEC | O_NOFOLLOW, MODE_IN) : d->fd;
@@ -121,8 +121,8 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 	return 0;
 }
 
-/* True if the range is a hole. Holes are not read, because the kernel would fill its cache with
- * pages of zeros, also with read-ahead, which took a third of the processor time of a rack that
+/* True if the range is a hole of the file. Holes are not read, because the kernel would fill its
+ * page cache with zeros, also by read-ahead. That took a third of the processor time of a rack that
  * verifies wipes. A file system without holes reports everything as data. */
 static bool is_hole(int fd, int64_t off, size_t len)
 {
@@ -167,7 +167,7 @@ static bool all_zero(const char *at, size_t len)
 	return !len || (!at[0] && !memcmp(at, at + 1, len - 1));
 }
 
-/* Writes zeros, on a file system without holes. */
+/* Writes zeros, for a file system that does not support holes. */
 static int put_zeros(int fd, int64_t off, int64_t len, struct err *e)
 {
 	static const char zeros[SEARCH];

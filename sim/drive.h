@@ -8,9 +8,9 @@
 
 /*
  * drive: a simulated NVMe drive that stores its contents sparsely: blocks of 4096 bytes that are
- * all zero take no space. The contents are in a file with holes. The process has no write cache, so
- * after a killed process the file has everything that was written. Without a path the contents are
- * in anonymous memory. Loop thread only.
+ * all zero take no space. The contents are in a file with holes; without a path they are in
+ * anonymous memory. Writes are not cached in the process, so that the file has everything that was
+ * written even if the process is killed. Loop thread only.
  */
 #define DRIVE_BLOCK 4096
 struct drive;
@@ -28,8 +28,8 @@ int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *
 	__attribute__((warn_unused_result));
 int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
-/* drive_zero() zeros a range, drive_erase() the whole drive. Both are fast, because they punch a
- * hole in the file. */
+/* drive_zero() zeros a range, drive_erase() the whole drive. Both are fast on a file system with
+ * holes, because they punch a hole in the file. */
 int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
 	__attribute__((warn_unused_result));
 int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_result));
@@ -37,8 +37,8 @@ int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_resul
  * state is stored with the file. */
 void drive_fail(struct drive *d, bool failed);
 bool drive_failed(const struct drive *d);
-/* True if the text occurs anywhere on the drive, even if the drive was pulled. For tests and for
- * the demo's own check. */
+/* True if the text occurs anywhere on the drive, even if the drive was pulled. For tests, and for
+ * the check of the demo that no tenant data is left. */
 bool drive_holds(struct drive *d, const void *text, size_t len);
 
 #endif

@@ -89,7 +89,8 @@ void e2_tag(struct e2_instance *i, const char *key, const char *value)
 	i->tags[i->ntags++] = (struct e2_tag){mem_strdup(key), mem_strdup(value)};
 }
 
-/* Sets the time `at` at which the instance begins to shut down; an earlier end stays. */
+/* Makes the instance shut down at the loop time `at`; if the instance already ends earlier, nothing
+ * changes. */
 void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *why)
 {
 	if (at >= i->ending)
@@ -102,7 +103,7 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 
 /* --- cost ------------------------------------------------------------------------------------- */
 
-/* Returns the price of this number of seconds, rounded up. */
+/* Returns the price of `seconds` seconds in millionths, rounded up. */
 static int64_t micros_of(int64_t per_hour, int64_t seconds)
 {
 	return (int64_t)(((__int128)per_hour * seconds + 3599) / 3600);
@@ -161,8 +162,8 @@ int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, i
 	return n;
 }
 
-/* Ends the instances of a capacity block before the block's end; moves their end when the block's
- * end has changed. */
+/* Sets the end of all instances of a capacity block to SIM_EC2_BLOCK_ENDS_MS before the block's
+ * end; moves an end that was set for an earlier end of the block. */
 static void end_block(struct sim_ec2 *s, struct e2_reserved *r)
 {
 	int64_t now = loop_now(s->loop), at = r->ends - SIM_EC2_BLOCK_ENDS_MS;
@@ -262,8 +263,8 @@ static void earlier(int64_t at, int64_t now, int64_t *next)
 		*next = at;
 }
 
-/* Calls on_change() for each instance whose state has changed since the last call; if it passed
- * several states, only for the last. */
+/* Calls on_change() for each instance whose state has changed since the last call. If an instance
+ * passed several states meanwhile, reports only the latest. */
 static void on_moment(void *arg)
 {
 	struct sim_ec2 *s = arg;

@@ -78,14 +78,14 @@ void sim_ec2_free(struct sim_ec2 *s);
 void sim_ec2_routes(struct sim_ec2 *s, struct httpd *d);
 
 /*
- * A fault, by `what`.
+ * A fault. Member `what` names one of these kinds; the other members are its parameters.
  *
- * Faults of a request, which `on` names (an action; NULL: any), without acting:
+ * Faults of a request, which `on` names (an action; NULL: any). The request is not executed:
  *   Status       HTTP status `value` without XML
  *   Throttle     503 RequestLimitExceeded, with Retry-After `value` unless 0
  *   Error        error code `name` with status `value` (0: 400)
  *
- * Faults of a request that is acted upon:
+ * Faults of a request that is executed; only its answer is changed:
  *   StatusAfter  HTTP status `value`
  *   LostReply    closes the connection
  *   Silent       no answer
@@ -104,13 +104,13 @@ void sim_ec2_routes(struct sim_ec2 *s, struct httpd *d);
  *
  * Faults of the reported state:
  *   Late         instances are unknown to `on` until they are `value` ms old
- *   Stale        instances as they were `value` ms ago
+ *   Stale        reports instances as they were `value` ms ago
  *   Pages        at most `value` entries on a page
  *   Skew         the server's clock is ahead by `value` ms
  *
  * A single event:
  *   SpotNotice   running Spot instances of `type` in `zone` end in `value` ms (0: 120,000); with
- *                `name` only that instance
+ *                `name` only the instance with that id
  *
  * after_ms: time until the fault begins. for_ms: its duration (0: no end). count: number of
  * requests (0: no limit).
@@ -123,9 +123,10 @@ struct sim_ec2_fault {
 int sim_ec2_fault(struct sim_ec2 *s, const struct sim_ec2_fault *f, struct err *e);
 void sim_ec2_well(struct sim_ec2 *s);
 
-/* A reservation, for sim_ec2_reserve(); a known id changes the end and the size of that
- * reservation. With upfront_micros it is a capacity block, whose instances end 30 min before the
- * block does. starts, ends: loop time (loop_now()) in ms; ends 0: never. */
+/* A reservation, for sim_ec2_reserve(). If id is the id of an existing reservation, the end and the
+ * size of that reservation are changed. A reservation with upfront_micros is a capacity block,
+ * whose instances end 30 min before the block does. starts, ends: loop time (loop_now()) in ms;
+ * ends 0: never. */
 struct sim_ec2_reservation {
 	/* account NULL: SIM_EC2_ACCOUNT. */
 	const char *id, *type, *zone, *account;

@@ -9,8 +9,8 @@
 /*
  * Requests and answers: actions, their parameters, and faults of the answer.
  *
- * A parameter that an action does not have is an error, as in EC2, so that a client notices a
- * misspelled one.
+ * A parameter that the action does not have is an error, as in EC2, so that a misspelled parameter
+ * is noticed.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
@@ -117,8 +117,8 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	/* Unregisters on_late(), which frees l, because a later disconnect must not free it
-	 * again. */
+	/* Unregisters on_late(), which frees l: l is freed below, and a later disconnect must not
+	 * free it again. */
 	httpd_on_gone(l->q, NULL, NULL);
 	send_now(l->q, l->status, l->text);
 	late_free(l);
@@ -275,8 +275,8 @@ static void count(struct sim_ec2 *s, const char *action)
 	++*n;
 }
 
-/* Applies the faults that come before the action. Returns true if one applied and the request is
- * answered. */
+/* Applies the faults Status and Throttle before the action. Returns true if Status applied and
+ * answered the request. Throttle only sets the error of the request. */
 static bool is_struck(struct e2_call *c)
 {
 	struct e2_fault *f = e2_strikes(c->s, "Status", c->action);

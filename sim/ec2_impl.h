@@ -33,7 +33,8 @@ struct e2_reserved {
 	const struct e2_type *type;
 	const char *zone;
 	int64_t count, starts, ends, upfront;
-	/* past_micros: cost until the size was last changed. past_until: time of that change. */
+	/* past_micros: cost of the reservation up to past_until. past_until: loop time at which its
+	 * size was last changed. */
 	int64_t past_micros, past_until;
 };
 struct e2_instance {
@@ -67,7 +68,7 @@ struct e2_token {
 };
 struct e2_fault {
 	struct list link;
-	/* Points to an entry of the table of faults. */
+	/* Kind of the fault, a pointer to an entry of the table of kinds. */
 	const char *what;
 	char *on, *type, *zone, *name;
 	int64_t value, count, from, until;
@@ -93,7 +94,8 @@ struct sim_ec2 {
 	size_t launched;
 	/* Cost of instances that were dropped from the list. */
 	int64_t past_micros;
-	/* Loop time of the last e2_forget() that looked for old entries. */
+	/* Loop time at which e2_forget() last searched for entries whose retention time has
+	 * passed. */
 	int64_t forgot;
 	struct loop_timer change;
 };
@@ -185,7 +187,7 @@ struct e2_signed {
 	size_t nquery, nheaders;
 	const void *body;
 	size_t len;
-	/* Parts of the signature's scope; date for example 20150830T123600Z. */
+	/* Parts of the signature's scope; date has the form 20150830T123600Z. */
 	const char *date, *region, *service;
 };
 void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
@@ -204,8 +206,8 @@ void e2_describe_types(struct e2_call *c);
 void e2_describe_offerings(struct e2_call *c);
 void e2_describe_spot_prices(struct e2_call *c);
 void e2_describe_reservations(struct e2_call *c);
-/* True if the request may see the instance: it has the request's account and region, and no fault
- * Late hides an instance of that age from the action. */
+/* True if the request may see the instance: the instance has the account and region of the request,
+ * and no fault Late hides an instance of that age from the action. */
 bool e2_is_known(struct e2_call *c, const struct e2_instance *i);
 /* True if the item passes the filters of the request. has() returns 1 if the item has a value for
  * the filter `name` that matches the pattern, and 0 if not. It returns -1 for an unknown filter,
@@ -214,7 +216,8 @@ bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
 
-/* ec2_fault.c. Returns a fault that is active now, and counts it down; NULL: no such fault. */
+/* ec2_fault.c. Returns an active fault of the kind `what` for the action `on`, and counts the fault
+ * down; NULL: no such fault. */
 struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
 /* Returns an active fault for this type and zone without counting it down; NULL: none. The caller
  * must call e2_struck() if the fault had an effect. */

@@ -143,8 +143,8 @@ static bool read_user_data(struct e2_call *c, struct launch *l)
 	return !c->code;
 }
 
-/* Checks the TagSpecifications and adds the tags of instances to *to; to NULL: only checks. False:
- * not valid; the error of the request is set. */
+/* Checks the TagSpecifications and adds the tags of instances to *to; to NULL: only checks them.
+ * False: a TagSpecification is not valid; the error of the request is then set. */
 static bool read_tags(struct e2_call *c, struct e2_instance *to)
 {
 	const char *kind, *key;
@@ -226,7 +226,7 @@ static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 }
 
 /* Returns the key under which a ClientToken is stored. A token is valid for its account, region and
- * requested zone; with a different zone it is a new launch. */
+ * requested zone; the same token with a different zone is a new launch. */
 static char *token_key(const struct e2_call *c, const struct launch *l)
 {
 	return mem_printf("%s/%s/%s/%s", c->account, c->region, str_or(l->zone, ""), l->token);
@@ -241,7 +241,8 @@ static struct e2_instance *first_of(const struct sim_ec2 *s, const char *reserva
 }
 
 /* True if the request's ClientToken was used before. The request is then answered with the
- * instances of that launch, or with an error if its parameters differ. */
+ * instances of the earlier launch, or with an error if the parameters differ from those of the
+ * earlier request. */
 static bool is_repeated(struct e2_call *c, const struct launch *l)
 {
 	char *key = l->token ? token_key(c, l) : NULL;
@@ -335,7 +336,8 @@ static int64_t reserved_room(struct e2_call *c, struct launch *l)
 }
 
 /* Sets *zone to the requested zone, or to the zone of the region with the most capacity. Returns
- * the number of instances available there; 0: none, and the error of the request is set. */
+ * the number of instances that *zone can still launch; 0: none, and the error of the request is
+ * set. */
 static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 {
 	struct sim_ec2 *s = c->s;
@@ -481,8 +483,8 @@ void e2_run_instances(struct e2_call *c)
 	free(l.user_data);
 }
 
-/* True if all ids in the request exist; they are checked before any change. False: one is unknown;
- * the error of the request is set. */
+/* True if all ids in the request exist; they are checked before any change. False: an id is
+ * unknown, and the error of the request is set. */
 static bool ids_are_known(struct e2_call *c, const char *param)
 {
 	const char *id;

@@ -221,8 +221,8 @@ void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first)
 /* --- pages ------------------------------------------------------------------------------------ */
 
 struct page {
-	/* after: number of the last instance of the previous page. most: largest number of
-	 * instances on this page. n: number listed so far. */
+	/* after: number of the last instance of the previous page. most: maximum number of
+	 * instances on this page. n: number of instances listed so far. */
 	int64_t after, most, n;
 	bool ids;
 };
@@ -246,7 +246,7 @@ static bool read_page(struct e2_call *c, struct page *p)
 	return true;
 }
 
-/* True if all requested ids exist. False: one is unknown; the error of the request is set. */
+/* True if all requested ids exist. False: an id is unknown, and the error of the request is set. */
 static bool asked_ids_exist(struct e2_call *c)
 {
 	const char *id;
@@ -273,7 +273,8 @@ static bool is_asked(const struct e2_call *c, const struct page *p, const char *
 	return !p->ids;
 }
 
-/* Calls fn for each instance of the requested page, in order; sets c->next if more follow. */
+/* Calls fn for each instance of the requested page, in order; sets c->next if more instances
+ * follow. */
 static void each_listed(struct e2_call *c, struct page *p,
 			int (*has)(const void *item, const char *name, const char *pattern),
 			void (*fn)(struct e2_call *c, const struct listed *l, void *arg), void *arg)

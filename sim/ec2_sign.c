@@ -79,7 +79,8 @@ static void put_query(struct buf *b, const struct e2_pair *v, size_t n)
 
 		buf_init(&row, CANON_MAX);
 		put_uri(&row, v[i].name, false);
-		/* Separator that sorts below every other byte, so that "a" comes before "a-b". */
+		/* Separates name and value by a byte that sorts below every other byte, so that "a"
+		 * comes before "a-b". */
 		buf_puts(&row, "\1");
 		put_uri(&row, v[i].value, false);
 		rows[i] = buf_give(&row);
@@ -159,7 +160,7 @@ void e2_signature(const struct e2_signed *r, const char *secret, char out[static
 
 /* --- checking a request ----------------------------------------------------------------------- */
 
-/* Parts of the Authorization header; the pointers point into a copy of the header. */
+/* Parts of the Authorization header; the members point into a copy of the header. */
 struct said {
 	char *key, *day, *region, *service, *end, *headers, *signature;
 };
@@ -208,8 +209,8 @@ static bool time_of(const char *date, int64_t *ms)
 	return date[8] == 'T' && date[15] == 'Z' && str_to_time(text, ms);
 }
 
-/* Collects the signed headers in v and returns their number. -1: a signed header is absent or out
- * of order, or a header that must be signed is not. */
+/* Collects the signed headers in v and returns their number. -1: a signed header is absent from the
+ * request or out of order, or a header that must be signed is not signed. */
 static int headers_of(const struct httpd_req *q, char *names, struct e2_pair *v)
 {
 	static const char *const wanted[] = {"host", "x-amz-date", "x-amz-security-token",

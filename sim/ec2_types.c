@@ -15,7 +15,7 @@ struct prices {
 		size_t n;
 	} types;
 };
-/* Highest price of an hour, in millionths: a million of the currency. */
+/* Highest price of an hour in millionths, which is one million of the currency. */
 #define MICROS_MAX ((int64_t)1000000000000)
 
 static const struct field type_fields[] = {

@@ -5,9 +5,9 @@
 #include "sim/faults.h"
 
 /*
- * fault_list: the faults of a running rack: those that it began with, and those that were added
- * since. A row is one fault of the file format in faults.h. A row whose count is used up has no
- * effect and is not listed.
+ * fault_list: the faults of a running rack: those with which the rack was started, and those added
+ * since. A row is one fault in the file format of faults.h. A row that has applied `count` times
+ * has no effect and is not listed.
  * Tests: tests/unit/sim/test_faults.c
  */
 struct fault_list;
@@ -15,15 +15,15 @@ struct fault_list;
 struct fault_list *fault_list_new(const struct sim_faults *begin);
 void fault_list_free(struct fault_list *l);
 
-/* Adds the rows in a YAML or JSON text, as sim_faults_read() reads them. After an error none is
- * added. */
+/* Adds the rows in a YAML or JSON text, as sim_faults_read() reads them. If any row is not valid,
+ * no row is added. */
 int fault_list_add(struct fault_list *l, const char *text, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
 /* Removes the rows that name this machine; machine NULL: removes all rows, also those for "*". */
 void fault_list_clear(struct fault_list *l, const char *machine);
 
-/* True if fault `what` applies to the machine now, and counts it down; the rules are those of
- * sim_rack_fault(). chance(): returns a uniform number in 0..999999, for rows with a
+/* True if the fault `what` applies to the machine now; then counts the fault down. The rules are
+ * those of sim_rack_fault(). chance() returns a uniform number in 0..999999, for rows with a
  * probability. */
 bool fault_list_strikes(struct fault_list *l, const char *machine, const char *when,
 			const char *what, uint64_t (*chance)(void *arg), void *arg, int64_t *value);

@@ -29,7 +29,8 @@ static const char *name_of(const void *table, size_t size, size_t i)
 	return *(const char *const *)((const char *)table + i * size);
 }
 
-/* Sets an error that lists the permitted names, as many as fit into its text. Returns -1. */
+/* Sets the error that the value `got` of a member is not permitted; the text lists the permitted
+ * names, as many as fit. Returns -1. */
 static int not_among(struct err *e, size_t i, const char *member, const char *got,
 		     const void *table, size_t size, size_t n)
 {

@@ -129,7 +129,8 @@ static int issue(const struct sim_folder *f, struct loop *l, const struct files 
 	    crypto_cert_issue(out->ca, ca_key, subject, names, wall, CERT_DAYS, &out->cert,
 			      &out->key, e) < 0)
 		return -1;
-	/* Writes the key last, because its presence means that the set is complete. */
+	/* Writes the key last, because the presence of the key means that the set of files is
+	 * complete. */
 	return sim_folder_write(f, "ca.crt", out->ca, e) < 0 ||
 			       sim_folder_write(f, at->cert, out->cert, e) < 0 ||
 			       sim_folder_write(f, at->key, secret_expose(out->key), e) < 0

@@ -31,8 +31,8 @@ void sim_folder_close(struct sim_folder *f);
 char *sim_file_read(const char *path, struct err *e);
 int sim_folder_write(const struct sim_folder *f, const char *name, const char *text, struct err *e);
 
-/* Returns the first line of the file "password"; creates the file with a random password if it is
- * missing. NULL with *e. */
+/* Returns the first line of the file "password". If the file is missing, creates it with a random
+ * password. NULL with *e. */
 struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, struct err *e);
 
 /* Texts of the files ca.crt, NAME.crt and NAME.key. sim_folder_certificates() reads them, or issues

@@ -34,7 +34,8 @@ static struct head_fault *take(struct head_fault *f)
 	return f;
 }
 
-/* Skips a fault whose count is used up; it stays in the list with count 0. */
+/* Returns the first fault that applies. A fault whose count is used up stays in the list with count
+ * 0 and is skipped. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call)
 {
 	list_for_each (f, &h->faults, struct head_fault, link)
@@ -132,7 +133,7 @@ static struct sim_head_node *node_of(struct sim_head *h, const char *ref)
 }
 
 /* Returns the device of n as the client sees it: with fault Stale as it was before its last write,
- * as if from a cache. */
+ * as if BCM answered from a cache. */
 static const char *shown(const struct call *c, const struct sim_head_node *n)
 {
 	return n->before && head_fault(c->h, "Stale", c->name) ? n->before : n->text;
@@ -374,7 +375,7 @@ unsigned sim_head_count(const struct sim_head *h, const char *call)
 	return n ? *n : 0;
 }
 
-/* Applies the faults that answer a call without acting. Returns true if one applied. */
+/* Applies the faults that answer a call without executing it. Returns true if a fault applied. */
 static bool fault_first(const struct call *c)
 {
 	struct head_fault *f;

@@ -6,8 +6,8 @@
 #include "base/secret.h"
 
 /*
- * head: the head node of an NVIDIA Base Command Manager (BCM), as far as a client of its JSON API
- * sees it: nodes with their states, categories, software images, networks; power; installs that
+ * head: a simulated head node of NVIDIA Base Command Manager (BCM), as far as a client of its JSON
+ * API sees it: nodes with their states, categories, software images, networks; power; installs that
  * take time.
  *
  *   POST /json                               {"service", "call", "args"}; login by cookie or client
@@ -18,7 +18,7 @@
  * Validation refuses a node without hostname, mac or category. Versions of objects are not checked:
  * the last writer wins.
  *
- * Requests for users, without a password:
+ * Requests for users of the simulator, without a password:
  *
  *   GET    /sim/nodes              state of each node
  *   GET    /sim/nodes/NAME         the device of a node, as stored
@@ -32,15 +32,15 @@
  * A fault is {"what": "ErrorMessage", "call": "cmdevice.updateDevice", "count": 1, "text": "boom",
  * "value": 0}. Without call: for any call; without count: no limit.
  *
- *   ErrorMessage  200 with {"errormessage": text}, without acting
- *   Null          answers null, without acting
+ *   ErrorMessage  200 with {"errormessage": text}, without executing the call
+ *   Null          answers null, without executing the call
  *   Denied        the certificate does not allow the call
  *   NoCall        the call does not exist
  *   Status        HTTP status `value`
- *   Slow          acts and answers `value` ms later
- *   LostReply     acts, and closes the connection
- *   Hang          no answer, without acting
- *   Stale         the device as it was before the last write
+ *   Slow          executes the call and answers `value` ms later
+ *   LostReply     executes the call, and closes the connection
+ *   Hang          no answer, without executing the call
+ *   Stale         answers with the device as it was before the last write
  *   Overwrite     another writer with an older copy writes afterwards: the write is lost
  *   Moved         another writer changes the device's notes meanwhile
  *   Invalid       validation refuses the write
@@ -49,8 +49,8 @@
  *   InstallFails  the next install fails (no call)
  *   InstallHangs  the next install never ends (no call)
  *
- * The sources of these facts are listed in providers/bcm/client.h; the simulator is written
- * independently of that client.
+ * The sources of these facts are listed in providers/bcm/client.h; the simulator shares no code
+ * with that client.
  * Tests: tests/unit/sim/test_head.c
  */
 struct sim_head;
@@ -58,7 +58,7 @@ struct sim_head_node;
 
 /* Callbacks into the machine behind a node. Each may be NULL. */
 struct sim_head_machine {
-	/* Requests a power change. It takes time; the machine calls sim_head_powered() when its
+	/* Requests a power change, which takes time. The machine calls sim_head_powered() when its
 	 * power has changed. */
 	void (*power)(void *machine, bool on);
 	/* True if the machine's network port reaches the head node; NULL: always. */
@@ -85,8 +85,8 @@ struct sim_head *sim_head_new(struct loop_group *g, const struct sim_head_spec *
 void sim_head_free(struct sim_head *h);
 void sim_head_routes(struct sim_head *h, struct httpd *d);
 
-/* Adds a PhysicalNode with its BMC. machine is passed to the functions of *m, which is copied; m
- * NULL: a machine that only has power. */
+/* Adds a node of BCM's type PhysicalNode, with its BMC. machine: passed to the functions of *m,
+ * which is copied. m NULL: a machine that can only be switched on and off. */
 struct sim_head_node *sim_head_add(struct sim_head *h, const char *name, const char *mac,
 				   const char *bmc_address, const struct sim_head_machine *m,
 				   void *machine);
@@ -105,8 +105,9 @@ void sim_head_close(struct sim_head_node *n, bool closed);
 
 /* Call it when the machine's power has changed to `on`. */
 void sim_head_powered(struct sim_head_node *n, bool on);
-/* Call it when the machine has booted without a medium and tries the network first. False: the head
- * node does not answer, and the machine must boot its disk. */
+/* Call it when the machine boots without a medium, before it boots its disk. True: the head node
+ * boots the machine over the network. False: the machine does not reach the head node, or the
+ * daemon is down; the machine must then boot its disk. */
 bool sim_head_boots(struct sim_head_node *n);
 
 /* Adds a fault in the JSON form of POST /sim/faults. ERR_INVALID: the fault is not valid; the error

@@ -21,8 +21,8 @@ enum head_phase {
 struct head_fault {
 	struct list link;
 	char what[32], call[80], text[160];
-	/* count: number of times that the fault still applies; -1: no limit. value: as in
-	 * head.h. */
+	/* count: number of times that the fault still applies; -1: no limit. value: parameter of
+	 * the fault, as listed in head.h. */
 	int64_t count, value;
 };
 
@@ -69,7 +69,7 @@ const char *head_member(const struct sim_head_node *n, const char *member, struc
 /* Replaces the node's device by this text, as a write does. */
 void head_put(struct sim_head_node *n, const char *text);
 void head_power(struct sim_head_node *n, const char *operation);
-/* Begins the node's boot or install again after the daemon was down. */
+/* Begins the node's boot or install from the start, after the daemon was down. */
 void head_begin_again(struct sim_head_node *n);
 void head_node_free(void *n);
 /* Returns the JSON object {"ref_device_uuid", "status", "message"} of the node, in arena a. */

@@ -188,7 +188,7 @@ static void install_done(struct sim_head_node *n)
 	const char *category = head_member(n, "category", a);
 	bool kubernetes = str_ends(category, "2");
 
-	/* Cleared, because the install mode is valid for one boot only. */
+	/* Clears these members, because the install mode is valid for one boot only. */
 	sim_head_set(n, "nextBootInstallMode", "\"\"");
 	sim_head_set(n, "blockDevicesClearedOnNextBoot", "[]");
 	if (n->ops.installed)
@@ -202,7 +202,7 @@ static void on_timer(void *arg)
 	OWN(arena) a = arena_new();
 
 	if (loop_timer_active(&n->head->back)) {
-		/* Waits, because no node proceeds without the daemon. */
+		/* Waits and tries again, because no node proceeds while the daemon is down. */
 		loop_timer_start(&n->timer, n->head->boot_ms);
 		return;
 	}

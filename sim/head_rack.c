@@ -28,8 +28,8 @@ static bool reaches(void *machine)
 	return str_empty(segment) || str_eq(segment, "provisioning");
 }
 
-/* Writes the start of an image that the rack's machines boot to the root drive; only the console
- * shows the image's name. */
+/* Erases the root drive, and writes the beginning of an image to it that the rack's machines can
+ * boot. The data is the same for every image; only the console shows the image's name. */
 static void installed(void *machine, const char *image)
 {
 	struct sim_machine *m = machine;

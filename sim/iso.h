@@ -11,9 +11,9 @@
  * iso: the config drive of docs/image-contract.md on a simulated drive: an ISO 9660 volume labelled
  * "cidata" (ECMA-119, no extensions) with a few small files in its root directory.
  *
- * The volume is located where the real agent puts the partition of that name: the last 4 MiB that
- * are aligned to 1 MiB and leave space for a backup GPT. The simulated drive has no partition
- * table, because the images of the rack have none.
+ * The volume is at the position at which the real agent creates the partition "cidata": the last 4
+ * MiB that are aligned to 1 MiB and leave space for a backup GPT. The simulated drive has no
+ * partition table, because the images of the rack have none.
  * Tests: tests/unit/sim/test_agent.c
  */
 #define SIM_ISO_BLOCK 2048

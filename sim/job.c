@@ -143,8 +143,9 @@ static void count(struct job_view *v, struct tally *good, struct tally *bad)
 			json_array_append(v->live, pod);
 			v->ready += sim_object_is(pod, "Ready");
 		}
-		/* Counts the pod; a pod that was counted with one outcome before keeps that
-		 * outcome. */
+		/* Counts the pod. A pod that the status already lists as failed, for example
+		 * because it was deleted before it ended, stays failed even if it succeeded
+		 * afterwards. */
 		if (is_tracked(pod) && succeeded(pod) && !holds(bad->was, sim_object_uid(pod)))
 			tally_pod(good, v->s, pod);
 		else if (is_tracked(pod) && (failed(pod) || holds(bad->was, sim_object_uid(pod))))
@@ -175,7 +176,8 @@ static bool is_late(const struct job_view *v)
 
 static bool has_succeeded(const struct job_view *v)
 {
-	/* A Job without completions is a work queue: its first success ends it. */
+	/* Uses another rule for a Job without completions, which is a work queue: it is complete
+	 * once a pod has succeeded and no pod runs any more. */
 	if (!json_at(v->job, "spec", "completions"))
 		return v->succeeded > 0 && !json_array_size(v->live) && !v->terminating;
 	return v->succeeded >= json_int_at(v->job, "spec", "completions");
@@ -230,7 +232,7 @@ static int64_t ended_at(const json_t *pod)
 	return last;
 }
 
-/* True while the back-off lasts, which doubles with each failure since the last success. */
+/* True while the back-off lasts. Its delay doubles with each failure since the last success. */
 static bool waits(const struct job_view *v)
 {
 	int64_t good = 0, bad = 0, delay = BACKOFF_MS / 2;
@@ -307,7 +309,8 @@ static const char *start_time(const struct job_view *v, char now[static STR_TIME
 	return v->suspended ? NULL : str_or(since, str_time(now, workloads_now(v->s)));
 }
 
-/* Returns the condition Complete or Failed, for use once no pod remains and all are counted. */
+/* Returns the condition Complete or Failed. The caller must have checked that no pod remains and
+ * all pods are counted. */
 static json_t *last_word(const struct job_view *v, const json_t *verdict)
 {
 	bool good = str_eq(json_str_at(verdict, "type"), "SuccessCriteriaMet");

@@ -15,8 +15,8 @@ struct job_view {
 	/* Pods that run, or that will run. */
 	json_t *live;
 	json_int_t terminating, ready;
-	/* Numbers of pods that ended, whether the status counts them already or not. For an indexed
-	 * Job, succeeded is the number of indexes that succeeded. */
+	/* Numbers of pods that ended, including those that the Job's status does not count yet. For
+	 * an indexed Job, succeeded is the number of indexes that succeeded. */
 	json_int_t succeeded, failed;
 	bool suspended;
 	/* One byte for each index. done: the index succeeded. held: a live pod has the index. NULL:

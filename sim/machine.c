@@ -105,8 +105,8 @@ static json_t *state_json(const struct sim_machine *m)
 			 m->legacy_boot);
 }
 
-/* Replaces a file by writing a second one and renaming it: a killed process leaves the old text or
- * the new one. */
+/* Replaces a file by writing a second file and renaming it, so that after a killed process the file
+ * has either the old text or the new text. */
 static int write_file(const char *path, const char *text, struct err *e)
 {
 	char *tmp = mem_printf("%s.new", path);
@@ -246,8 +246,8 @@ static void firmware(struct sim_machine *m)
 	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
 		m->medium = sim_medium_fetch(m, url, on_medium);
 	else if (m->net_boot && m->net_boot->boots(m, m->net_boot->arg))
-		/* The head node boots the machine; this module does not simulate the installed
-		 * system. */
+		/* Does nothing more: the head node boots the machine, and the system that it
+		 * installs is not simulated here. */
 		m->doing = SIM_NOTHING;
 	else
 		boot_disk(m);
@@ -377,9 +377,9 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 	}
 }
 
-/* Restores the machine after the rack was killed. The contents of memory are lost, those of drives
- * are not. POST takes longer than usual, and a machine that ran the agent boots the inserted medium
- * again. */
+/* Restores the machine after the rack's process was killed. The contents of the machine's memory
+ * are lost; those of its drives are not. POST takes longer than usual. A machine that ran the agent
+ * boots the inserted medium again. */
 static void come_back(struct sim_machine *m)
 {
 	bool from_medium = m->on && m->doing == SIM_AGENT && m->image;

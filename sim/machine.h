@@ -19,10 +19,10 @@
  * Durations are those of spec.times, with jitter from loop_random.
  *
  * With spec.data, each drive is a file, NAME-drive0 and so on. Power, boot settings, boot count and
- * boot id are stored in NAME.json, written at each change: a rack that was killed continues with
- * its machines as they were. A machine whose operating system ran continues in the same boot. A
- * machine that was in POST or ran the agent boots again, as after a power loss, because the
- * contents of its memory are lost.
+ * boot id are stored in NAME.json, written at each change. So a rack that was killed and started
+ * again continues with its machines as they were. A machine whose operating system ran continues in
+ * the same boot. A machine that was in POST or ran the agent boots again, as after a power loss,
+ * because the contents of its memory are lost.
  */
 #define MACHINE_DRIVES 4
 #define MACHINE_ROOT_MODEL "SIM-ROOT" /* Model of drive 0. */
@@ -52,8 +52,8 @@ struct sim_times {
 /* Returns *t with each 0 replaced by the duration or rate of a fast laptop demo. */
 struct sim_times sim_times_or_fast(const struct sim_times *t);
 
-/* Network boot by a head node (head_rack.h). Its callbacks run when no medium boots, before the
- * disk boots, and on each power change. */
+/* Network boot by a head node (head_rack.h). boots() is called when no medium boots, before the
+ * disk boots; powered() on each power change. */
 struct sim_net_boot {
 	/* True if the head node boots the machine; the machine then boots nothing else. */
 	bool (*boots)(struct sim_machine *m, void *arg);
@@ -70,7 +70,8 @@ struct sim_machine {
 	char wwns[MACHINE_DRIVES][40];
 	unsigned ndrives;
 
-	/* Settings of the BMC, up to legacy_boot; sim_machine_save() must follow each change. */
+	/* Members from here to legacy_boot: settings of the BMC. sim_machine_save() must be called
+	 * after each change of them. */
 	bool on;
 	/* Medium, boot override and HTTP boot URL; malloc'd. NULL: not set. */
 	char *image, *boot_target, *boot_enabled, *http_boot_uri;
@@ -86,8 +87,8 @@ struct sim_machine {
 	struct sim_medium *medium;
 	/* Timer that ends POST. */
 	struct loop_timer timer;
-	/* Callback into the BMC, called when power or boot settings changed without a request of
-	 * the BMC; arg is `bmc`. */
+	/* Callback into the BMC with the argument `bmc`. Called when power or boot settings changed
+	 * without a request of the BMC. */
 	void (*changed)(void *bmc);
 	void *bmc;
 

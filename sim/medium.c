@@ -33,8 +33,8 @@ struct sim_medium {
 
 static void start(void *arg);
 
-/* Searches the window (the latest received bytes) for a boot block. Retains the window's end, which
- * may be the beginning of a block. */
+/* Searches the window (the latest received bytes) for a boot block. Keeps the last bytes of the
+ * window for the next call, because they may be the beginning of a boot block. */
 static void look(struct sim_medium *f)
 {
 	struct buf *w = &f->window;

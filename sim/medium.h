@@ -5,9 +5,10 @@
 #include "wipe/proto.h"
 
 /*
- * medium: how the firmware finds the boot block on virtual media. It fetches the image over HTTP
- * and searches the data as they arrive, until it has found the boot block of wipe/proto.h (by the
- * start of its JSON) or the image ends. An interrupted download is resumed with Range, a few times.
+ * medium: how the firmware finds the boot block on virtual media. The firmware fetches the image
+ * over HTTP and searches the data as they arrive, until it has found the boot block of wipe/proto.h
+ * (by the start of the block's JSON) or the image ends. An interrupted download is resumed by an
+ * HTTP Range request, a few times.
  * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c
  */
 #define MEDIUM_MAX (512ll << 20) /* Largest boot medium in bytes; a longer image is refused. */

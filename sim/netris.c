@@ -7,7 +7,7 @@
 #include "sim/netris_impl.h"
 
 /*
- * Inventory, server clusters and switches.
+ * Inventory, server clusters and switches. A change of a server cluster takes effect in two steps:
  *
  *   PUT -- plan_ms --> V-nets show the change -- heartbeat of the switch --> the port moves, and
  *   lastSeen is updated
@@ -65,8 +65,8 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 
 	c->id = s->next_id++;
 	c->vnet = s->next_id++;
-	/* Gives the two initial clusters the last subnets, so that the first tenant gets the first
-	 * one. */
+	/* Assigns the last subnets to the two initial clusters, so that the first tenant gets the
+	 * first subnet. */
 	c->net = (s->nets++ + NT_NETS - 2) % NT_NETS;
 	c->vpc = vpc;
 	for (int f = 0; f < NT_FABRICS && template_ == NT_WITH_FABRICS; f++)
@@ -135,7 +135,8 @@ static bool is_planned(const struct sim_netris *s, const struct nt_server *v)
 	return loop_now(s->loop) >= v->since + s->spec.plan_ms;
 }
 
-/* Before a change is planned, the controller shows the cluster that the switches reported last. */
+/* Until a change is planned (plan_ms), the controller shows the cluster that the switches reported
+ * last. */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c)
 {
 	return is_planned(s, v) ? v->cluster == c : v->told[0] == c->id;
@@ -284,7 +285,8 @@ static void make_inventory(struct sim_netris *s)
 	}
 }
 
-/* Puts all gpu servers into the cluster, also on the switches, without reporting a move. */
+/* Puts all gpu-N servers into the cluster, in the controller and on the switches, without reporting
+ * a move. */
 static void begin_in(struct sim_netris *s, const char *cluster)
 {
 	list_for_each (c, &s->clusters, struct nt_cluster, link) {

@@ -12,24 +12,25 @@
  *
  * It has one site `hall`, one tenant `Admin`, servers gpu-1 and so on, host-1 and host-2, each with
  * the NICs eth1 and eth2 on two leaf switches, the templates `gpu-tenant`, `isolated`,
- * `gpu-fabrics` and `other-nics`, and the server clusters `quarantine` and `provisioning`. Requests
- * create everything else.
+ * `gpu-fabrics` and `other-nics`, and the server clusters `quarantine` and `provisioning`. All
+ * other objects are created by requests.
  *
  * In a cluster of the template `gpu-fabrics` a server also has InfiniBand (nic ib1) and NVLink
  * (nvl1), each in its own V-net. The fabric managers `ufm-1` and `nmx-1` move servers into these
- * V-nets as switches do. These V-nets have servers and no ports.
+ * V-nets as switches do for ports. These V-nets list servers instead of ports.
  *
- * A change of a server cluster changes only its desired state. After plan_ms the controller's
- * V-nets show the change. A switch applies it with its next heartbeat, every beat_ms. The heartbeat
- * updates lastSeen, and only then the port moves, which on_move() reports. The cluster is Active
- * when all its switches have applied the change.
+ * A change of a server cluster at first changes only the cluster's desired state. After plan_ms the
+ * controller's V-nets show the change. A switch applies the change with its next heartbeat, every
+ * beat_ms. The heartbeat updates lastSeen, and only then the port moves, which on_move() reports.
+ * The cluster is Active when all its switches have applied the change.
  *
  * Each V-net has its own subnet, in which DHCP assigns .100 to .199: the first tenant's gateway is
  * 10.20.0.1/24, the next one's 10.20.1.1/24. A load balancer with an automatic address gets
  * SIM_NETRIS_FREE and a number. Its backends are healthy unless a fault makes them fail.
  *
- * With `loose` the form of answers changes from request to request, as it does between releases:
- * ids as strings, booleans as "yes", lists of clusters and V-nets without their members.
+ * With `loose` the form of answers changes from request to request, as it differs between releases
+ * of the real controller: ids as strings, booleans as "yes", lists of clusters and V-nets without
+ * their members.
  */
 #define SIM_NETRIS_FREE "10.90.2." /* Prefix of automatic addresses; a number from 1 follows. */
 struct sim_netris;
@@ -43,7 +44,7 @@ struct sim_netris_spec {
 	struct loop_group *group;
 	/* Number of servers gpu-N, 1 to 20,000. */
 	unsigned servers;
-	/* Prefix of the servers' names, before a number from 0; NULL: "gpu-", with numbers from
+	/* Prefix of the servers' names; a number from 0 follows. NULL: "gpu-", with numbers from
 	 * 1. */
 	const char *names;
 	/* User name and password for logins; borrowed, must outlive the simulator. */
@@ -71,12 +72,12 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  * Adds a fault. on: "PUT /api/v2/server-cluster", a method and the beginning of the path; NULL: any
  * request.
  *
- *   Status        answers with status `value`, without acting
- *   NotSuccess    answers 200 with isSuccess false, without acting
- *   LostReply     acts, and closes the connection
- *   Silent        acts, and never answers
- *   Ignored       reports success without acting
- *   Garbage       acts, and answers something that is not JSON
+ *   Status        answers with status `value`, without executing the request
+ *   NotSuccess    answers 200 with isSuccess false, without executing the request
+ *   LostReply     executes the request, and closes the connection
+ *   Silent        executes the request, and never answers
+ *   Ignored       reports success without executing the request
+ *   Garbage       executes the request, and answers something that is not JSON
  *   Slow          answers `value` ms later
  *   Expire        every session ends
  *   StaleRead     answers with the state before the last change
@@ -84,7 +85,7 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  *   OtherAdds     another writer adds server `name` to a cluster just after the cluster was read
  *   OtherRemoves  another writer removes server `name` from a cluster just after it was read
  *   SwitchDead    switch `name` no longer reports
- *   PortLie       switch `name` reports that it moves ports, and does not
+ *   PortLie       switch `name` reports that it moves ports, and does not move them
  *   NoServers     V-nets of InfiniBand and NVLink omit their servers
  *   NoShared      members of clusters are not marked as shared or not
  *   NoGateways    V-nets omit their subnets
@@ -93,19 +94,20 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  *   NoLbVPC       load balancers omit their VPC
  *   NoLbSubnet    IPAM has no subnet with purpose load-balancer
  *
- * count: number of times; 0: no limit. Ignored for SwitchDead and the faults after it, which last
- * until sim_netris_well(). Returns -1 if `what` is unknown.
+ * count: number of times; 0: no limit. count is ignored for SwitchDead and the faults after it,
+ * which last until sim_netris_well(). Returns -1 if `what` is unknown.
  */
 int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
 		     int64_t value, int64_t count);
 /* Ends all faults. */
 void sim_netris_well(struct sim_netris *s);
 
-/* Returns the name of the cluster in whose V-net the switches have the server's ports, whatever the
- * controller reports. NULL: in none, or not the same for all ports. */
+/* Returns the name of the cluster in whose V-net the switches really have the server's ports,
+ * whatever the controller reports. NULL: the ports are in no V-net, or not all in that of one
+ * cluster. */
 const char *sim_netris_where(const struct sim_netris *s, const char *server);
-/* Returns the name of the cluster that contains the server, as the controller has it; NULL:
- * none. */
+/* Returns the name of the cluster that contains the server in the controller's desired state; NULL:
+ * no cluster. */
 const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
 /* True if a server cluster with this name exists. */
 bool sim_netris_has(const struct sim_netris *s, const char *cluster);

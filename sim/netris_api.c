@@ -6,7 +6,7 @@
 
 /*
  * Requests: sessions, answers and changes. A request takes effect at once; latency and most faults
- * delay only the answer, so that a client's timeout does not undo it.
+ * delay only the answer. So a request whose client timed out has taken effect nevertheless.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
@@ -44,8 +44,8 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	/* Unregisters on_late(), which frees l, because a later disconnect must not free it
-	 * again. */
+	/* Unregisters on_late(), which frees l: l is freed below, and a later disconnect must not
+	 * free it again. */
 	httpd_on_gone(l->q, NULL, NULL);
 	httpd_reply_json(l->q, l->status, l->text);
 	late_free(l);
@@ -164,7 +164,7 @@ static void on_auth(struct httpd_req *q, void *arg)
 	str_hex(hex, random, sizeof(random));
 	str_format(cookie, sizeof(cookie), COOKIE "%s", hex);
 	str_format(set, sizeof(set), "%s; Path=/; HttpOnly", cookie);
-	/* Bounds the number of sessions, because a client may log in again and again. */
+	/* Limits the number of sessions, because a client may log in any number of times. */
 	if (map_size(s->sessions) >= 64)
 		map_clear(s->sessions);
 	in = mem_new(struct session);
@@ -462,7 +462,7 @@ static void on_post_vpc(struct httpd_req *q, void *arg)
 		taken = taken || str_eq(v->name, name);
 	if (taken)
 		nt_reply(s, q, 400, NULL, "the name is missing or in use");
-	else /* The data is the id itself, as in some releases. */
+	else /* Answers with the id itself as data, as some releases do. */
 		nt_reply(s, q, 200,
 			 nt_number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id), NULL);
 }

@@ -11,8 +11,8 @@
  * netris_fault.c, netris_json.c and netris_lb.c; not included elsewhere.
  */
 #define NT_NICS 2
-/* InfiniBand and NVLink. Their fabric managers move them, and only clusters whose template has them
- * use them. */
+/* Number of fabrics: InfiniBand and NVLink. Their fabric managers move servers, and only clusters
+ * whose template includes the fabrics use them. */
 #define NT_FABRICS 2
 #define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
@@ -26,7 +26,8 @@
 struct nt_server {
 	int64_t id;
 	char name[64];
-	/* Index of the leaf switch of eth1; eth2 is on the next switch. */
+	/* Index of the leaf switch to which eth1 is connected; eth2 is connected to the switch with
+	 * the next index. */
 	unsigned leaf;
 	bool host;
 	/* Cluster that contains the server as an unshared member; NULL: none. */
@@ -53,7 +54,7 @@ struct nt_lb {
 	int64_t id, site, vpc, port;
 	char *name, *ip;
 	bool enabled;
-	/* Backends as the request had them. */
+	/* Backends in the form in which the last request had them. */
 	json_t *backends;
 };
 struct nt_member {
@@ -77,7 +78,7 @@ struct nt_cluster {
 };
 struct nt_fault {
 	struct list link;
-	/* Points to an entry of the table of faults. */
+	/* Kind of the fault, a pointer to an entry of the table of kinds. */
 	const char *what;
 	char *on, *name;
 	int64_t value, count;
@@ -145,8 +146,9 @@ unsigned nt_form(const struct sim_netris *s);
 json_t *nt_number(const struct sim_netris *s, int64_t n);
 json_t *nt_truth(const struct sim_netris *s, bool is);
 json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
-/* nt_*_json() return parts of the network as the controller's answers contain them; the caller owns
- * the result. short_: leaves out what lists leave out. stale: the state before the last change. */
+/* nt_*_json() return parts of the network in the form of the controller's answers; the caller owns
+ * the result. short_: omits the members that lists omit. stale: returns the state before the last
+ * change. */
 json_t *nt_vpc_json(const struct sim_netris *s, const struct nt_vpc *v);
 json_t *nt_templates_json(const struct sim_netris *s);
 json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale, bool short_);

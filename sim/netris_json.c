@@ -169,8 +169,8 @@ static json_t *gateway_json(struct sim_netris *s, const struct nt_cluster *c)
 			 nt_truth(s, true), "dhcp", "start", start, "end", end);
 }
 
-/* Returns the V-net of a cluster with the ports of its unshared members; the ports of a shared
- * server stay in the V-net of its own cluster. */
+/* Returns the V-net of a cluster with the ports of the cluster's unshared members. The ports of a
+ * shared member stay in the V-net of the cluster that contains the server unshared. */
 json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
 {
 	unsigned nics = c->template_ == NT_OTHER_NICS ? 0 : NT_NICS;

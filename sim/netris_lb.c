@@ -4,8 +4,8 @@
 #include "sim/netris_impl.h"
 
 /*
- * Load balancers. Names are not unique, because no publication requires that; a create request that
- * is sent twice creates two load balancers.
+ * Load balancers. Names need not be unique, because no publication on the API requires that. So a
+ * create request that is sent twice creates two load balancers.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_netris_way.c
  */
@@ -99,8 +99,8 @@ static void on_lbs(struct httpd_req *q, void *arg)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* Applies a create or update to b. Returns NULL if it is accepted, otherwise the reason for
- * refusal. */
+/* Applies the request j, a create or an update, to b. Returns NULL if the request is accepted,
+ * otherwise the reason for refusal. */
 static const char *take(struct sim_netris *s, struct nt_lb *b, const json_t *j)
 {
 	const json_t *backends = json_object_get(j, "backendIps");

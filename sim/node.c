@@ -339,8 +339,8 @@ static void on_identified(struct sim_node *n)
 	later(n, n->who != NODE_NOBODY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
 }
 
-/* Sets Ready and then the GPUs when their time has come. Returns true if the status must be written
- * now. */
+/* Sets Ready and then the GPUs when the time for each has come. Returns true if the status must be
+ * written now. */
 static bool progressed(struct sim_node *n)
 {
 	int64_t now = node_now(n);

@@ -10,22 +10,22 @@
  * and Ready condition, and runs the pods bound to it.
  *
  * A pod becomes Running after a short time, and leaves traces on the drives. It ends after the time
- * in the annotation sim.drover.dev/run-for ("90s"; pods of a Job without it: 10s): Succeeded, or
- * Failed if sim.drover.dev/exit-code is not 0. A deleted pod ends after sim.drover.dev/stop-after
- * (1s), at most its grace period. nvidia.com/gpu: 8 appears some seconds after Ready, as from a
- * device plugin.
+ * in the annotation sim.drover.dev/run-for ("90s"; pods of a Job without the annotation: 10s):
+ * Succeeded, or Failed if sim.drover.dev/exit-code is not 0. A deleted pod ends after
+ * sim.drover.dev/stop-after (1s), at most its grace period. nvidia.com/gpu: 8 appears some seconds
+ * after Ready, as from a device plugin.
  *
- * The node reaches its cluster only while the switch has its port in that tenant's segment,
+ * The node reaches its cluster only while its port on the switch is in the segment of that tenant,
  * "tenant/...".
  *
  * Trust is as in kubeadm: the node accepts the CA whose public key has the hash on the config
- * drive. It looks for that CA in spec.cluster_cas, then in the ConfigMap cluster-info of
+ * drive. The node searches for that CA in spec.cluster_cas, then in the ConfigMap cluster-info of
  * kube-public, which it reads without a token. With the bootstrap token it requests a client
- * certificate, and waits until the cluster has approved and signed that. Then it acts as
+ * certificate, and waits until the cluster has approved and signed the request. Then it acts as
  * system:node:NAME without further rights. Key and certificate are stored on the root drive; they
- * are not renewed. In a cluster without the certificates API, or in which nobody signs, the
- * bootstrap token itself registers the Node. Afterwards spec.kubelet_token replaces the bootstrap
- * token, because drover then deletes it.
+ * are not renewed. In a cluster without the certificates API, or in which no certificate is signed,
+ * the bootstrap token itself registers the Node. Afterwards spec.kubelet_token replaces the
+ * bootstrap token, because drover then deletes the bootstrap token.
  */
 #define SIM_NODE_MAGIC "DROVER-SIM-IMAGE 1\n"
 #define SIM_NODE_RUN_FOR "sim.drover.dev/run-for"
@@ -39,7 +39,7 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 /* Stops the node at once, as a power loss does. */
 void sim_node_free(struct sim_node *n);
 
-/* Returns an image for a root drive that runs this simulated system, format raw, malloc'd: the
+/* Returns a disk image in format raw that makes a machine run this simulated system, malloc'd: the
  * magic, lines KEY=VALUE (kubelet), an empty line, and padding. bytes: size of the image; 0 means
  * 64 KiB. digest: set to the digest of the whole image. */
 char *sim_node_image(const char *kubelet_version, size_t bytes,

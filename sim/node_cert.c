@@ -3,12 +3,12 @@
  *
  *   key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME
  *
- * If the API server does not have that API, or nobody has signed within SIGN_MS, the bootstrap
- * token itself is used. If the token is refused, the node begins again.
+ * If the API server does not serve CertificateSigningRequests, or the request is not signed within
+ * SIGN_MS, the bootstrap token itself is used. If the token is refused, the node begins again.
  *
- * The key is stored on the root drive before the request is sent, and the request is named after
- * the key: a node that lost power while it waited requests the same certificate. A certificate that
- * does not belong to this key is not accepted.
+ * The key is stored on the root drive before the request is sent, and the request's name is derived
+ * from the key. So a node that lost power while it waited requests the same certificate again. A
+ * certificate that does not belong to this key is not accepted.
  * Tests: tests/unit/sim/test_node_join.c
  */
 #include <stdlib.h>
@@ -21,7 +21,8 @@
 
 #define REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 #define SIGNER "kubernetes.io/kube-apiserver-client-kubelet"
-/* A real kubelet waits an hour; here the use of the bootstrap token should become visible soon. */
+/* Time in ms to wait for a signature. A real kubelet waits an hour; here the node falls back to the
+ * bootstrap token sooner, so that this is visible in a demo. */
 #define SIGN_MS 30000
 
 /* --- credentials on the root drive ------------------------------------------------------------ */
@@ -154,7 +155,9 @@ static void on_looked(struct sim_node *n, int status, const json_t *o, void *arg
 
 	(void)arg;
 	if (status == 404)
-		n->requested = false; /* Creates the request again, because it was cleaned up. */
+		/* Creates the request again at the next step, because the cluster has deleted
+		 * it. */
+		n->requested = false;
 	else if (has_condition(o, "Denied") || has_condition(o, "Failed"))
 		sim_machine_say(n->machine, "join: %s: the cluster denied the certificate",
 				n->request);

@@ -21,8 +21,8 @@ enum node_who {
 	NODE_NOBODY,
 	/* No certificate is available: the bootstrap token itself authenticates. */
 	NODE_BOOTSTRAP,
-	/* Registered with the bootstrap token: spec.kubelet_token authenticates instead of a
-	 * certificate. */
+	/* The Node was registered with the bootstrap token, without a certificate:
+	 * spec.kubelet_token authenticates. */
 	NODE_TOKEN,
 	NODE_CERTIFICATE,
 };
@@ -34,7 +34,7 @@ struct sim_node {
 	struct loop_group *group;
 	struct sim_machine *machine;
 	struct arena *arena;
-	/* Settings from the config drive and the image, up to kubelet. */
+	/* Members from here to kubelet: settings from the config drive and the image. */
 	const char *endpoint, *token, *ca_hash, *name, *provider_id, *labels, *taints, *reserved;
 	const char *kube_reserved, *max_pods, *kubelet;
 	char origin[300];
@@ -62,7 +62,8 @@ struct sim_node {
 	/* Unix ms of the boot, and of the change to Ready. */
 	int64_t booted, ready_since;
 
-	/* Connection to a server that is not verified, used only to read cluster-info. */
+	/* Connection to the API server without verification of its certificate, used only to read
+	 * cluster-info. */
 	struct http_peer *stranger;
 	struct http_req *discovery;
 	void (*discovered)(struct sim_node *n);
@@ -83,15 +84,16 @@ const char *node_time(const struct sim_node *n, char *out);
 int node_connect(struct sim_node *n, struct err *e) __attribute__((warn_unused_result));
 /* Reads the credentials that an earlier boot stored on the root drive, if any. */
 void node_read_credentials(struct sim_node *n);
-/* Performs one step to get the identity of the kubelet (n->who); calls done(n) at once or later. */
+/* Performs one step to get the identity of the kubelet (n->who); calls done(n) when the step has
+ * ended, at once or later. */
 void node_identify(struct sim_node *n, void (*done)(struct sim_node *n));
 /* node_is_registered(): call it when the Node exists. node_is_refused(): call it when the API
  * server refused to create the Node. */
 void node_is_registered(struct sim_node *n);
 void node_is_refused(struct sim_node *n);
 
-/* Finds the cluster's CA and creates n->peer. Calls done(n) at once or later, when n->peer exists
- * or the cluster was not found this time. */
+/* Finds the cluster's CA and creates n->peer. Calls done(n) at once or later. n->peer exists then,
+ * unless the cluster was not found in this attempt. */
 void node_find_cluster(struct sim_node *n, void (*done)(struct sim_node *n));
 
 /* Starts to list and watch the pods that are bound to the Node. */

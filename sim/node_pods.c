@@ -17,7 +17,8 @@
 
 #define START_MS 1000
 #define STOP_MS 1000
-/* Run time in ms of a pod of a Job, which must end by itself, or the Job would never complete. */
+/* Run time in ms of a pod of a Job without the annotation run-for. The pod must end by itself,
+ * because otherwise the Job would never complete. */
 #define JOB_RUN_MS 10000
 #define TICK_MS 250
 #define AGAIN_MS 2000
@@ -107,8 +108,8 @@ static bool is_running(const struct pod *p)
 
 /* --- list and watch --------------------------------------------------------------------------- */
 
-/* Returns the loop time at which a running pod started, from its startTime, because the rack may
- * have been restarted since. -1: not running. */
+/* Returns the loop time at which a running pod started. It is computed from the pod's startTime,
+ * because the rack may have been restarted since. -1: not running. */
 static int64_t begun(const struct node_pods *s, const struct pod *p)
 {
 	const char *text = json_str_at(p->object, "status", "startTime");
@@ -421,8 +422,8 @@ static void on_tick(void *arg)
 	struct map_iter it;
 
 	loop_timer_start(&s->tick, TICK_MS);
-	/* Closes the watch after the switch moved the port; a real network would leave it
-	 * hanging. */
+	/* Closes the watch once the node no longer reaches the API server, because the switch moved
+	 * the port. A real network would leave the watch open without data. */
 	if (!reached && s->watch) {
 		http_cancel(s->watch);
 		s->watch = NULL;

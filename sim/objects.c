@@ -23,7 +23,8 @@ char *sim_object_path(const struct sim_kind *k, const char *ns, const char *name
 {
 	struct buf b;
 
-	/* Escapes names, because only the server checks that they are DNS names. */
+	/* Escapes names, because this code must not rely on DNS names: only the server checks
+	 * names. */
 	buf_init(&b, PATH_MAX_BYTES);
 	buf_printf(&b, "%s/namespaces/", k->base);
 	http_escape(&b, str_or(ns, ""));

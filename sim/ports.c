@@ -63,7 +63,7 @@ static void refuse(struct sim_ports *p, json_int_t id, enum err_kind kind, const
 }
 
 /* Answers an observe request from the rack's reply. The segment "" means that the port is in no
- * segment, which is also a valid observation. */
+ * segment; it is a valid observation, not an error. */
 static void reply_place(struct sim_ports *p, json_int_t id, const struct http_reply *r)
 {
 	struct err e;
@@ -103,8 +103,8 @@ static bool is_mac(const char *s)
 	return strlen(s) == 17 && strspn(s, "0123456789abcdefABCDEF:") == 17;
 }
 
-/* Sends a request to the rack for the port with this MAC. segment NULL: observes the port;
- * otherwise moves it there. */
+/* Sends a request to the rack for the port with this MAC. segment: target to which the port is
+ * moved; NULL: the port is only observed. */
 static void ask(struct sim_ports *p, json_int_t id, const char *mac, const char *segment,
 		const json_t *j)
 {

@@ -18,9 +18,9 @@
 #include "sim/fault_list.h"
 
 /*
- * The segments of all ports are stored in one file. A new version is written beside the old one and
- * renamed, so that a killed process leaves one complete version. The machines store their own state
- * (machine.c).
+ * The segments of all ports are stored in one file. A new version of the file is written under
+ * another name and renamed, so that a killed process leaves one complete version. The machines
+ * store their own state (machine.c).
  */
 #define PER_OCTET 250
 #define MACHINES_MAX 20000
@@ -191,8 +191,8 @@ bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *w
 
 /* --- requests of users and of the switch driver ----------------------------------------------- */
 
-/* True if the rack answers this client. False: the rack is restricted to its own computer and the
- * client is on another; the request was refused. */
+/* True if the rack answers this client. False: the rack is restricted to clients on its own
+ * computer, the client is on another computer, and the request was refused. */
 static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 {
 	const char *from = httpd_identity(q)->address;
@@ -331,8 +331,8 @@ static void list_faults(struct httpd_req *q, void *arg)
 		reply(q, fault_list_json(r->faults));
 }
 
-/* Adds the faults in a text. -1: not valid, or one of them names an unknown machine, to which it
- * would never apply; none is added. */
+/* Adds the faults in a text. -1: the text is not valid, or a fault names an unknown machine; then
+ * no fault is added. */
 static int add_faults(struct sim_rack *r, const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();
@@ -534,8 +534,8 @@ static json_t *instance_type(void)
 static json_t *provider_object(const struct sim_rack *r, const char *name)
 {
 	char *secret = mem_printf("%s-bmc", name);
-	/* Lists 127.0.0.0/8 as proxies: each BMC has its own address, but all of them fetch media
-	 * from one address. */
+	/* Lists 127.0.0.0/8 as proxies, because each BMC has its own address, but all BMCs fetch
+	 * media from one address. */
 	json_t *boot = json_pack("{s:[s], s:[s]}", "methods", "VirtualMedia", "proxies",
 				 "127.0.0.0/8"),
 	       *spec;
@@ -553,8 +553,8 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 					      "name", json_sprintf("%s-head", name), "bmcNetworks",
 					      "127.10.0.0/16"));
 	}
-	/* Lists loopback addresses as the agents' networks: the agents run in this process, so a
-	 * drover on the loopback sees them at such addresses. */
+	/* Lists loopback addresses as the agents' networks, because the agents run in this process:
+	 * a drover on the same computer sees them at loopback addresses. */
 	if (r->spec.agent_url)
 		json_object_set_new(spec, "agent",
 				    str_starts(r->spec.agent_url, "https://127.")

@@ -26,9 +26,9 @@
  * survives the process. Works on the real loop and on a simulated one; everything runs on the loop
  * thread.
  */
-/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment. An origin without any
- * route is drover's own or an image store. Such an origin is reachable from segments_to_drover and,
- * if the rack has no routes at all, also from every tenant's segment. */
+/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment only. An origin
+ * without any route is drover's own or an image store. Such an origin is reachable from
+ * segments_to_drover and, if the rack has no routes at all, also from every tenant's segment. */
 struct sim_route {
 	const char *segment, *origin;
 };
@@ -48,7 +48,8 @@ struct sim_rack_spec {
 	/* Printf format of a BMC's base URL, for sim_rack_objects():
 	 * "https://127.10.%u.%u:8443". */
 	const char *endpoint_format;
-	/* Durations and rates of the machines; a member 0 means that of a fast laptop demo. */
+	/* Durations and rates of the machines. A member that is 0 is replaced by the value of a
+	 * fast laptop demo. */
 	struct sim_times times;
 	/* Initial faults; copied. NULL: none. */
 	const struct sim_faults *faults;
@@ -61,7 +62,7 @@ struct sim_rack_spec {
 	/* Routes of the network; borrowed. The last entry has segment NULL. NULL: no routes. */
 	const struct sim_route *routes;
 	/* CA of the rack's certificate, for sim_rack_objects(). NULL: the objects trust the
-	 * certificate that they see first. */
+	 * certificate that drover sees at first contact. */
 	const char *ca_pem;
 	/* URL of a BCM head node that manages the machines, for sim_rack_objects(); NULL: none. */
 	const char *head_url;
@@ -75,8 +76,8 @@ struct sim_rack_spec {
 	/* True: refuses clients that are not on this computer, because the listener accepts on all
 	 * addresses. */
 	bool loopback_only;
-	/* Bearer token that a registered node uses in place of a certificate, for clusters that
-	 * sign none. NULL: the node continues to use its bootstrap token. */
+	/* Bearer token that a registered node uses instead of a client certificate, for clusters
+	 * that sign no certificates. NULL: the node continues to use its bootstrap token. */
 	const struct secret *kubelet_token;
 };
 struct sim_dialect;
@@ -101,9 +102,9 @@ bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
 const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m);
 struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
-/* True if the fault `what` applies to the machine now (faults.h); counts it down. when: the
- * machine's present phase ("POST", "wipe", "Request"); a fault row without `when` matches any.
- * *value: the row's value; value may be NULL. */
+/* True if the fault `what` applies to the machine now (faults.h); then counts the fault down. when:
+ * the machine's present phase ("POST", "wipe", "Request"); a fault row without `when` matches any
+ * phase. *value: the row's value; value may be NULL. */
 bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what,
 		    int64_t *value);
 

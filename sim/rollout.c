@@ -86,7 +86,8 @@ static json_int_t sum(const json_t *sets, json_int_t (*of)(const json_t *rs))
 
 /* --- scaling while paused --------------------------------------------------------------------- */
 
-/* Scales a paused Deployment: its newest ReplicaSet with replicas takes the whole difference. */
+/* Scales a paused Deployment: the newest of its ReplicaSets that have replicas takes the whole
+ * difference (if none has replicas, the newest of all). */
 static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 {
 	json_int_t all = wanted(fresh) + sum(old, wanted);
@@ -101,8 +102,8 @@ static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 
 /* --- RollingUpdate ---------------------------------------------------------------------------- */
 
-/* Increases the replicas of the new ReplicaSet. Returns true if it was changed; the old ones must
- * then wait until the next round. */
+/* Increases the replicas of the new ReplicaSet. Returns true if their number was changed; the old
+ * ReplicaSets must then wait until the next round. */
 static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 {
 	json_int_t has = wanted(fresh), room;
@@ -118,8 +119,8 @@ static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 	return true;
 }
 
-/* Reduces the old ReplicaSets by replicas that are not available, by at most `bound` in total.
- * Returns the part of bound that was not used. */
+/* Reduces the replicas of the old ReplicaSets by those that are not available, by at most `bound`
+ * in total. Returns the part of bound that was not used. */
 static json_int_t drop_unavailable(json_t *old, json_int_t bound)
 {
 	json_t *rs;

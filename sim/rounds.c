@@ -25,7 +25,7 @@ struct ask {
 	struct list link;
 	struct sim_rounds *r;
 	struct http_req *req;
-	/* Called with the items of a list; NULL: the request is a write. */
+	/* Called with the items of a list. The pointer is NULL if the request is a write. */
 	void (*then)(void *arg, json_t *items);
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);
 	char *note;

@@ -10,8 +10,8 @@
  *
  * begin() starts a round by listing objects. The list is passed to a function, which may list and
  * write more. The next round begins one period after the last answer of this round, so that a round
- * sees the effect of every write of the previous round. If a list fails, nothing that depends on it
- * happens; the next round tries again.
+ * sees the effect of every write of the previous round. If a list fails, the function for that list
+ * is not called; the next round tries again.
  * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
  */
 struct sim_rounds;
@@ -32,8 +32,8 @@ void sim_rounds_free(struct sim_rounds *r);
 /* Returns the wall clock of the loop, Unix ms. */
 int64_t sim_rounds_wall(const struct sim_rounds *r);
 
-/* Lists the objects at path and calls then(), but not if the list fails. items: the array of the
- * list, valid during the call. */
+/* Lists the objects at path and calls then() with them; does not call then() if the list fails.
+ * items: the array of the list, valid during the call. */
 void sim_rounds_list(struct sim_rounds *r, const char *path,
 		     void (*then)(void *arg, json_t *items));
 /* One write to the API server. A PATCH is a strategic merge patch unless `merge` is true. done()

@@ -31,7 +31,9 @@ static struct quantity wanted_by(const json_t *container, const char *resource)
 	json_t *v = json_at(container, "resources", "requests");
 
 	v = v ? json_object_get(v, resource) : NULL;
-	if (!v) /* Uses the limit, which is the API server's default for a request. */
+	/* Uses the limit if there is no request, because the API server defaults the request to the
+	 * limit. */
+	if (!v)
 		v = json_object_get(json_at(container, "resources", "limits"), resource);
 	return amount_of(v);
 }
@@ -91,8 +93,8 @@ static const char *lacks_any(const json_t *pod, const json_t *node, const json_t
 	return missing;
 }
 
-/* True if the operator op (Gt or Lt) holds between the taint's value and the toleration's
- * (bound). */
+/* True if the operator op holds: the taint's value is greater (Gt) or less (Lt) than bound, the
+ * value of the toleration. */
 static bool compares(const char *op, const char *taint, const char *bound)
 {
 	int64_t has, than;
@@ -145,7 +147,7 @@ static bool term_fits(const json_t *term, const json_t *node, const struct label
 	json_array_foreach (names, i, x)
 		if (!sim_expression_matches(x, &fields, a))
 			return false;
-	/* An empty term matches nothing. */
+	/* A term without any expression matches nothing. */
 	return json_array_size(labels) || json_array_size(names);
 }
 

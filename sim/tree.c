@@ -40,8 +40,8 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* Returns the path of a resource's file, malloc'd. In the tall form, /redfish is the parent
- * directory of v1. */
+/* Returns the path of a resource's file, malloc'd. In the tall form of a mockup (tree.h), /redfish
+ * is the parent directory of v1. */
 static char *file_of(const struct sim_tree *t, const char *path, const char *name)
 {
 	const char *rest = path + strlen(SIM_TREE_ROOT);
@@ -111,7 +111,8 @@ static char *path_in(const json_t *link)
 	return mem_strndup(s, n > 1 && s[n - 1] == '/' ? n - 1 : n);
 }
 
-/* Caches a resource that the simulator changes, and returns it, borrowed; NULL: not found. */
+/* Reads a resource that the simulator changes into the cache, and returns it, borrowed; NULL: not
+ * found. */
 static const json_t *keep(struct sim_tree *t, const char *path)
 {
 	json_t *j = path ? sim_tree_get(t, path) : NULL;
@@ -167,8 +168,8 @@ static void learn_slot(struct sim_tree *t, char *path /* takes ownership */)
 	s->cd = takes_cds(j);
 	s->insert = path_in(json_at(j, "Actions", "#VirtualMedia.InsertMedia", "target"));
 	s->eject = path_in(json_at(j, "Actions", "#VirtualMedia.EjectMedia", "target"));
-	/* Adds the target itself: the tree may omit EjectMedia, which Supermicro shows only while a
-	 * medium is inserted. */
+	/* Adds the URL of EjectMedia itself, because a tree may omit that action: Supermicro shows
+	 * it only while a medium is inserted. */
 	if (s->insert && !s->eject)
 		s->eject = mem_printf("%s/Actions/VirtualMedia.EjectMedia", s->path);
 }
@@ -263,8 +264,8 @@ static void learn_switch(struct sim_tree *t, const json_t *system)
 	(void)keep(t, t->settings);
 }
 
-/* Selects the machine's System: the first that can be switched on and off. The others are GPU
- * baseboards. */
+/* Selects the machine's System: the first System that can be switched on and off. The other Systems
+ * are GPU baseboards. */
 static void learn_systems(struct sim_tree *t, const json_t *root)
 {
 	char *path = path_in(json_object_get(root, "Systems"));

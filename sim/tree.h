@@ -34,7 +34,8 @@ struct sim_slot {
 	bool cd;
 };
 
-/* A tree. Its paths have no final slash; NULL: the service has no such resource. */
+/* A tree. The paths in it have no final slash; a path NULL means that the service has no such
+ * resource. */
 struct sim_tree {
 	/* Paths of services and collections. stream: URL of the stream of server-sent events. */
 	char *session_service, *sessions, *tasks, *stream;
@@ -62,7 +63,7 @@ struct sim_tree {
 
 	/* Directory v1 of the mockup; NULL: the tree is in memory. */
 	char *folder;
-	/* Cached resources, a JSON object by path in lower case. */
+	/* Cached resources: a JSON object whose member names are paths in lower case. */
 	json_t *kept;
 };
 
@@ -74,8 +75,8 @@ struct sim_tree *sim_tree_of(json_t *resources, struct err *e);
 void sim_tree_free(struct sim_tree *t);
 DEFINE_OWN(sim_tree)
 
-/* Returns a copy of a resource, which the caller owns; NULL: not found. For cached resources the
- * path's case is ignored, also in a mockup. */
+/* Returns a copy of a resource, which the caller owns; NULL: not found. Upper and lower case of the
+ * path are not distinguished for cached resources, also in a mockup. */
 json_t *sim_tree_get(const struct sim_tree *t, const char *path);
 /* Returns the unparsed text of a resource, malloc'd; *type: its content type. NULL: not found. */
 char *sim_tree_text(const struct sim_tree *t, const char *path, size_t *len, const char **type);

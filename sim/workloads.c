@@ -106,8 +106,8 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Removes empty values that the patch would add. The API server drops 0, [] and {}, so `now`, the
- * present status, never contains them. */
+/* Removes empty values that the patch would add to `now`, the present status. The API server drops
+ * 0, [] and {}, so `now` never contains them and the patch would be sent again each round. */
 static void drop_empty(json_t *patch, const json_t *now)
 {
 	const char *key;
@@ -195,8 +195,8 @@ static void release(struct sim_workloads *s, const json_t *owner, const struct s
 	set_refs(s, k, child, refs);
 }
 
-/* True if the child belongs to owner, or is adopted now. Also releases a child that the selector no
- * longer matches. */
+/* True if the child belongs to owner already, or is adopted now. Releases a child of owner that the
+ * selector no longer matches. */
 static bool claim(struct sim_workloads *s, const struct sim_kind *owner_kind, const json_t *owner,
 		  const struct sim_kind *k, const json_t *child)
 {
@@ -379,8 +379,8 @@ static void on_pods(void *arg, json_t *items)
 	sim_rounds_list(s->rounds, "/apis/apps/v1/replicasets", on_replica_sets);
 }
 
-/* Begins a round. Lists children before owners: then no owner that is deleted meanwhile appears
- * without its children, and gets new ones. */
+/* Begins a round. Lists children before owners. Otherwise an owner that is deleted between the two
+ * lists could be listed without its children and get new ones. */
 static void on_begin(void *arg)
 {
 	struct sim_workloads *s = arg;

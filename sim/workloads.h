@@ -5,9 +5,9 @@
 
 /*
  * workloads: a small substitute for kube-controller-manager in the virtual clusters of the demo.
- * Deployments create ReplicaSets; ReplicaSets and Jobs create pods. It polls the API server twice a
- * second. The API server itself handles owner references and finalizers (struct apiserver_spec,
- * controllers).
+ * Deployments create ReplicaSets; ReplicaSets and Jobs create pods. The controllers poll the API
+ * server twice a second. The API server itself handles owner references and finalizers (member
+ * controllers of struct apiserver_spec).
  *
  *   sim/workloads.c    rounds, and code shared by the three controllers
  *   sim/replicaset.c, sim/deployment.c, sim/job.c   one controller each

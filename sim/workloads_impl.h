@@ -42,8 +42,8 @@ void workloads_status(struct sim_workloads *s, const struct sim_kind *k, const j
 /* --- pods ------------------------------------------------------------------------------------- */
 
 /* Returns the children of owner in `all`, as a new array. Adopts an orphan that owner's selector
- * matches, and releases a child that it no longer matches. live: true leaves out pods that have
- * ended or are being deleted. */
+ * matches, and releases a child that the selector no longer matches. live: true leaves out pods
+ * that have ended or are being deleted. */
 json_t *workloads_claim(struct sim_workloads *s, const struct sim_kind *owner_kind,
 			const json_t *owner, const struct sim_kind *kind, json_t *all, bool live);
 /* Returns a new pod from owner's template, named BASE-xxxxx, which the caller owns. */
@@ -51,13 +51,14 @@ json_t *workloads_pod(const struct sim_kind *owner_kind, const json_t *owner, co
 /* Deletes n of the pods, in the order of the ReplicaSet controller: first pods that are furthest
  * from serving, such as those without a node. */
 void workloads_shrink(struct sim_workloads *s, json_t *pods, size_t n);
-/* Returns how many of n missing pods to create now; only one at a time while the server refuses
+/* Returns how many of n missing pods to create now: only one at a time while the server refuses
  * owner's pods. */
 size_t workloads_burst(const struct sim_workloads *s, const json_t *owner, size_t n);
 
-/* Returns a condition as an element of status.conditions. old: the present status.conditions. Its
- * element of that type is returned unchanged unless status, reason or message differ; its
- * lastTransitionTime is retained unless the status differs. */
+/* Returns a condition as an element of status.conditions. old: the present status.conditions. If
+ * status, reason and message equal those of its element of that type, that element is returned
+ * unchanged. If the status is equal, but reason or message is not, only lastTransitionTime is
+ * retained. */
 json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, const char *type,
 			    const char *status, const char *reason, const char *message);
 /* Wall clock, Unix ms. */
