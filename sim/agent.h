@@ -10,8 +10,8 @@
  * check digest, unpack, append config drive, stamps), probe and poweroff.
  */
 struct sim_agent;
-/* Starts the agent. block: the boot block with which it was booted, PROTO_BOOT_BLOCK bytes. NULL
- * with *e if the block is not valid. */
+/* Starts the agent. block: the boot block in the medium from which the machine booted,
+ * PROTO_BOOT_BLOCK bytes. NULL with *e if the block is not valid. */
 struct sim_agent *sim_agent_new(struct loop_group *g, struct sim_machine *m, const char *block,
 				size_t len, struct err *e);
 /* Stops the agent at once, as a power loss does. */

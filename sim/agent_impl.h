@@ -16,7 +16,7 @@
 
 /* State of one drive that was wiped in this boot. */
 struct agent_unit {
-	/* The drive; NULL: it was expected, but not found. */
+	/* The drive; NULL: the order expected a drive that was not found. */
 	struct drive *drive;
 	struct evidence_device device;
 	/* Value to which device.raw_status points once device.raw_status is set. */

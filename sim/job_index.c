@@ -19,7 +19,8 @@ bool job_is_indexed(const json_t *job)
 	return str_eq(json_str_at(job, "spec", "completionMode"), "Indexed");
 }
 
-/* Returns the index of a pod; -1: it has none, or none within this Job's completions. */
+/* Returns the index of a pod; -1: the pod has no index, or one that this Job's completions do not
+ * include. */
 static int64_t index_of(const struct job_view *v, const json_t *pod)
 {
 	const char *text = json_str_at(pod, "metadata", "annotations", JOB_INDEX);

@@ -128,8 +128,9 @@ json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool s
 	return j;
 }
 
-/* Returns the V-net of a fabric (InfiniBand, NVLink). It lists the servers that the fabric manager
- * must move into the V-net, and those that it has not moved out yet. */
+/* Returns the V-net of a fabric (InfiniBand, NVLink). The V-net lists the servers that the
+ * fabric manager must move into the V-net, and the servers that the fabric manager has not moved
+ * out yet. */
 json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_)
 {
 	json_t *servers = json_array(), *j;

@@ -49,7 +49,8 @@ static void believe(struct sim_node *n, const char *ca_pem)
 		sim_machine_say(n->machine, "kubelet: %s", e.text);
 }
 
-/* Returns the CA of the kubeconfig in a ConfigMap, malloc'd; NULL: it contains none. */
+/* Returns the CA of the kubeconfig in a ConfigMap, malloc'd; NULL: no kubeconfig, or no CA in the
+ * kubeconfig. */
 static char *ca_in(const json_t *config_map)
 {
 	const char *text = json_str_at(config_map, "data", "kubeconfig"), *data;

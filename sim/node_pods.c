@@ -70,7 +70,7 @@ static int64_t clock_of(const struct node_pods *s)
 	return node_now(s->node);
 }
 
-/* Returns the duration in an annotation; `otherwise` if it is absent or not valid. */
+/* Returns the duration in an annotation; `otherwise` if the annotation is absent or not valid. */
 static int64_t duration_of(const struct pod *p, const char *annotation, int64_t otherwise)
 {
 	const char *text = json_str_at(p->object, "metadata", "annotations", annotation);
@@ -79,7 +79,7 @@ static int64_t duration_of(const struct pod *p, const char *annotation, int64_t 
 	return text && str_to_duration(text, &ms) ? ms : otherwise;
 }
 
-/* Returns the exit code in the annotation; 0 if it is absent or not a number. */
+/* Returns the exit code in the pod's annotation; 0 if the annotation is absent or not a number. */
 static int64_t exit_code(const struct pod *p)
 {
 	const char *text = json_str_at(p->object, "metadata", "annotations", SIM_NODE_EXIT_CODE);
@@ -88,7 +88,8 @@ static int64_t exit_code(const struct pod *p)
 	return text && str_to_i64(text, 0, 255, &code) ? code : 0;
 }
 
-/* Returns the time in ms after which the pod ends by itself; -1: it runs until it is deleted. */
+/* Returns the time in ms after which the pod ends by itself; -1: the pod runs until it is
+ * deleted. */
 static int64_t run_ms(const struct pod *p)
 {
 	bool of_job = str_eq(json_str_at(sim_object_controller(p->object), "kind"), "Job");
@@ -387,7 +388,7 @@ static int64_t grace_ms(const struct pod *p)
 	return json_int_at(p->object, "metadata", "deletionGracePeriodSeconds") * 1000;
 }
 
-/* Writes the next state of a pod if it is due. Returns true if a request was sent. */
+/* Writes the next state of a pod if the write is due. Returns true if a request was sent. */
 static bool look_after(struct node_pods *s, struct pod *p)
 {
 	int64_t now = clock_of(s), run_for = run_ms(p);

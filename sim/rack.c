@@ -263,8 +263,8 @@ static struct slot *find_slot(struct sim_rack *r, const char *text, bool mac)
 	return NULL;
 }
 
-/* Returns the request body as JSON, {} if it is empty. NULL: it is not JSON, and the request was
- * refused. */
+/* Returns the request body as JSON, {} if the body is empty. NULL: the body is not JSON, and the
+ * request was refused. */
 static json_t *body_of(struct httpd_req *q)
 {
 	size_t len;

@@ -70,7 +70,7 @@ struct sim_tree {
 /* Opens a mockup directory. Errors name the directory and what is missing in it. */
 struct sim_tree *sim_tree_open(const char *folder, struct err *e);
 /* Creates a tree in memory. resources: an object that maps each path to its resource; takes
- * ownership. Adds "@odata.id" where it is missing. */
+ * ownership. Adds "@odata.id" to resources that lack that member. */
 struct sim_tree *sim_tree_of(json_t *resources, struct err *e);
 void sim_tree_free(struct sim_tree *t);
 DEFINE_OWN(sim_tree)

@@ -160,8 +160,8 @@ json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, co
 
 /* --- children --------------------------------------------------------------------------------- */
 
-/* Replaces the ownerReferences of a child; the server refuses this if the child has changed since
- * it was listed. */
+/* Replaces the ownerReferences of a child. The server refuses the write if the child has changed
+ * since the list was read. */
 static void set_refs(struct sim_workloads *s, const struct sim_kind *k, const json_t *child,
 		     json_t *refs)
 {

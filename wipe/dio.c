@@ -45,8 +45,8 @@ void *dio_buffer(size_t len)
 	return p;
 }
 
-/* Checks that the opened device node is the device that sysfs shows under the same name. -1: it is
- * another device. */
+/* Checks that the opened device node is the device that sysfs shows under the same name. -1: the
+ * node is another device. */
 static int check_node(const struct host *h, const char *name, const struct stat *st, struct err *e)
 {
 	char want[32];
@@ -99,8 +99,8 @@ int dio_open(struct dio *d, const struct host *h, const char *name, bool write, 
 		return err_errno(e, errno, "%s", path);
 	if (check_node(h, name, &st, e) < 0)
 		return -1;
-	/* Sets O_EXCL for block devices only, because without O_CREAT it is not defined for other
-	 * files. */
+	/* Sets O_EXCL for block devices only, because for other files O_EXCL without O_CREAT is not
+	 * defined. */
 	if (write && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	d->fd = open(path, flags);

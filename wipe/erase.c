@@ -116,7 +116,8 @@ static int open_pass(struct pass *p, bool write, struct err *e)
 
 	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
 		return -1;
-	/* Refuses a drive of another size, because it is not the drive that was listed. */
+	/* Refuses a drive whose size changed since it was listed, because it is probably another
+	 * drive. */
 	if (p->dio.bytes != x->drive->bytes)
 		return err_set(e, ERR_CONFLICT, 0, "the drive's size changed since it was listed");
 	return drive_check(x->host, x->drive, e);
@@ -228,7 +229,7 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 			       r->technique, found);
 	}
 	/* Accepts unreadable canaries after a cryptographic erase, because a block may then be
-	 * unreadable until it is written; the samples decide. */
+	 * unreadable until it is written again; the samples decide about the result. */
 	if (unreadable && r->accept != VERIFY_CHANGED) {
 		(void)fail_drive(x);
 		*e = p->unreadable;

@@ -41,8 +41,8 @@ enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
 /* Names of enum wipe_trust: "BootNetwork", "SecureBoot", "Quote", NULL. */
 extern const char *const wipe_trust_names[];
 
-/* Parts that no erase method of a drive reaches. Every record names them, except those that one of
- * its statements covers; see docs/wipe.md. */
+/* Parts that no erase method of a drive reaches. Every record lists these parts in notCovered,
+ * except those that one of the record's statements covers; see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"

@@ -8,7 +8,7 @@
 #include "wipe/dio.h"
 
 #define ASK_MS 1000
-#define FIRST_MS 50 /* Delay of the first poll in ms; most Formats have ended by then. */
+#define FIRST_MS 50 /* Delay of the first poll in ms; most Formats end sooner. */
 #define MINUTE_MS INT64_C(60000)
 
 /* State of the second thread, which polls the progress while the Format command blocks the

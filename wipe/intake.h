@@ -48,8 +48,8 @@ struct intake {
 	/* True: the current frame is too large, or follows data that frames.h does not
 	 * recognise. */
 	bool large;
-	/* Data received while no chunk was free: its size in bytes, and how much of it was put into
-	 * chunks since. */
+	/* Data received while no chunk was free. nrest: its size in bytes. rest_at: number of bytes
+	 * of it that were put into chunks since. */
 	uint8_t *rest;
 	size_t nrest, rest_at;
 };

@@ -94,8 +94,8 @@ static bool bind_to(const struct scrub *s, const struct node *n, void *p, int64_
 	       0;
 }
 
-/* Allocates whole huge pages on one node and populates them. False: not all of them could be
- * allocated. */
+/* Allocates whole huge pages on one node and makes the kernel provide the memory at once. False:
+ * not all pages could be allocated. */
 static bool take(const struct scrub *s, const struct node *n, int64_t bytes, struct piece *p)
 {
 	char *map = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE,

@@ -442,8 +442,8 @@ void proto_stamp_write(const char *record, const char *digest, char out[static P
 	memcpy(out + STAMP_TEXT, sum, sizeof(sum));
 }
 
-/* Returns the next line at *at and advances *at. NULL: there is no complete line, or it is empty,
- * too long, or has spaces or unprintable characters. */
+/* Returns the next line at *at and advances *at. NULL: no complete line follows, or the line is
+ * empty, too long, or has spaces or unprintable characters. */
 static const char *stamp_line(const char **at, const char *end, size_t max, struct arena *a)
 {
 	const char *nl = memchr(*at, '\n', (size_t)(end - *at));

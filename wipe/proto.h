@@ -69,7 +69,8 @@ struct proto_boot {
 	const char *mac;
 };
 extern const struct field proto_boot_fields[];
-/* Writes the boot block into out (PROTO_BOOT_BLOCK bytes). ERR_INVALID: it does not fit. */
+/* Writes the boot block into out (PROTO_BOOT_BLOCK bytes). ERR_INVALID: the boot block does not
+ * fit. */
 int proto_boot_write(const struct proto_boot *b, char *out, struct err *e)
 	__attribute__((warn_unused_result));
 int proto_boot_read(const char *data, size_t len, struct arena *a, struct proto_boot *out,
@@ -157,8 +158,8 @@ struct proto_order {
 	 * overwritten too, which takes time. */
 	struct strings cover;
 	/* verify: the record's fields that the controller knows (machine, tenancy, attempt,
-	 * previous, digests, tenant). The agent fills in the rest and signs it. NULL for other
-	 * kinds. */
+	 * previous, digests, tenant). The agent fills in the other fields and signs the record.
+	 * NULL for other kinds of order. */
 	struct evidence *evidence;
 
 	/* write: what to write, enum proto_write. The members below, up to `stamp`, are for write

@@ -62,7 +62,7 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
  * ring_drain() after a failure, and at the end.
  */
 /* Returns a buffer of `piece` bytes for the next write; repeated calls return the same buffer until
- * it is sent. NULL: a write failed or stalled. */
+ * ring_send(). NULL: a write failed or stalled. */
 void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e);
 /* Sends the write *p. p->buf NULL: the data is in the claimed buffer. Otherwise the data is the
  * caller's memory, from dio_pages(), which must not change until done(); a claimed buffer is then

@@ -37,7 +37,8 @@ static int nvme_can(struct pass *p, struct err *e)
 	return 0;
 }
 
-/* An ATA or SCSI drive that reports no abilities is not an error: it is overwritten. */
+/* Reports no error for an ATA or SCSI drive that reports no abilities, because such a drive is
+ * overwritten. */
 int rungs_abilities(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
@@ -90,8 +91,8 @@ static bool has_sanitize_overwrite(const struct pass *p)
 	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
-/* True if Format may be sent. With some controllers a Format erases all namespaces; then it is used
- * only if there is no other namespace. */
+/* True if Format may be sent. With some controllers a Format erases all namespaces. With such a
+ * controller Format is used only if there is no other namespace. */
 static bool can_format(const struct pass *p)
 {
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);

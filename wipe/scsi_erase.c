@@ -70,7 +70,7 @@ static int refused(int rc, const struct scsi_command *c, const char *what, int64
 /* --- abilities -------------------------------------------------------------------------------- */
 
 /* True if the drive reports that it supports the command. action: service action of the command;
- * -1: it has none. */
+ * -1: the command has none. */
 static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, int action)
 {
 	struct scsi_command c = {.cdb = {MAINTENANCE_IN, 0x0c, action < 0 ? 1 : 2, opcode},

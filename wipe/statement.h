@@ -19,7 +19,8 @@ enum statement_part { STATEMENT_SYSTEM_MEMORY, STATEMENT_PARTS };
 extern const char *const statement_part_names[];
 
 enum statement_outcome {
-	/* The part was not overwritten, or too little of it was: message has the cause. */
+	/* The part was not overwritten, or too little of the part was overwritten: message has the
+	 * cause. */
 	STATEMENT_NOT_COVERED,
 	/* The part was overwritten, but the data read back differed from the data written. */
 	STATEMENT_FAILED,
@@ -47,7 +48,8 @@ struct statement {
 	/* Why the part is not covered; NULL: it is covered. */
 	const char *message;
 	int64_t total_bytes, covered_bytes, bad_bytes;
-	/* NUMA nodes; the sums of their bytes are the totals above. */
+	/* NUMA nodes. total_bytes, covered_bytes and bad_bytes of the statement are the sums over
+	 * the nodes. */
 	struct {
 		struct statement_node *v;
 		size_t n;

@@ -252,8 +252,8 @@ static void partition_guid(const struct target *t, const uint8_t digest[static C
 	uint8_t d[CRYPTO_SHA256];
 	char *text = mem_printf("cidata %s", t->drive->wwn);
 
-	/* The GUID differs per drive and image, because it is derived from both. It gets the
-	 * version bits of a random UUID (byte 7 in stored order). */
+	/* Derives the GUID from drive and image, so that it differs for each. The version bits are
+	 * those of a random UUID (byte 7 in stored order). */
 	crypto_sha256(text, strlen(text), d);
 	free(text);
 	for (size_t i = 0; i < 16; i++)

@@ -184,7 +184,7 @@ static int canary_written(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
-/* Counts the block if it is exactly the canary of its position. */
+/* Counts the block if its contents are exactly the canary for its position. */
 static void saw_planted(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	uint8_t c[CRYPTO_SHA256];
@@ -345,8 +345,8 @@ static bool is_clean(const struct walk *w, const void *block)
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	/* Counts a block as unreadable also if it could not be read before the erase: it may still
-	 * have its earlier contents. */
+	/* Counts a block as unreadable also if the block could not be read before the erase,
+	 * because the block may still have its earlier contents. */
 	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
 	else if (is_clean(w, block))

@@ -274,7 +274,8 @@ static void done_end(void *arg)
 
 /* --- hashing --------------------------------------------------------------------------------- */
 
-/* Returns the chunk to the intake if it is hashed and stored, and none of its data is in flight. */
+/* Returns the chunk to the intake if the chunk is hashed and stored, and none of its data is in
+ * flight. */
 static void give_back(struct part *p)
 {
 	struct writer *w = p->w;
