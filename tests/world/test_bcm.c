@@ -262,7 +262,7 @@ static void a_slow_boot_is_left_alone(void **state)
 }
 
 /* The head node is down too briefly for an error to be reported, or no leader is running when it
- * comes back. Drover notices that the boot was in vain without any record of the outage. */
+ * comes back. Drover notices that the boot failed without any record of the outage. */
 static void a_boot_in_vain_that_nobody_saw_is_repeated_once(void **state)
 {
 	(void)state;

@@ -154,7 +154,7 @@ static void a_node_has_so_many_volumes_of_a_driver(void **state)
 }
 
 /* A new node is expected to have no more attachments than the tenant's Ready nodes. Otherwise
- * drover would claim one machine after the other in vain. */
+ * drover would claim one machine after the other without effect. */
 static void a_new_node_has_no_more_than_the_least_of_those_that_serve(void **state)
 {
 	OWN(arena) a = arena_new();
