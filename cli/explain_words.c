@@ -34,9 +34,7 @@ static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_DRAINING] = "its pods are being evicted",
 	[MACHINE_STOPPING] = "being switched off; waiting for proof that it is off",
 	[MACHINE_ISOLATING] = "its switch port is being moved out of the tenant's network",
-	[MACHINE_LEAVING] =
-		"its volume attachments, Node and bootstrap token are being removed from the "
-		"tenant's cluster",
+	[MACHINE_LEAVING] = "its volume attachments, Node and bootstrap token are being deleted",
 	[MACHINE_DIRTY] = "the agent is being booted to wipe it",
 	[MACHINE_INSPECTING] = "the agent is listing its drives",
 	[MACHINE_WIPING] = "its drives are being wiped",

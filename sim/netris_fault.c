@@ -4,7 +4,10 @@
 #include "base/str.h"
 #include "sim/netris_impl.h"
 
-/* netris_fault: faults that a test or an operator injects. Tests: tests/unit/sim/test_netris.c */
+/*
+ * netris_fault: faults that a test or an operator injects.
+ * Tests: tests/unit/sim/test_netris.c
+ */
 static const char *const kinds[] = {
 	"Status",     "NotSuccess", "LostReply", "Silent",    "Ignored",    "Garbage",
 	"Slow",	      "Expire",	    "StaleRead", "Forget",    "OtherAdds",  "OtherRemoves",

@@ -7,8 +7,8 @@
 /*
  * sat: sends an ATA command to a drive that the kernel shows as SCSI (SAT-3, 12.2.2: ATA
  * PASS-THROUGH (16)). Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_ata.c tests the code that uses sat.c; wipe/image/try runs sat.c with
- * a drive
+ * wipe/image/try runs it with a drive.
+ * Tests: tests/unit/wipe/test_ata.c
  */
 #define ATA_SECTOR 512 /* Bytes that a command reads. */
 
