@@ -174,10 +174,59 @@ static void what_cannot_be_read_is_named_and_the_rest_is_shown(void **state)
 	verb_assert_said("bill u-part: charge 1: ");
 }
 
+#define PROVIDERS "/apis/drover.dev/v1alpha1/providers"
+#define PRICES(r, ...)                                                                             \
+	verb_run(                                                                                  \
+		"drover cost", cli_cost, NULL,                                                     \
+		(const char *const[]){"-k", (r)->kubeconfig, "-o", "opencost", __VA_ARGS__, NULL})
+
+/* Creates a Provider with one instance type at this price per hour; NULL: without a price. */
+static void sell(struct rig *r, const char *name, const char *price)
+{
+	static const char text[] =
+		"{apiVersion: drover.dev/v1alpha1, kind: Provider, spec: {type: redfish, "
+		"credentialsSecretRef: {name: bmc}, boot: {mediaURL: 'http://10.0.8.2:8080'}, "
+		"agent: {endpoint: 'https://10.1.0.5:8443'}, network: {type: none}, "
+		"instanceTypes: [{name: h100, match: {pci: [{id: '10de:2330', count: 8}]}, "
+		"capacity: {cpu: '192', memory: 2Ti, nvidia.com/gpu: '8', pods: '110'}}]}}";
+	struct err e;
+	json_t *provider = yaml_parse(text, strlen(text), &e);
+	json_t *type = json_array_get(json_at(provider, "spec", "instanceTypes"), 0);
+
+	json_object_set_new(provider, "metadata", json_pack("{s:s}", "name", name));
+	if (price) {
+		json_object_set_new(type, "pricePerHour", json_string(price));
+		json_object_set_new(type, "currency", json_string("EUR"));
+	}
+	post(r, PROVIDERS, provider);
+}
+
+static void opencost_shows_the_price_of_one_instance_type_alone(void **state)
+{
+	struct rig *r = *state;
+
+	sell(r, "hall-a", NULL);
+	assert_int_equal(PRICES(r, NULL), 1);
+	verb_assert_said("no instance type has a price; set pricePerHour");
+	assert_int_equal(PRICES(r, "--instance-type", "b200"), 1);
+	verb_assert_said("no Provider has instance type b200");
+	assert_int_equal(PRICES(r, "--instance-type", "h100"), 1);
+	verb_assert_said("instance type h100 of Provider hall-a has no pricePerHour");
+	sell(r, "hall-b", "6.50");
+	assert_int_equal(PRICES(r, NULL), 0);
+	sell(r, "hall-c", "7.00");
+	assert_int_equal(PRICES(r, NULL), 1);
+	verb_assert_said("2 instance types have a price; select one with --instance-type");
+	assert_int_equal(PRICES(r, "--instance-type", "h100"), 1);
+	verb_assert_said("3 Providers have instance type h100");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named_and_the_rest_is_shown,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(opencost_shows_the_price_of_one_instance_type_alone,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tenant_that_is_gone_is_on_the_bill_once, setup,
 						teardown),
