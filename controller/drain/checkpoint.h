@@ -3,7 +3,6 @@
 
 #include "controller/drain/leave.h"
 #include "controller/tenant/tenant.h"
-#include "controller/tenant/tenant.h"
 
 /*
  * checkpoint: asks the workloads on a Node to save their state before the first pod is evicted, and
