@@ -28,7 +28,7 @@ extern const char *const virtual_cluster_phase_names[];
 /* Machine time of one month (UTC) with the same pool, instance type, phase and price. It also has
  * the number of machines whose time is still running (controller/rules/ledger.h). */
 struct virtual_cluster_charge {
-	/* such as "2026-11" */
+	/* month in UTC, for example "2026-11" */
 	const char *month;
 	const char *pool, *provider, *instance_type;
 	/* enum virtual_cluster_phase */

@@ -532,7 +532,7 @@ static bool ensure_ended(struct life *l)
 		return false;
 	}
 	if (x)
-		return false; /* it is being terminated: wait until the cloud shows it as gone */
+		return false; /* being terminated: wait until the cloud reports it as terminated */
 	/* The instance is not in the list. Either it is not listed yet, or it is gone. If its id is
 	 * known, terminate it in any case. */
 	if (!str_empty(i->id) && !l->elastic.ended_at) {

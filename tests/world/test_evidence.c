@@ -400,7 +400,7 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 		restore_status(b, old);
 		world_replica(&w);
 		world_pod(&w, &w.tenants[1], "next");
-		if (!i) { /* its Node still exists in the first tenant's cluster */
+		if (!i) { /* the Node still exists in the first tenant's cluster */
 			world_wait_reason(b, "PowerStateUnexpected", 300);
 			world_run(&w, 3600 * 1000);
 			assert_false(server_is_blank(b));

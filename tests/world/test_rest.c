@@ -198,7 +198,7 @@ static void a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again(voi
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_string_equal(b->claim, "");
-	assert_true(b->bmc.on); /* whoever switched the machine on is using it */
+	assert_true(b->bmc.on); /* an operator who switched the machine on is using it */
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_int_equal(leaving_events(&w, "PowerStateUnexpected"), 1);
 	server_power(b, false);

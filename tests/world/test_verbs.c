@@ -249,7 +249,7 @@ static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
 	verbs_annotate(b, REQUEST_QUARANTINE, NULL);
-	/* whoever repaired the machine may have left data on it */
+	/* a technician who repaired the machine may have left data on it */
 	world_wait_state(b, "wiping", 300);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	world_stop(&w);

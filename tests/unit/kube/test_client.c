@@ -553,7 +553,7 @@ static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
 			kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
 	}
 	fake_api_run(&f, 5500);
-	/* its limit expired: it was decided on outdated knowledge */
+	/* time limit expired: the write was decided on outdated knowledge */
 	assert_int_equal(g[28].e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(g[29].done, 0);
 	fake_api_run(&f, 25000);

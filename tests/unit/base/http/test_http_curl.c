@@ -74,7 +74,7 @@ static void the_address_behind_a_name_is_told_with_the_first_reply(void **state)
 	struct got g;
 
 	(void)state;
-	rig_start(&r, true); /* its URL is https://localhost */
+	rig_start(&r, true); /* URL: https://localhost */
 	assert_null(http_peer_reached(r.p));
 	rig_get(&r, &g, "/hello/x");
 	assert_int_equal(g.status, 200);
@@ -654,7 +654,7 @@ static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
 	rig_start(&r, true);
 	old = r.p;
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(listen(fd, 0), 0); /* and nothing accepts */
+	assert_int_equal(listen(fd, 0), 0); /* nothing calls accept() */
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
 	for (size_t i = 0; i < 4; i++) {
 		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);

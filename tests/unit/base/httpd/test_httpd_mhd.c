@@ -323,7 +323,7 @@ static void connections_are_limited(void **state)
 	take(p);
 	assert_int_equal(p->len, 0);
 	close(first);
-	expect(p, "[2]"); /* it waited for a free connection slot */
+	expect(p, "[2]"); /* the request waited for a free connection slot */
 	stop(p);
 }
 

@@ -235,7 +235,7 @@ static void what_was_not_acknowledged_at_a_crash_is_whole_or_absent(void **state
 	loop_run(f->l);
 	store_free(f->s);
 	f->s = NULL;
-	assert_int_equal(done, 1001); /* it was notified that the store closed */
+	assert_int_equal(done, 1001); /* the writer was notified that the store closed */
 	loop_group_free(f->g);
 	f->g = loop_group_new(f->l, "again");
 	reopen(f);

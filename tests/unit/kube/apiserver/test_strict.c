@@ -57,7 +57,7 @@ static void fields_that_a_kind_does_not_have_are_refused_told_or_dropped(void **
 	pod(r, "?fieldValidation=Strict", ",'namespace':'default','annotations':{'any.dev/x':'y'}",
 	    ",'resources':{'limits':{'nvidia.com/gpu':'8','cpu':1.5}},'env':[{'name':'A','value':'b'}]",
 	    ",'volumes':[{'name':'v','azureDisk':{'diskName':'d'}}],'affinity':{'nodeAffinity':{}}");
-	assert_status(r, 409); /* it has no unknown field */
+	assert_status(r, 409); /* a conflict, not a complaint about an unknown field */
 }
 
 static void values_of_another_type_are_refused(void **state)
