@@ -82,8 +82,8 @@ static const struct field guards_fields[] = {
 	FIELD_IN(
 		burst_policy_trigger, guards, not_if_on_prem_frees_within, "notIfOnPremFreesWithin",
 		FIELD_DURATION, .max = YEAR,
-		.doc = "Time within which an owned machine may be expected (50th percentile). Work "
-		       "does not burst if its owned machine is expected sooner."),
+		.doc = "Work does not burst if an owned machine is expected for it (median) within "
+		       "this time."),
 	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
 		 .enums = approval_names, .def = "\"None\"",
 		 .doc = "Approval that work needs before it bursts. Manual: an operator must "
@@ -466,8 +466,8 @@ static const struct field spec_fields[] = {
 	FIELD_ITEMS(
 		burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
 		.max_items = 32,
-		.doc = "Budgets. A launch is charged its highest possible cost at once, and its "
-		       "actual cost when it has ended."),
+		.doc = "Budgets. From its start, a launch counts at its highest possible cost; once "
+		       "it has ended, its actual cost counts instead."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
 		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,

@@ -201,24 +201,13 @@ const struct field object_ref_fields[] = {
 	FIELDS_END,
 };
 
-const struct field object_secret_ref_fields[] = {
-	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,
-	      .doc = "Namespace of the Secret. If not set, the namespace in which drover runs."),
-	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Name of the Secret."),
-	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Key of the entry in the Secret's data. If not set, the default key of the "
-		     "field that refers to the Secret."),
-	FIELDS_END,
-};
-
 /* Fields of a Secret reference without a namespace: the Secret must be in drover's namespace. */
 const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of a Secret in the namespace in which drover runs."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Key of the entry in the Secret's data. If not set, the default key of the "
-		     "field that refers to the Secret."),
+	      .doc = "Key in the Secret's data. If not set, ca.crt for a CA certificate; a Secret "
+		     "with a login has fixed keys."),
 	FIELDS_END,
 };
 
@@ -518,9 +507,10 @@ _Static_assert(sizeof(struct minimum_level) ==
 
 const struct field object_minimum_level_fields[] = {
 	FIELD(minimum_level, flash, "flash", FIELD_ENUM, .enums = object_minimum_level_names,
-	      .def = "\"Purge\"", .doc = "Lowest level for flash drives."),
+	      .def = "\"Purge\"",
+	      .doc = "Lowest level accepted for flash drives. Purge is stricter than Clear."),
 	FIELD(minimum_level, hdd, "hdd", FIELD_ENUM, .enums = object_minimum_level_names,
-	      .def = "\"Clear\"", .doc = "Lowest level for rotating drives."),
+	      .def = "\"Clear\"", .doc = "Lowest level accepted for rotating drives."),
 	FIELDS_END,
 };
 
@@ -534,7 +524,8 @@ const struct field object_wipe_floor_fields[] = {
 	      .doc = "Lowest trust in the agent that did the wipe."),
 	FIELD(object_wipe_floor, must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
-	      .doc = "Parts other than drives that the last wipe must have covered."),
+	      .doc = "Parts of the machine, besides its drives, that the last wipe must have "
+		     "covered."),
 	FIELDS_END,
 };
 

@@ -20,8 +20,8 @@ static const struct field bmc_trust_fields[] = {
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the CA certificate. If not set in an approval, the "
-		     "digest of the CA that drover reads is approved."),
+	      .doc = "SHA-256 digest of the CA certificate that is trusted. If an approval does not "
+		     "set it, the CA certificate that drover reads is approved."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
@@ -188,8 +188,7 @@ static const struct field instance_fields[] = {
 	FIELD(machine_instance, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the instance: OnDemand, Spot or Reserved."),
 	FIELD(machine_instance, micros_per_hour, "microsPerHour", FIELD_I64, .min = 0,
-	      .max = INT64_MAX,
-	      .doc = "Price of one hour at the launch, in millionths of currency."),
+	      .max = INT64_MAX, .doc = "Hourly price at the launch, in millionths of currency."),
 	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3,
 	      .doc = "Currency of microsPerHour, an ISO 4217 code."),
 	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,

@@ -43,9 +43,9 @@ static const struct field burst_fields[] = {
 	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_market_names, .doc = "Market in which the instance is bought."),
 	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Price of one hour on which the decision was based."),
+	      .doc = "Hourly price on which the decision was based."),
 	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one hour that the Provider reported at the decision. The instance "
+	      .doc = "Hourly price that the Provider reported at the decision. The instance "
 		     "is not launched if it costs more."),
 	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .pattern = "^[A-Z]{3}$",
@@ -89,7 +89,7 @@ static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",
 		  .doc = "Longest time for each phase until the node serves."),
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "Lowest result that the machine's last wipe must have reached."),
+		  .doc = "What the machine's last wipe must have achieved at least."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
 		  .doc = "Gang for which the claim was made. Its pods may have changed since."),
 	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,

@@ -71,8 +71,9 @@ static const struct field budget_fields[] = {
 		     "rounded up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
 	      .max_items = 5,
-	      .doc = "Reasons for leaving to which this budget applies. If not set, all of the "
-		     "possible values."),
+	      .doc = "Reasons for leaving to which this budget applies. If not set, the budget "
+		     "applies to all of them and to nodes older than expireAfter, which cannot be "
+		     "named here."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
 	      .doc = "Start of the time in which this budget applies, in cron syntax (minute "
 		     "hour day month weekday), UTC. Set together with duration. If not set, the "
@@ -104,7 +105,7 @@ static const struct field disruption_fields[] = {
 		     "time. Never: nodes are not given back."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
-	      .doc = "When nodes are replaced that differ from the current template. Never: not "
+	      .doc = "When drover replaces nodes that differ from the current template. Never: not "
 		     "at all. WhenEmpty: when no pod is on them. WithinBudgets: they are drained "
 		     "as budgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
@@ -146,10 +147,9 @@ static const struct field pool_spec_fields[] = {
 		  .doc = "Template of the nodes. It is copied into each NodeClaim."),
 	FIELD_OBJ(node_pool_spec, disruption, "disruption", disruption_fields, .def = "{}",
 		  .doc = "When and how many nodes may be given back."),
-	FIELD_OBJ(
-		node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		.doc = "Lowest result that a machine's last wipe must have reached before the pool "
-		       "may claim it."),
+	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
+		  .doc = "What a machine's last wipe must have achieved at least before the pool "
+			 "may claim it."),
 	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields,
 		  .doc = "Free machines that are kept powered on, so that nodes start faster."),
 	FIELD_OBJ(node_pool_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",

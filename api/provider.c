@@ -396,7 +396,8 @@ static const struct field wipe_fields[] = {
 	      .doc = "Lowest trust in the agent that does the wipe."),
 	FIELD(provider_object_wipe, floor.must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
-	      .doc = "Parts other than drives that a wipe must cover before the machine is free."),
+	      .doc = "Parts of the machine, besides its drives, that a wipe must cover before the "
+		     "machine is free."),
 	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
 	      .max = 7 * DAY,
 	      .doc = "Longest time for a wipe. If not set, 6h or the time that the machine's "
@@ -444,7 +445,7 @@ static const struct field spec_fields[] = {
 		    .doc = "Instance types of the Provider's machines. Needed to plan nodes for "
 			   "machines that do not exist yet."),
 	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
-		  .doc = "Lowest result that each wipe must reach before a machine is free."),
+		  .doc = "What each wipe must achieve at least before a machine is free."),
 	FIELDS_END,
 };
 

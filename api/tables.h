@@ -90,7 +90,7 @@ bool object_is_currency(const char *s);
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 
-extern const struct field object_name_ref_fields[], object_ref_fields[], object_secret_ref_fields[],
+extern const struct field object_name_ref_fields[], object_ref_fields[],
 	object_local_secret_fields[], object_taint_fields[], object_requirement_fields[],
 	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
 	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],

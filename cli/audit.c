@@ -417,7 +417,10 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 		broken(it);
 	} else if (!before || !str_eq(prev->digest, before->digest) ||
 		   !follows(&it->ev, &prev->ev)) {
-		(void)!err_set(e, ERR_DENIED, 0, "spec.previous: %s is not the one before", name);
+		(void)!err_set(e, ERR_DENIED, 0,
+			       "spec.previous: %s is not the record directly "
+			       "before this one",
+			       name);
 		broken(it);
 	} else {
 		it->row.chain = AUDIT_LINKED;

@@ -66,8 +66,8 @@ int cli_do_release(struct cli_client *c, const char *name)
 	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,
-			"a user cordoned its Node, which stays cordoned while the machine drains; "
-			"once the drain is cancelled, `kubectl uncordon %s` in the tenant ends it",
+			"the drain goes on; a user cordoned the Node, and it stays cordoned: once "
+			"the drain is cancelled, `kubectl uncordon %s` in the tenant's cluster",
 			str_or(json_str_at(m, "status", "claimRef", "name"), "NODE"));
 	return cli_write(
 		c, OBJECT_MACHINE, name_of(m), patch,

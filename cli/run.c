@@ -135,7 +135,8 @@ static const struct argp_option options[] = {
 	 "Options after it on the command line override the file. With a file,"
 	 " agent-name is required",
 	 0},
-	{"kubeconfig", 'k', "FILE", 0, "Kubeconfig of the host cluster (in a pod its own)", 0},
+	{"kubeconfig", 'k', "FILE", 0,
+	 "Kubeconfig of the host cluster (in a pod: its ServiceAccount)", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "Boot image of drover-agent", 0},
@@ -191,9 +192,7 @@ static const struct argp_option options[] = {
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0,
 	 "Plan new pods at the latest this long after the first (10000)", 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
-	 "Half-life of a tenant's past GPU use, which orders the queue: use this old counts half "
-	 "(168h)",
-	 0},
+	 "Age at which a tenant's past GPU use counts half in the order of the queue (168h)", 0},
 	{"pod-priority", OPT_PRIORITY, "WHERE", 0,
 	 "tenant: a pod's priority counts within its tenant, and among tenants only up to the "
 	 "tenant's spec.priority. fleet: it counts among all pods, so any user who sets a high "
@@ -211,8 +210,8 @@ static const struct argp_option options[] = {
 	 "topology.drover.dev/leaf, topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
-	 "How long idle machines stay reserved for incomplete gangs of a tenant the first time; "
-	 "later up to 4 times as long (30m); 0s: never",
+	 "Longest first reservation of idle machines for a tenant's incomplete gangs (30m); later "
+	 "ones may last up to 4 times as long. 0s: none",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},

@@ -167,8 +167,8 @@ static json_t *unreadable(enum object_kind_id kind, const json_t *o, const struc
 	answer_put(answer, "name", json_str_at(o, "metadata", "name"));
 	answer_put(answer, "since", json_str_at(o, "metadata", "creationTimestamp"));
 	answer_help(answer,
-		    "correct the field in the message, or run the release of drover that wrote "
-		    "the object",
+		    "correct the field that the message names, or run the version of drover "
+		    "that wrote the object",
 		    "");
 	return row_of(kind, answer, why);
 }

@@ -61,8 +61,8 @@ const struct field evidence_device_fields[] = {
 	      .doc = "Result code of each erase command, in order; the last one belongs to technique. "
 		     "0: success."),
 	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Progress of an attempt that did not complete, at the agent's last report, in "
-		     "bytes. Not a proof."),
+	      .doc = "Bytes erased at the agent's last report. Set only if the attempt did not "
+		     "complete. No proof."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "Level that was reached and verified (NIST SP 800-88)."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
@@ -80,7 +80,7 @@ const struct field evidence_machine_fields[] = {
 	FIELD_IN(evidence, machine, name, "name", FIELD_STR, .required = true, .max_len = 253,
 		 .doc = "Name of the Machine."),
 	FIELD_IN(evidence, machine, uid, "uid", FIELD_STR, .max_len = 64,
-		 .doc = "UID of that object."),
+		 .doc = "UID of the Machine."),
 	FIELD_IN(evidence, machine, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 		 .doc = "System UUID that the agent read."),
 	FIELD_IN(evidence, machine, serial, "serialNumber", FIELD_STR, .max_len = 128,
@@ -92,7 +92,7 @@ const struct field evidence_cluster_fields[] = {
 	FIELD_IN(evidence, virtual_cluster, name, "name", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the VirtualCluster; absent if the machine had no tenant before."),
 	FIELD_IN(evidence, virtual_cluster, uid, "uid", FIELD_STR, .max_len = 64,
-		 .doc = "UID of that object."),
+		 .doc = "UID of the VirtualCluster."),
 	FIELDS_END,
 };
 

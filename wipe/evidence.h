@@ -169,7 +169,7 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 			  evidence_cluster_fields,                                                 \
 			  .doc = "The tenant that the machine served last."),                      \
 		FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,           \
-			  .doc = "The machine's previous record."),                                \
+			  .doc = "The machine's WipeRecord before this one."),                     \
 		FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,       \
 		      .doc = "SHA-256 of the nonce from which canaries were derived."),            \
 		FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,     \

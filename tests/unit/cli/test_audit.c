@@ -584,8 +584,8 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	other[0] = made_record(&ev);
 	other[1] = list[0];
 	other[2] = list[1];
-	expect_broken(other, 2, "gpu-1-41-2", "gpu-1-40-1 is not the one before");
-	expect_broken(other, 3, "gpu-1-41-2", "gpu-1-40-1 is not the one before");
+	expect_broken(other, 2, "gpu-1-41-2", "gpu-1-40-1 is not the record directly before");
+	expect_broken(other, 3, "gpu-1-41-2", "gpu-1-40-1 is not the record directly before");
 	json_decref(other[0]);
 	for (int i = 0; i < 3; i++)
 		json_decref(list[i]);
