@@ -100,8 +100,8 @@ static const struct field trigger_fields[] = {
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
 	      .doc = "Triggers if the work's latest start is less than this after the expected "
-		     "arrival of an owned machine (90th percentile; now if unknown or past). Has no "
-		     "effect in the controller yet (docs/burst.md)."),
+		     "arrival of an owned machine (90th percentile; now if unknown or past). Has "
+		     "no effect in the controller yet (docs/burst.md)."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
 	      .doc = "Triggers if all waiting work that matches requests more GPUs in total than "

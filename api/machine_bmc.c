@@ -48,11 +48,11 @@ const struct field machine_bmc_status_fields[] = {
 		 .max_len = 64,
 		 .doc = "Deviations of this BMC that drover works around. docs/bmc.md describes "
 			"each ID."),
-	FIELD_IN(
-		machine_status, bmc, media, "media", FIELD_STR, .max_len = 16,
-		.doc = "How boot media are attached. HTTPS: over HTTPS, which the "
-		       "virtual media slot lists as supported. HTTP: over plain HTTP. Disabled: the slots are disabled; drover enables "
-		       "them before the first medium. None: not possible."),
+	FIELD_IN(machine_status, bmc, media, "media", FIELD_STR, .max_len = 16,
+		 .doc = "How boot media are attached. HTTPS: over HTTPS, which the "
+			"virtual media slot lists as supported. HTTP: over plain HTTP. Disabled: "
+			"the slots are disabled; drover enables them before the first medium. "
+			"None: not possible."),
 	FIELD_IN(machine_status, bmc, media_slot, "mediaSlot", FIELD_STR, .max_len = 1024,
 		 .doc = "Path of the virtual media slot that drover uses."),
 	FIELD_IN(machine_status, bmc, login, "login", FIELD_STR, .max_len = 16,

@@ -656,11 +656,10 @@ static int check_prices(const struct provider_object_spec *s, struct err *e)
 				       t->spot_price_per_hour ? "spotPricePerHour"
 							      : "reservedPricePerHour");
 		if (t->currency && !money_is_currency(t->currency))
-			return err_set(
-				e, ERR_INVALID, 0,
-				"spec.instanceTypes[%zu].currency: want an ISO 4217 currency code, got "
-				"\"%s\"",
-				i, t->currency);
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].currency: want an ISO 4217 "
+				       "currency code, got \"%s\"",
+				       i, t->currency);
 	}
 	return 0;
 }

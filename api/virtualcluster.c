@@ -41,9 +41,9 @@ static const struct field api_server_fields[] = {
 	FIELD(virtual_cluster_api_server, via, "via", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_via_names,
 	      .doc = "How machines reach the API server. vip: an address that kube-vip of the "
-		     "control plane announces; drover checks the requirements in docs/network.md. l4lb: an L4 load "
-		     "balancer that drover creates at the fabric's controller. address: an "
-		     "existing address."),
+		     "control plane announces; drover checks the requirements in docs/network.md. "
+		     "l4lb: an L4 load balancer that drover creates at the fabric's controller. "
+		     "address: an existing address."),
 	FIELD(virtual_cluster_api_server, address, "address", FIELD_STR, .max_len = 64,
 	      .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
 	      .doc = "Address and port at which nodes reach the API server from the tenant's "

@@ -268,10 +268,10 @@ static int show_prices(struct cost *w)
 		return cli_failed(&w->c, "no instance type has a price; set pricePerHour in "
 					 "spec.instanceTypes of the Provider");
 	if (w->prices > 1 && w->type)
-		return cli_failed(
-			&w->c,
-			"%zu Providers have instance type %s; opencost output shows the price of only one",
-			w->prices, w->type);
+		return cli_failed(&w->c,
+				  "%zu Providers have instance type %s; opencost output "
+				  "shows the price of only one",
+				  w->prices, w->type);
 	if (w->prices > 1)
 		return cli_failed(&w->c,
 				  "%zu instance types have a price; select one with "

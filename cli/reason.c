@@ -124,8 +124,8 @@ int cli_explain(int argc, char **argv)
 	o = r != REASON_NONE ? row_of(r) : of_tenant(w.reason);
 	if (!o) {
 		fprintf(stderr,
-			"drover explain: unknown reason '%s'; `drover explain` lists all reasons of "
-			"machines; for those of pods and bursts see docs/pods.md and "
+			"drover explain: unknown reason '%s'; `drover explain` lists all reasons "
+			"of machines; for those of pods and bursts see docs/pods.md and "
 			"docs/burst.md\n",
 			w.reason);
 		return 1;

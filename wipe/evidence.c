@@ -58,8 +58,8 @@ const struct field evidence_device_fields[] = {
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "Erase technique: SanitizeCryptoErase, Overwrite, None and so on."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
-	      .doc = "Result code of each erase command, in order; the last one belongs to technique. "
-		     "0: success."),
+	      .doc = "Result code of each erase command, in order; the last one belongs to "
+		     "technique. 0: success."),
 	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Bytes erased at the agent's last report. Set only if the attempt did not "
 		     "complete. No proof."),

@@ -5,8 +5,9 @@
 #include "base/str.h"
 
 /*
- * Schemas follow the rules for structural schemas of apiextensions.k8s.io/v1
- * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/).
+ * Schemas follow the rules for structural schemas of apiextensions.k8s.io/v1:
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+ *
  * Each string, list and map has a size limit, because the API server estimates the cost of a CEL
  * rule from maxLength, maxItems and maxProperties and refuses expensive ones.
  * Tests: tests/unit/base/data/test_fields.c

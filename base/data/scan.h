@@ -27,7 +27,8 @@
  *   };
  *   static const struct scan_want pod[] = {
  *         SCAN_SOME("metadata", meta),  these members of an object, or of each object in an array
- *         SCAN_EACH("items", item),     an array whose elements go to on_each() and are not retained
+ *         SCAN_EACH("items", item),     an array whose elements go to on_each() and are
+ *                                       not retained
  *         SCAN_END,
  *   };
  *

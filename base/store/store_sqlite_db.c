@@ -25,7 +25,8 @@ static const char schema[] =
 enum statement { PUT, GONE, OLDEST, STATEMENTS };
 
 static const char *const statement_text[STATEMENTS] = {
-	[PUT] = "INSERT INTO version (rev, create_rev, key, value, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[PUT] = ("INSERT INTO version (rev, create_rev, key, value, sum) "
+		 "VALUES (?1, ?2, ?3, ?4, ?5)"),
 	[GONE] = "DELETE FROM version WHERE rev = ?1",
 	[OLDEST] = "UPDATE history SET oldest = ?1",
 };
