@@ -192,15 +192,16 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 {
 	struct kube_events *ev = s->ev;
 	char time[STR_TIME_SIZE], micro[STR_TIME_SIZE];
-	OWN_JSON body = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:i, s:{s:s}, s:s, s:s, s:s, s:o, s:o, s:o, s:o}",
-		"apiVersion", "v1", "kind", "Event", "metadata", "name", s->name, "namespace",
-		s->ns, "eventTime", str_time_micro(micro, s->last_wall), "firstTimestamp",
-		str_time(time, s->last_wall), "lastTimestamp", time, "count", 1, "source",
-		"component", ev->controller, "reportingComponent", ev->controller,
-		"reportingInstance", ev->instance, "type", type, "reason", text(reason, WORD_MAX),
-		"action", text(action, WORD_MAX), "message", text(note, NOTE_MAX), "involvedObject",
-		reference(regarding));
+	OWN_JSON body =
+		json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:i, s:{s:s}, s:s, s:s, "
+			  "s:s, s:o, s:o, s:o, s:o}",
+			  "apiVersion", "v1", "kind", "Event", "metadata", "name", s->name,
+			  "namespace", s->ns, "eventTime", str_time_micro(micro, s->last_wall),
+			  "firstTimestamp", str_time(time, s->last_wall), "lastTimestamp", time,
+			  "count", 1, "source", "component", ev->controller, "reportingComponent",
+			  ev->controller, "reportingInstance", ev->instance, "type", type, "reason",
+			  text(reason, WORD_MAX), "action", text(action, WORD_MAX), "message",
+			  text(note, NOTE_MAX), "involvedObject", reference(regarding));
 
 	if (!body) { /* A text (for example a name) is not UTF-8, so the event cannot be written. */
 		forget(s);

@@ -160,10 +160,10 @@ static int may_impersonate(struct request *rq, const char *what, const char *ns,
 
 	if (!rq->a->spec.rbac || rbac_allows(rq->a, &rq->user, &x, NULL))
 		return 0;
-	return fault_set(
-		&rq->fault, FAULT_FORBIDDEN,
-		"%s \"%s\" is forbidden: User \"%s\" cannot impersonate resource \"%s\" in API group \"\"%s",
-		what, name, rq->user.name, what, ns ? "" : " at the cluster scope");
+	return fault_set(&rq->fault, FAULT_FORBIDDEN,
+			 "%s \"%s\" is forbidden: User \"%s\" cannot impersonate resource "
+			 "\"%s\" in API group \"\"%s",
+			 what, name, rq->user.name, what, ns ? "" : " at the cluster scope");
 }
 
 static int check_account(struct request *rq, const char *account)

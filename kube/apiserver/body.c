@@ -37,9 +37,9 @@ json_t *request_body(struct request *rq)
 	if (body_has_type(rq, "application/vnd.kubernetes.protobuf"))
 		return protobuf_decode(body, len, &rq->fault);
 	if (!is_readable(rq)) {
-		(void)!fault_set(
-			&rq->fault, FAULT_MEDIA_TYPE,
-			"the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE,
+				 "the body of the request was in an unknown format - accepted "
+				 "media types include: application/json, application/yaml");
 		return NULL;
 	}
 	j = body_has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)

@@ -86,12 +86,11 @@ static int check_resources(struct check *c, const json_t *resources, const char 
 		const char *q = json_string_value(asked);
 
 		if (q && limit && amount_exceeds(q, limit))
-			return invalid(
-				c, arena_printf(c->arena, "%s.requests", path),
-				arena_printf(
-					c->arena,
-					"Invalid value: \"%.30s\": must be less than or equal to %.60s limit of %.30s",
-					q, name, limit));
+			return invalid(c, arena_printf(c->arena, "%s.requests", path),
+				       arena_printf(c->arena,
+						    "Invalid value: \"%.30s\": must be less than "
+						    "or equal to %.60s limit of %.30s",
+						    q, name, limit));
 		if (q && amount_exceeds("0", q))
 			return invalid(c, arena_printf(c->arena, "%s.requests", path),
 				       "Invalid value: must be greater than or equal to 0");
@@ -224,9 +223,9 @@ static int check_node(struct check *c, const json_t *node)
 
 			if (str_eq(json_str_at(other, "key"), json_str_at(v, "key")) &&
 			    str_eq(json_str_at(other, "effect"), json_str_at(v, "effect")))
-				return invalid(
-					c, at(c, "spec.taints", i, ""),
-					"Duplicate value: taints must be unique by key and effect pair");
+				return invalid(c, at(c, "spec.taints", i, ""),
+					       "Duplicate value: taints must be unique "
+					       "by key and effect pair");
 		}
 	}
 	return 0;
@@ -246,7 +245,8 @@ static int check_share(struct check *c, const json_t *v, const char *path)
 	return digits && digits <= 3 && str_eq(text + digits, "%") && strtol(text, NULL, 10) <= 100
 		       ? 0
 		       : invalid(c, path,
-				 "Invalid value: a whole number or a share of up to 100% is wanted");
+				 "Invalid value: a whole number or a share "
+				 "of up to 100% is wanted");
 }
 
 static int check_selector(struct check *c, const json_t *selector, const char *path)
@@ -264,7 +264,8 @@ static int check_selector(struct check *c, const json_t *selector, const char *p
 			return -1;
 		if (bare == (json_array_size(json_object_get(v, "values")) > 0))
 			return bare ? invalid(c, arena_printf(c->arena, "%s.values", path),
-					      "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+					      "Forbidden: may not be specified when `operator` is "
+					      "'Exists' or 'DoesNotExist'")
 				    : required(c, arena_printf(c->arena, "%s.values", path));
 	}
 	return 0;
@@ -349,9 +350,10 @@ static int check_data(struct check *c, const json_t *obj)
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		json_object_foreach (json_object_get(obj, members[i]), key, v) {
 			if (!is_data_key(key))
-				return invalid(
-					c, arena_printf(c->arena, "%s[%.80s]", members[i], key),
-					"Invalid value: a key is made of letters, digits, '-', '_' and '.'");
+				return invalid(c,
+					       arena_printf(c->arena, "%s[%.80s]", members[i], key),
+					       "Invalid value: a key is made of letters, "
+					       "digits, '-', '_' and '.'");
 			size += json_string_length(v);
 		}
 	}
@@ -525,9 +527,10 @@ int checks_change(const struct request *rq, const json_t *old, const json_t *obj
 	if (rq->r->custom)
 		return 0;
 	if (str_eq(kind, "Pod") && !same_but_for_images(old, obj))
-		return invalid(
-			&c, "spec",
-			"Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`");
+		return invalid(&c, "spec",
+			       "Forbidden: pod updates may not change fields other "
+			       "than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+			       "`spec.activeDeadlineSeconds`,`spec.tolerations`");
 	if (str_ends(kind, "Binding") && !same(old, obj, "roleRef", NULL))
 		return invalid(&c, "roleRef", "Invalid value: cannot change roleRef");
 	if (str_eq(kind, "Secret") && !same(old, obj, "type", NULL))

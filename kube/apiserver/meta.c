@@ -32,10 +32,10 @@ int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	given_version = json_str_at(obj, "apiVersion");
 	given_kind = json_str_at(obj, "kind");
 	if (given_version && !str_eq(given_version, api_version))
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"the API version in the data (%s) does not match the expected API version (%s)",
-			given_version, api_version);
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "the API version in the data (%s) does not match the "
+				 "expected API version (%s)",
+				 given_version, api_version);
 	if (given_kind && !str_eq(given_kind, rq->r->kind))
 		return fault_set(f, FAULT_BAD_REQUEST,
 				 "the kind in the data (%s) does not match the expected kind (%s)",
@@ -55,9 +55,9 @@ int object_address(const struct request *rq, json_t *obj, struct fault *f)
 			"the name of the object (%s) does not match the name on the URL (%s)", name,
 			rq->name);
 	if (rq->ns && !str_empty(ns) && !str_eq(ns, rq->ns))
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"the namespace of the provided object does not match the namespace sent on the request");
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "the namespace of the provided object does not match the "
+				 "namespace sent on the request");
 	if (rq->r->namespaced)
 		set_str(meta, "namespace", str_or(rq->ns, ""));
 	else

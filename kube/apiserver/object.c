@@ -89,10 +89,10 @@ static int check_meta(const struct resource *r, const json_t *meta, struct fault
 			return fault_set(f, FAULT_BAD_REQUEST,
 					 "metadata.finalizers[%zu] is not a string", i);
 		else if (!is_finalizer(json_string_value(v)))
-			return fault_set(
-				f, FAULT_INVALID,
-				"metadata.finalizers: Invalid value: \"%s\": want a domain, a slash and a name",
-				json_string_value(v));
+			return fault_set(f, FAULT_INVALID,
+					 "metadata.finalizers: Invalid value: \"%s\": want a "
+					 "domain, a slash and a name",
+					 json_string_value(v));
 	return 0;
 }
 
@@ -176,19 +176,20 @@ static int check_unchanged(const struct request *rq, const json_t *old_meta, jso
 	const char *name = json_str_at(old_meta, "name");
 
 	if (!str_empty(uid) && !str_eq(uid, json_str_at(old_meta, "uid")))
-		return fault_set(
-			f, FAULT_CONFLICT,
-			"Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in precondition: %s, UID in object meta: %s",
-			rq->r->plural, name, uid, json_str_at(old_meta, "uid"));
+		return fault_set(f, FAULT_CONFLICT,
+				 "Operation cannot be fulfilled on %s \"%s\": Precondition "
+				 "failed: UID in precondition: %s, UID in object meta: %s",
+				 rq->r->plural, name, uid, json_str_at(old_meta, "uid"));
 	if (!str_empty(rev) && !str_eq(rev, json_str_at(old_meta, "resourceVersion")))
 		return fault_set(
 			f, FAULT_CONFLICT,
-			"Operation cannot be fulfilled on %s \"%s\": the object has been modified; please apply your changes to the latest version and try again",
+			"Operation cannot be fulfilled on %s \"%s\": the object has been modified; "
+			"please apply your changes to the latest version and try again",
 			rq->r->plural, name);
 	if (str_empty(rev) && rq->r->must_say_rev)
-		return fault_set(
-			f, FAULT_INVALID,
-			"metadata.resourceVersion: Invalid value: 0: must be specified for an update");
+		return fault_set(f, FAULT_INVALID,
+				 "metadata.resourceVersion: Invalid value: 0: must be "
+				 "specified for an update");
 	return 0;
 }
 
@@ -212,7 +213,8 @@ static int check_finalizers(const json_t *old_meta, const json_t *meta, struct f
 		if (!has_member(json_object_get(old_meta, "finalizers"), v))
 			return fault_set(
 				f, FAULT_INVALID,
-				"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers %s",
+				"metadata.finalizers: Forbidden: no new finalizers can be added if "
+				"the object is being deleted, found new finalizers %s",
 				json_string_value(v));
 	return 0;
 }

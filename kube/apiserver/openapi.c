@@ -128,8 +128,8 @@ static void reply_group_version(struct request *rq, const char *wanted)
  */
 void do_openapi_v2(struct request *rq)
 {
-	static const char json[] =
-		"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"1\"},\"paths\":{}}";
+	static const char json[] = "{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\","
+				   "\"version\":\"1\"},\"paths\":{}}";
 	static const char protobuf[] = "\x0a\x03"
 				       "2.0\x12\x0f\x0a\x0aKubernetes\x12\x01"
 				       "1";

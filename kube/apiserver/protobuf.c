@@ -326,10 +326,10 @@ json_t *protobuf_decode(const char *data, size_t len, struct fault *f)
 		version[slash - version] = '\0';
 	m = message_of_kind(slash ? version : "", slash ? slash + 1 : version, kind);
 	if (!m) {
-		(void)!fault_set(
-			f, FAULT_MEDIA_TYPE,
-			"this server does not read %s in protobuf: accepted media types include: application/json, application/yaml",
-			kind);
+		(void)!fault_set(f, FAULT_MEDIA_TYPE,
+				 "this server does not read %s in protobuf: accepted media types "
+				 "include: application/json, application/yaml",
+				 kind);
 		return NULL;
 	}
 	return decode_into(out, m, raw, 0, f) < 0 ? NULL : json_incref(out);

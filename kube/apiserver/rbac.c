@@ -345,11 +345,11 @@ static int forbidden(struct request *rq, const struct access *x)
 		return fault_set(&rq->fault, FAULT_FORBIDDEN,
 				 "forbidden: User \"%s\" cannot %s path \"%s\"", rq->user.name,
 				 x->verb, x->path);
-	return fault_set(
-		&rq->fault, FAULT_FORBIDDEN,
-		"%s%s%s%s is forbidden: User \"%s\" cannot %s resource \"%s\" in API group \"%s\"%s",
-		rq->r->plural, *x->group ? "." : "", x->group, name, rq->user.name, x->verb,
-		x->resource, x->group, where);
+	return fault_set(&rq->fault, FAULT_FORBIDDEN,
+			 "%s%s%s%s is forbidden: User \"%s\" cannot %s resource "
+			 "\"%s\" in API group \"%s\"%s",
+			 rq->r->plural, *x->group ? "." : "", x->group, name, rq->user.name,
+			 x->verb, x->resource, x->group, where);
 }
 
 int rbac_check(struct request *rq)
@@ -446,11 +446,11 @@ static int escalates(const struct escalation *x, struct fault *f)
 {
 	const struct access *m = &x->missing;
 
-	return fault_set(
-		f, FAULT_FORBIDDEN,
-		"%s \"%.100s\" is forbidden: user \"%.100s\" is attempting to grant RBAC permissions not currently held: %s %.100s",
-		x->rq->r->plural, str_or(x->rq->name, ""), x->rq->user.name, m->verb,
-		m->path ? m->path : m->resource);
+	return fault_set(f, FAULT_FORBIDDEN,
+			 "%s \"%.100s\" is forbidden: user \"%.100s\" is attempting to grant RBAC "
+			 "permissions not currently held: %s %.100s",
+			 x->rq->r->plural, str_or(x->rq->name, ""), x->rq->user.name, m->verb,
+			 m->path ? m->path : m->resource);
 }
 
 /* True if the user has all rights. Only such a user may write an aggregated role, because nobody

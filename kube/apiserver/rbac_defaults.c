@@ -45,7 +45,8 @@ static const struct {
 	{"system:aggregate-to-admin", "{\"rbac.authorization.k8s.io/aggregate-to-admin\":\"true\"}",
 	 "{\"rules\":[{\"apiGroups\":[\"authorization.k8s.io\"],"
 	 "\"resources\":[\"localsubjectaccessreviews\"],\"verbs\":[\"create\"]},"
-	 "{\"apiGroups\":[\"rbac.authorization.k8s.io\"],\"resources\":[\"roles\",\"rolebindings\"],"
+	 "{\"apiGroups\":[\"rbac.authorization.k8s.io\"],"
+	 "\"resources\":[\"roles\",\"rolebindings\"],"
 	 "\"verbs\":[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\","
 	 "\"update\",\"watch\"]}]}"},
 	{"system:aggregate-to-edit",
@@ -83,7 +84,8 @@ static const struct {
 	 "\"verbs\":[\"get\",\"list\",\"watch\",\"create\",\"delete\"]},"
 	 "{\"apiGroups\":[\"\"],\"resources\":[\"pods/eviction\"],\"verbs\":[\"create\"]},"
 	 "{\"apiGroups\":[\"\"],\"resources\":[\"configmaps\",\"services\",\"namespaces\","
-	 "\"persistentvolumes\",\"persistentvolumeclaims\"],\"verbs\":[\"get\",\"list\",\"watch\"]},"
+	 "\"persistentvolumes\",\"persistentvolumeclaims\"],"
+	 "\"verbs\":[\"get\",\"list\",\"watch\"]},"
 	 "{\"apiGroups\":[\"\",\"events.k8s.io\"],\"resources\":[\"events\"],"
 	 "\"verbs\":[\"create\",\"patch\",\"update\"]},"
 	 "{\"apiGroups\":[\"coordination.k8s.io\"],\"resources\":[\"leases\"],"

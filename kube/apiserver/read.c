@@ -220,9 +220,9 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	    (uint64_t)rev > store_rev(s->a->store))
 		return fault_set(f, FAULT_BAD_REQUEST, "continue key is not valid");
 	if ((uint64_t)rev < store_oldest(s->a->store))
-		return fault_set(
-			f, FAULT_EXPIRED,
-			"The provided continue parameter is too old to display a consistent list result.");
+		return fault_set(f, FAULT_EXPIRED,
+				 "The provided continue parameter is too old to display a "
+				 "consistent list result.");
 	s->after = mem_strdup(start);
 	s->rev = (uint64_t)rev;
 	return 0;
@@ -238,18 +238,18 @@ static int check_match(struct request *rq, const char *rev, int64_t n)
 	if (str_empty(match))
 		return 0;
 	if (str_empty(rev))
-		return fault_set(
-			&rq->fault, FAULT_INVALID,
-			"resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+		return fault_set(&rq->fault, FAULT_INVALID,
+				 "resourceVersionMatch: Forbidden: resourceVersionMatch is "
+				 "forbidden unless resourceVersion is provided");
 	if (!exact && !str_eq(match, "NotOlderThan"))
-		return fault_set(
-			&rq->fault, FAULT_INVALID,
-			"resourceVersionMatch: Unsupported value: \"%.40s\": supported values: \"Exact\", \"NotOlderThan\"",
-			match);
+		return fault_set(&rq->fault, FAULT_INVALID,
+				 "resourceVersionMatch: Unsupported value: \"%.40s\": supported "
+				 "values: \"Exact\", \"NotOlderThan\"",
+				 match);
 	if (exact && n == 0)
-		return fault_set(
-			&rq->fault, FAULT_INVALID,
-			"resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+		return fault_set(&rq->fault, FAULT_INVALID,
+				 "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" "
+				 "is forbidden for resourceVersion \"0\"");
 	if (exact && (uint64_t)n != store_rev(rq->a->store))
 		return fault_set(&rq->fault, FAULT_EXPIRED,
 				 "The resourceVersion for the provided list is too old.");

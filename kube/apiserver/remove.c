@@ -26,10 +26,11 @@ static int parse_policy(struct request *rq, const json_t *options, enum policy *
 
 	*policy = default_policy(rq);
 	if (!str_empty(name) && (query || json_is_boolean(orphan)))
-		return fault_set(
-			&rq->fault, FAULT_INVALID,
-			"DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"%s\": orphanDependents and deletionPropagation cannot be both set",
-			name);
+		return fault_set(&rq->fault, FAULT_INVALID,
+				 "DeleteOptions.meta.k8s.io \"\" is invalid: "
+				 "propagationPolicy: Invalid value: \"%s\": orphanDependents and "
+				 "deletionPropagation cannot be both set",
+				 name);
 	if (query || json_is_boolean(orphan))
 		*policy = name_is_true(query) || json_is_true(orphan) ? POLICY_ORPHAN
 								      : POLICY_BACKGROUND;
@@ -43,7 +44,8 @@ static int parse_policy(struct request *rq, const json_t *options, enum policy *
 	}
 	return fault_set(
 		&rq->fault, FAULT_INVALID,
-		"DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"%s\": supported values: \"Foreground\", \"Background\", \"Orphan\"",
+		"DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported "
+		"value: \"%s\": supported values: \"Foreground\", \"Background\", \"Orphan\"",
 		name);
 }
 
@@ -84,10 +86,11 @@ static int parse_options(struct request *rq, const json_t *options, const json_t
 		what = "ResourceVersion";
 	}
 	if (uid)
-		return fault_set(
-			&rq->fault, FAULT_CONFLICT,
-			"Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated",
-			rq->r->plural, rq->name, what, uid, what, is);
+		return fault_set(&rq->fault, FAULT_CONFLICT,
+				 "Operation cannot be fulfilled on %s \"%s\": the %s "
+				 "in the precondition (%s) does not match the %s in record (%s). "
+				 "The object might have been deleted and then recreated",
+				 rq->r->plural, rq->name, what, uid, what, is);
 	if (parse_policy(rq, options, &wish->policy) < 0)
 		return -1;
 	if (query && !str_to_i64(query, 0, INT32_MAX, &wish->grace_s))
@@ -214,11 +217,11 @@ static int refuse_eviction(struct request *rq, const json_t *pdb)
 	const char *name = json_str_at(pdb, "metadata", "name");
 
 	if (json_object_get(status, "desiredHealthy"))
-		(void)str_format(
-			rq->fault.cause, sizeof(rq->fault.cause),
-			"The disruption budget %.200s needs %lld healthy pods and has %lld currently",
-			name, (long long)json_int_at(status, "desiredHealthy"),
-			(long long)json_int_at(status, "currentHealthy"));
+		(void)str_format(rq->fault.cause, sizeof(rq->fault.cause),
+				 "The disruption budget %.200s needs %lld healthy pods "
+				 "and has %lld currently",
+				 name, (long long)json_int_at(status, "desiredHealthy"),
+				 (long long)json_int_at(status, "currentHealthy"));
 	else
 		(void)str_format(
 			rq->fault.cause, sizeof(rq->fault.cause),
@@ -256,9 +259,9 @@ static int check_budgets(struct request *rq, const json_t *pod)
 			rc = refuse_eviction(rq, pdb);
 	}
 	if (rc == 0 && matching > 1 && rq->a->budgets)
-		return fault_set(
-			&rq->fault, FAULT_INTERNAL,
-			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+		return fault_set(&rq->fault, FAULT_INTERNAL,
+				 "This pod has more than one PodDisruptionBudget, which the "
+				 "eviction subresource does not support.");
 	return rc;
 }
 

@@ -261,10 +261,10 @@ int fields_check(struct request *rq, json_t *obj)
 	if (!rq->a->spec.checks)
 		return 0;
 	if (!str_eq(mode, "Strict") && !str_eq(mode, "Warn") && !str_eq(mode, "Ignore"))
-		return fault_set(
-			&rq->fault, FAULT_INVALID,
-			"fieldValidation: Unsupported value: \"%.40s\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
-			mode);
+		return fault_set(&rq->fault, FAULT_INVALID,
+				 "fieldValidation: Unsupported value: \"%.40s\": supported "
+				 "values: \"Ignore\", \"Strict\", \"Warn\"",
+				 mode);
 	if (walk(&s, rq->r, obj) < 0)
 		return -1;
 	if (s.n && str_eq(mode, "Strict"))

@@ -205,10 +205,11 @@ static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 		return 0;
 	*seconds = json_integer_value(given);
 	if (*seconds < 600 || *seconds > (int64_t)1 << 32)
-		return fault_set(
-			f, FAULT_INVALID,
-			"TokenRequest.authentication.k8s.io \"\" is invalid: spec.expirationSeconds: Invalid value: %lld: may not specify a duration less than 10 minutes or more than 2^32 seconds",
-			(long long)*seconds);
+		return fault_set(f, FAULT_INVALID,
+				 "TokenRequest.authentication.k8s.io \"\" is invalid: "
+				 "spec.expirationSeconds: Invalid value: %lld: may not specify a "
+				 "duration less than 10 minutes or more than 2^32 seconds",
+				 (long long)*seconds);
 	return 0;
 }
 
@@ -315,10 +316,10 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 			   : NULL;
 
 	if (!account)
-		return fault_set(
-			f, FAULT_INVALID,
-			"metadata.annotations[kubernetes.io/service-account.name]: Invalid value: \"%s\": no such ServiceAccount",
-			str_or(name, ""));
+		return fault_set(f, FAULT_INVALID,
+				 "metadata.annotations[kubernetes.io/service-account.name]: "
+				 "Invalid value: \"%s\": no such ServiceAccount",
+				 str_or(name, ""));
 	if (!json_is_object(json_object_get(secret, "data")))
 		json_object_set_new(secret, "data", json_object());
 	json_object_set(json_object_get(meta, "annotations"), "kubernetes.io/service-account.uid",

@@ -247,9 +247,9 @@ static int parse_query(const struct request *rq, struct watch_query *out, struct
 	*out = (struct watch_query){
 		.bookmarks = name_is_true(httpd_query(rq->q, "allowWatchBookmarks"))};
 	if (!initial && !str_empty(match))
-		return fault_set(
-			f, FAULT_INVALID,
-			"resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+		return fault_set(f, FAULT_INVALID,
+				 "resourceVersionMatch: Forbidden: resourceVersionMatch is "
+				 "forbidden for watch unless sendInitialEvents is provided");
 	if (initial && !str_eq(match, "NotOlderThan"))
 		return fault_set(
 			f, FAULT_INVALID,

@@ -51,10 +51,10 @@ static int check_room(struct request *rq, struct fault *f)
 			       &entry))
 			return fault_set(f, FAULT_NOT_FOUND, "namespaces \"%s\" not found", rq->ns);
 		if (entry_is_going(&entry))
-			return fault_set(
-				f, FAULT_FORBIDDEN,
-				"unable to create new content in namespace %s because it is being terminated",
-				rq->ns);
+			return fault_set(f, FAULT_FORBIDDEN,
+					 "unable to create new content in namespace %s because "
+					 "it is being terminated",
+					 rq->ns);
 	}
 	if (rq->r->custom) {
 		const char *key = arena_printf(
@@ -62,9 +62,9 @@ static int check_room(struct request *rq, struct fault *f)
 			rq->r->plural, rq->r->group);
 
 		if (store_get(rq->a->store, key, &entry) && entry_is_going(&entry))
-			return fault_set(
-				f, FAULT_METHOD,
-				"create not allowed while custom resource definition is terminating");
+			return fault_set(f, FAULT_METHOD,
+					 "create not allowed while custom resource "
+					 "definition is terminating");
 	}
 	return 0;
 }
@@ -78,12 +78,11 @@ static void warn_of_inert_kind(struct request *rq)
 	while (kind && *kind && !str_eq(*kind, rq->r->kind))
 		kind++;
 	if (kind && *kind && !rq->r->custom)
-		httpd_reply_header(
-			rq->q, "Warning",
-			arena_printf(
-				rq->arena,
-				"299 - \"this server runs no controller for a %s: it is stored, but no pod will be created\"",
-				rq->r->kind));
+		httpd_reply_header(rq->q, "Warning",
+				   arena_printf(rq->arena,
+						"299 - \"this server runs no controller for a %s: "
+						"it is stored, but no pod will be created\"",
+						rq->r->kind));
 }
 
 void do_create(struct request *rq)
@@ -246,7 +245,8 @@ void do_patch(struct request *rq)
 	    !(body_has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
 		(void)!fault_set(
 			&rq->fault, FAULT_MEDIA_TYPE,
-			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json%s",
+			"the body of the request was in an unknown format - accepted media types "
+			"include: application/json-patch+json, application/merge-patch+json%s",
 			rq->r->custom ? "" : ", application/strategic-merge-patch+json");
 		reply_fault(rq);
 		return;
