@@ -201,10 +201,10 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->turn_cpu = metrics_gauge(
 		m, "drover_loop_longest_turn_cpu_ms",
 		"Processor time of the turn of the event loop that used the most.", NULL);
-	f->slowest = metrics_gauge(
-		m, "drover_loop_slowest_callback_ms",
-		"Duration of the slowest callback of the event loop; earlier record holders stay listed.",
-		LABELS("callback"));
+	f->slowest = metrics_gauge(m, "drover_loop_slowest_callback_ms",
+				   "Duration of the slowest callback of the event loop; earlier "
+				   "record holders stay listed.",
+				   LABELS("callback"));
 	return f;
 }
 

@@ -135,10 +135,10 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 	int64_t status = 0;
 
 	if (r->status >= 300 && r->status < 400)
-		return err_set(
-			e, ERR_PROTOCOL, r->status,
-			"it redirects to %.100s: name the address that answers in network.netris.endpoint",
-			str_or(http_reply_header(r, "Location"), "nowhere"));
+		return err_set(e, ERR_PROTOCOL, r->status,
+			       "it redirects to %.100s: name the address that answers in "
+			       "network.netris.endpoint",
+			       str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
 		/* The controller also answers 500 to invalid input, which cannot be distinguished
 		 * from a failure of the controller itself. So keep the kind that belongs to the

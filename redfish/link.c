@@ -171,10 +171,10 @@ char *link_origin(const char *url, const char **path, struct err *e)
 
 	if (!url || strlen(url) > MAX_LINK || !split(url, &o) || strpbrk(o.rest, "?#") ||
 	    !path_ok(o.rest)) {
-		(void)!err_set(
-			e, ERR_INVALID, REDFISH_ADDRESS,
-			"want a BMC address like https://10.0.8.17 or https://10.0.8.17/redfish/v1/Systems/1, got %.80s",
-			str_or(url, "nothing"));
+		(void)!err_set(e, ERR_INVALID, REDFISH_ADDRESS,
+			       "want a BMC address like https://10.0.8.17 or "
+			       "https://10.0.8.17/redfish/v1/Systems/1, got %.80s",
+			       str_or(url, "nothing"));
 		return NULL;
 	}
 	*path = o.rest;

@@ -116,10 +116,10 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	if (!origin)
 		return NULL;
 	if (!s->plain_ok && strncasecmp(origin, "https:", 6) != 0) {
-		(void)!err_set(
-			e, ERR_INVALID, REDFISH_ADDRESS,
-			"want a BMC address with https://, got %.80s: no password is sent in the clear",
-			s->system_url);
+		(void)!err_set(e, ERR_INVALID, REDFISH_ADDRESS,
+			       "want a BMC address with https://, got %.80s: no "
+			       "password is sent in the clear",
+			       s->system_url);
 		free(origin);
 		return NULL;
 	}

@@ -117,9 +117,9 @@ static void basic_not_taken(struct redfish *r)
 	r->basic = r->lent = false;
 	r->no_basic = true;
 	if (r->no_service)
-		rf_fail_as(
-			r, ERR_PROTOCOL,
-			"the BMC names a session service that is not there, and takes no Basic login");
+		rf_fail_as(r, ERR_PROTOCOL,
+			   "the BMC names a session service that is not there, "
+			   "and takes no Basic login");
 	else
 		rf_fail_as(r, ERR_CAPACITY,
 			   "the BMC has no session free, and takes no Basic login");
@@ -478,9 +478,9 @@ void rf_ready(struct redfish *r, rf_step *then)
 	if (r->lent && loop_now(loop_of(r->group)) >= r->lent_until)
 		r->basic = r->lent = false;
 	if (r->refused)
-		rf_fail_as(
-			r, ERR_DENIED,
-			"the BMC refused these credentials before: not tried again until they change");
+		rf_fail_as(r, ERR_DENIED,
+			   "the BMC refused these credentials before: not tried "
+			   "again until they change");
 	else if (!r->root_known)
 		get_root(r, r->basic ? RF_BASIC : RF_NOBODY);
 	else

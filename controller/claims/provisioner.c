@@ -522,10 +522,10 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 		{c, fleet, s->permits, s->sending}, tenants, eta, s->permits});
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
-	s->pending = metrics_gauge(
-		c->metrics, "drover_pending_pods",
-		"Pods marked unschedulable in all tenants, and future pods of ProvisioningRequests.",
-		NULL);
+	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
+				   "Pods marked unschedulable in all tenants, and future pods "
+				   "of ProvisioningRequests.",
+				   NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
 	loop_timer_init(&s->later, c->group, on_later, s);
 	loop_timer_init(&s->slice, c->group, on_slice, s);

@@ -242,10 +242,9 @@ int secrets_may_go(struct secrets *s, const char *field, const char *name, const
 			       name);
 	/* mutant: netris-secret-endpoint */
 	if (!secret_equal_bytes(there, endpoint, strlen(endpoint)))
-		return err_set(
-			e, ERR_DENIED, 0,
-			"%s: the key endpoint of Secret %s is not %.100s: the login may not be sent "
-			"there",
-			field, name, endpoint);
+		return err_set(e, ERR_DENIED, 0,
+			       "%s: the key endpoint of Secret %s is not %.100s: the login may not "
+			       "be sent there",
+			       field, name, endpoint);
 	return 0;
 }

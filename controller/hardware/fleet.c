@@ -630,14 +630,14 @@ static bool make_machine(const struct kube_entry *en, void *arg)
 	if (!n->spec.provider_ref || n->meta.deletion_timestamp ||
 	    CTX_GET(f->c, OBJECT_MACHINE, machine, n->meta.name))
 		return true;
-	o = json_pack(
-		"{s:s, s:s, s:{s:s, s:[s], s:[{s:s, s:s, s:s, s:s}]}, s:{s:{s:{s:s, s:s}}, s:{s:s}, s:s*, s:s}}",
-		"apiVersion", OBJECT_API_VERSION, "kind", "Machine", "metadata", "name",
-		n->meta.name, "finalizers", FINALIZER_MACHINE, "ownerReferences", "apiVersion",
-		OBJECT_API_VERSION, "kind", "NodeClaim", "name", n->meta.name, "uid", n->meta.uid,
-		"spec", "elastic", "claim", "name", n->meta.name, "uid", n->meta.uid, "providerRef",
-		"name", n->spec.provider_ref->name, "instanceType", claim_instance_type(n, NULL),
-		"managementPolicy", "Manage");
+	o = json_pack("{s:s, s:s, s:{s:s, s:[s], s:[{s:s, s:s, s:s, s:s}]}, "
+		      "s:{s:{s:{s:s, s:s}}, s:{s:s}, s:s*, s:s}}",
+		      "apiVersion", OBJECT_API_VERSION, "kind", "Machine", "metadata", "name",
+		      n->meta.name, "finalizers", FINALIZER_MACHINE, "ownerReferences",
+		      "apiVersion", OBJECT_API_VERSION, "kind", "NodeClaim", "name", n->meta.name,
+		      "uid", n->meta.uid, "spec", "elastic", "claim", "name", n->meta.name, "uid",
+		      n->meta.uid, "providerRef", "name", n->spec.provider_ref->name,
+		      "instanceType", claim_instance_type(n, NULL), "managementPolicy", "Manage");
 	f->call =
 		kube_create(f->c->host, &object_resources[OBJECT_MACHINE], NULL, o, on_created, f);
 	return false;

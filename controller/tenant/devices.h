@@ -17,8 +17,8 @@
  *
  * A pod that requests the extended resource is not planned on a Node whose GPUs are allocated by
  * claims, unless a DeviceClass maps the resource (spec.extendedResourceName). A pod with claims is
- * not planned on a Node whose GPUs a device plugin allocates. For this the planner gets a Node label
- * that exists in no cluster (DEVICES_BY).
+ * not planned on a Node whose GPUs a device plugin allocates. For this the planner gets a Node
+ * label that exists in no cluster (DEVICES_BY).
  *
  * The claim of a ComputeDomain's channel takes the Node's only channel. The pods of one
  * ComputeDomain are placed in one NVLink domain (label nvidia.com/gpu.clique).

@@ -72,9 +72,9 @@ static void add_market(struct buf *b, const struct ec2_place *at, const struct e
 	case ELASTIC_RESERVED:
 		query_add(b, at->block ? "capacity-block" : NULL,
 			  "InstanceMarketOptions.MarketType");
-		query_add(
-			b, l->offer.reservation,
-			"CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId");
+		query_add(b, l->offer.reservation,
+			  "CapacityReservationSpecification.CapacityReservationTarget"
+			  ".CapacityReservationId");
 		query_add(b, "terminate", "InstanceInitiatedShutdownBehavior");
 		return;
 	}
