@@ -204,19 +204,19 @@ static void install_kinds(struct bench *d)
 	OWN(arena) a = arena_new();
 
 	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
-		bench_must(
-			d, &d->host, "POST",
-			"/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-			arena_printf(
-				a,
-				"{'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',"
-				" 'metadata': {'name': '%s." OBJECT_GROUP
-				"'}, 'spec': {'group': '" OBJECT_GROUP "',"
-				" 'scope': 'Cluster', 'names': {'plural': '%s', 'kind': '%s', 'singular': '%s'},"
-				" 'versions': [{'name': '" OBJECT_VERSION
-				"', 'served': true, 'storage': true%s}]}}",
-				k->plural, k->plural, k->kind, k->singular,
-				k->has_status ? ", 'subresources': {'status': {}}" : ""));
+		bench_must(d, &d->host, "POST",
+			   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			   arena_printf(a,
+					"{'apiVersion': 'apiextensions.k8s.io/v1', "
+					"'kind': 'CustomResourceDefinition',"
+					" 'metadata': {'name': '%s." OBJECT_GROUP
+					"'}, 'spec': {'group': '" OBJECT_GROUP "',"
+					" 'scope': 'Cluster', 'names': {'plural': '%s', "
+					"'kind': '%s', 'singular': '%s'},"
+					" 'versions': [{'name': '" OBJECT_VERSION
+					"', 'served': true, 'storage': true%s}]}}",
+					k->plural, k->plural, k->kind, k->singular,
+					k->has_status ? ", 'subresources': {'status': {}}" : ""));
 	bench_must(d, &d->host, "POST", "/api/v1/namespaces",
 		   "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': '" BENCH_NS
 		   "'}}");
@@ -300,42 +300,49 @@ void bench_put(struct bench *d, const char *text)
 
 void bench_fleet(struct bench *d)
 {
-	bench_put(
-		d,
-		"{'kind': 'Provider', 'metadata': {'name': 'hall-a'}, 'spec': {'type': 'redfish',"
-		" 'credentialsSecretRef': {'name': 'bmc-default'},"
-		" 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.0.8.2:8080'},"
-		" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
-		" 'instanceTypes': [{'name': 'hgx', 'match': {'pci': [{'id': '10de:2330', 'count': 8}]},"
-		"  'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'},"
-		"  'labels': {'nvidia.com/gpu.product': 'H100', 'example.com/both': 'type'}}],"
-		" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
-	bench_put(
-		d,
-		"{'kind': 'NodePool', 'metadata': {'name': 'h100'}, 'spec': {'virtualClusterSelector': {},"
-		" 'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}, 'spec': {"
-		"  'providerRefs': [{'name': 'hall-a'}],"
-		"  'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx', 'old']}],"
-		"  'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
-		"  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-		"   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
-		"  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
-		" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
-	bench_put(
-		d,
-		"{'kind': 'VirtualCluster', 'metadata': {'name': 'team-a'}, 'spec': {"
-		" 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
-		" 'quota': {'nvidia.com/gpu': '64'}, 'network': {'segment': 'team-a', 'addressing': 'DHCP'}}}");
-	bench_put(
-		d,
-		"{'kind': 'Machine', 'metadata': {'name': 'm-1'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		" 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
-		" 'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': 1000}],"
-		" 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000001', 'serialNumber': 'S1'},"
-		" 'bmc': {'address': 'https://10.0.8.17/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
-		"  'tls': {'trustOnFirstUse': true}}},"
-		" 'status': {'state': 'free', 'tenancy': 41, 'clean': true,"
-		"  'lastWipe': {'record': 'm-1-41-1', 'tenancy': 41}}}");
+	bench_put(d,
+		  "{'kind': 'Provider', 'metadata': {'name': 'hall-a'}, 'spec': {'type': 'redfish',"
+		  " 'credentialsSecretRef': {'name': 'bmc-default'},"
+		  " 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.0.8.2:8080'},"
+		  " 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+		  " 'instanceTypes': [{'name': 'hgx', "
+		  "'match': {'pci': [{'id': '10de:2330', 'count': 8}]},"
+		  "  'capacity': {'cpu': '192', 'memory': '2Ti', "
+		  "'nvidia.com/gpu': '8', 'pods': '110'},"
+		  "  'labels': {'nvidia.com/gpu.product': 'H100', 'example.com/both': 'type'}}],"
+		  " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, "
+		  "'minimumTrust': 'BootNetwork'}}}");
+	bench_put(d, "{'kind': 'NodePool', 'metadata': {'name': 'h100'}, "
+		     "'spec': {'virtualClusterSelector': {},"
+		     " 'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}, 'spec': {"
+		     "  'providerRefs': [{'name': 'hall-a'}],"
+		     "  'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+		     "'operator': 'In', 'values': ['hgx', 'old']}],"
+		     "  'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
+		     "  'images': [{'kubernetesVersion': '1.36', "
+		     "'url': 'https://img.example/n136.raw', 'format': 'raw',"
+		     "   'digest': 'sha256:"
+		     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
+		     "  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
+		     " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, "
+		     "'minimumTrust': 'BootNetwork'}}}");
+	bench_put(d,
+		  "{'kind': 'VirtualCluster', 'metadata': {'name': 'team-a'}, 'spec': {"
+		  " 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
+		  " 'quota': {'nvidia.com/gpu': '64'}, "
+		  "'network': {'segment': 'team-a', 'addressing': 'DHCP'}}}");
+	bench_put(d,
+		  "{'kind': 'Machine', 'metadata': {'name': 'm-1'}, "
+		  "'spec': {'providerRef': {'name': 'hall-a'},"
+		  " 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
+		  " 'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': 1000}],"
+		  " 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000001', "
+		  "'serialNumber': 'S1'},"
+		  " 'bmc': {'address': 'https://10.0.8.17/redfish/v1/Systems/1', "
+		  "'credentialsSecretRef': {'name': 'bmc-1'},"
+		  "  'tls': {'trustOnFirstUse': true}}},"
+		  " 'status': {'state': 'free', 'tenancy': 41, 'clean': true,"
+		  "  'lastWipe': {'record': 'm-1-41-1', 'tenancy': 41}}}");
 }
 
 void bench_secret(struct bench *d, const char *name, const char *key1, const char *value1,
@@ -345,11 +352,11 @@ void bench_secret(struct bench *d, const char *name, const char *key1, const cha
 	     *two = key2 ? crypto_base64(value2, strlen(value2)) : NULL;
 	OWN(arena) a = arena_new();
 	const char *path = arena_printf(a, "/api/v1/namespaces/" BENCH_NS "/secrets");
-	const char *body = arena_printf(
-		a,
-		"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': '%s'}, 'data': {'%s': '%s'%s%s%s%s%s}}",
-		name, key1, one, key2 ? ", '" : "", str_or(key2, ""), key2 ? "': '" : "",
-		str_or(two, ""), key2 ? "'" : "");
+	const char *body = arena_printf(a,
+					"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {"
+					"'name': '%s'}, 'data': {'%s': '%s'%s%s%s%s%s}}",
+					name, key1, one, key2 ? ", '" : "", str_or(key2, ""),
+					key2 ? "': '" : "", str_or(two, ""), key2 ? "'" : "");
 	OWN_JSON old = bench_stored(&d->host, arena_printf(a, "secrets/" BENCH_NS "/%s", name));
 
 	if (old)
@@ -647,7 +654,8 @@ const char *bench_kubeconfig(struct bench *d, const char *server, const char *mo
 	text = arena_printf(
 		d->a,
 		"{'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'c',"
-		" 'clusters': [{'name': 'c', 'cluster': {'server': '%s', 'certificate-authority-data': '%s'}}],"
+		" 'clusters': [{'name': 'c', "
+		"'cluster': {'server': '%s', 'certificate-authority-data': '%s'}}],"
 		" 'users': [{'name': 'u', 'user': {'token': '" TOKEN "'%s}}],"
 		" 'contexts': [{'name': 'c', 'context': {'cluster': 'c', 'user': 'u'}}]}",
 		server, ca, more);
@@ -701,13 +709,14 @@ void bench_pod(struct bench *d, const char *name, int gpus)
 			a,
 			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s'}, 'spec': {"
 			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
-			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '%d'}}}]}}",
+			" 'containers': [{'name': 'c', "
+			"'resources': {'limits': {'nvidia.com/gpu': '%d'}}}]}}",
 			name, gpus));
-	bench_must(
-		d, &d->team, "PATCH",
-		arena_printf(a, "/api/v1/namespaces/default/pods/%s/status", name),
-		"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	bench_must(d, &d->team, "PATCH",
+		   arena_printf(a, "/api/v1/namespaces/default/pods/%s/status", name),
+		   "{'status': {'phase': 'Pending', "
+		   "'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		   " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
 
 int bench_setup_fleet(void **state)

@@ -165,7 +165,8 @@ static void what_is_signed_has_to_be_a_digest(void **state)
 {
 	static const char *const bad[] = {
 		"", "\n", "deadbeef  drover-agent.iso\n",
-		"zz23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  drover-agent.iso\n",
+		("zz23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  "
+		 "drover-agent.iso\n"),
 		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
 	struct rig *r = *state;
 	char large[5000];

@@ -323,7 +323,7 @@ static void a_second_question_takes_the_place_of_the_first(void **state)
 	fake_agent_done(&t);
 }
 
-static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_next_question(
+static void an_agent_that_leaves_while_answered_disturbs_neither_seat_nor_next_question(
 	void **state)
 {
 	struct fake_agent_bench *f = *state;
@@ -601,7 +601,7 @@ int main(void)
 		T(an_order_replaces_the_one_before),
 		T(an_agent_that_saw_more_orders_of_another_leader_gets_this_ones),
 		T(a_second_question_takes_the_place_of_the_first),
-		T(an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_next_question),
+		T(an_agent_that_leaves_while_answered_disturbs_neither_seat_nor_next_question),
 		T(closing_the_seat_sends_the_agent_that_waits_away),
 		T(questions_that_are_none_are_turned_away),
 		T(progress_and_result_are_kept_apart),

@@ -290,8 +290,10 @@ static void one_address_does_not_fill_the_listener(void **state)
 static void who_is_not_known_sends_no_megabytes(void **state)
 {
 	static const char *const heads[] = {
-		"POST /agent/v1/report HTTP/1.1\r\nHost: x\r\nDrover-Agent: m-1/guessed\r\nContent-Length: 1048576\r\n\r\n",
-		"POST /agent/v1/report HTTP/1.1\r\nHost: x\r\nDrover-Agent: m-1/guessed\r\nTransfer-Encoding: chunked\r\n\r\n40000\r\n",
+		"POST /agent/v1/report HTTP/1.1\r\nHost: x\r\nDrover-Agent: m-1/guessed\r\n"
+		"Content-Length: 1048576\r\n\r\n",
+		"POST /agent/v1/report HTTP/1.1\r\nHost: x\r\nDrover-Agent: m-1/guessed\r\n"
+		"Transfer-Encoding: chunked\r\n\r\n40000\r\n",
 		"POST /agent/v1/hello HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n",
 	};
 	static char piece[64 << 10];

@@ -24,9 +24,12 @@ static int setup(void **state)
 	bench_put(
 		d,
 		"{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'virtualClusterRef': "
-		"{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': 'm-1'}, "
-		"'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx']}],"
-		"'labels': {'example.com/pool': 'h100'}, 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
+		"{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
+		"'machineRef': {'name': 'm-1'}, "
+		"'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+		"'operator': 'In', 'values': ['hgx']}],"
+		"'labels': {'example.com/pool': 'h100'}, "
+		"'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
 		"'network': {'isolation': 'NotRequired'}, 'image': {'kubernetesVersion': '1.36', "
 		"'url': 'https://img.example/n136.raw', 'format': 'raw', 'digest': '" DIGEST
 		"'}}}");
@@ -75,7 +78,8 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 		 "NodePoolDrifted", ": labels"},
 		{"{'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}}}",
 		 "NotDrifted", ""},
-		{"{'template': {'spec': {'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+		{"{'template': {'spec': {'requirements': [{"
+		 "'key': 'node.kubernetes.io/instance-type', "
 		 "'operator': 'In', 'values': ['old']}]}}}",
 		 "RequirementsDrifted", "instance-type In (old)"},
 		/* Requirements are compared with the labels of the instance type: its Nodes get
@@ -85,7 +89,8 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 		 "NotDrifted", ""},
 		{"{'template': {'spec': {'providerRefs': [{'name': 'hall-b'}]}}}",
 		 "ProviderDrifted", "provider hall-a"},
-		{"{'template': {'spec': {'providerRefs': [{'name': 'hall-b'}, {'name': 'hall-a'}]}}}",
+		{"{'template': {'spec': {'providerRefs': [{'name': 'hall-b'}, "
+		 "{'name': 'hall-a'}]}}}",
 		 "NotDrifted", ""},
 		{"{'deadlines': {'imaging': '1h'}}", "NotDrifted", ""},
 	};
@@ -104,8 +109,10 @@ static void the_image_is_the_one_of_its_tenants_kubernetes(void **state)
 {
 	static const char *const image =
 		"{'spec': {'template': {'spec': {'images': [{'kubernetesVersion': '1.36', 'url': "
-		"'https://img.example/n136.raw', 'format': 'raw', 'digest': '%s'}, {'kubernetesVersion': "
-		"'1.35', 'url': 'https://img.example/n135.raw', 'format': 'raw', 'digest': '%s'}]}}}}";
+		"'https://img.example/n136.raw', 'format': 'raw', 'digest': '%s'}, "
+		"{'kubernetesVersion': "
+		"'1.35', 'url': 'https://img.example/n135.raw', "
+		"'format': 'raw', 'digest': '%s'}]}}}}";
 	struct bench *d = *state;
 	char text[700];
 
@@ -122,10 +129,10 @@ static void where_nobody_asks_or_another_decides_nothing_is_judged(void **state)
 	struct bench *d = *state;
 	int64_t again;
 
-	bench_patch(
-		d, OBJECT_NODE_POOL, "h100",
-		"{'spec': {'disruption': {'drift': 'Never'}, 'template': {'metadata': {'labels': {'x': "
-		"'y'}}}}}");
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'disruption': {'drift': 'Never'}, "
+		    "'template': {'metadata': {'labels': {'x': "
+		    "'y'}}}}}");
 	assert_string_equal(said(d), "");
 	assert_int_equal(drift_begins(drift, claim(d), 0, &again), DRIFT_STAYS);
 	assert_int_equal(again, 0);

@@ -47,30 +47,32 @@ static void put(struct bench *d, const char *name, const char *state, const char
 				  "{'kind': 'Machine', 'metadata': {'name': 'm-%s'}, 'spec': "
 				  "{'providerRef': {'name': 'hall-a'}, 'instanceType': 'hgx'}}",
 				  name));
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {'virtualClusterRef': "
-			"{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': 'm-%s'}, "
-			"'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', "
-			"'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, name));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, "
+			     "'spec': {'virtualClusterRef': "
+			     "{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
+			     "'machineRef': {'name': 'm-%s'}, "
+			     "'image': {'kubernetesVersion': '1.36', "
+			     "'url': 'https://img.example/n', 'format': 'raw', "
+			     "'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			     name, name));
 	bench_status(
 		d, OBJECT_MACHINE, arena_printf(d->a, "m-%s", name),
 		arena_printf(d->a, "{'state': '%s', 'claimRef': {'name': '%s', 'uid': '%s'}%s}",
 			     state, name,
 			     CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, name)->meta.uid, more));
 	if (str_eq(state, "serving"))
-		bench_status(
-			d, OBJECT_NODE_CLAIM, name,
-			arena_printf(
-				d->a,
-				"{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'x', 'message': '', "
-				"'lastTransitionTime': '%s', 'observedGeneration': 1}, {'type': 'Ready', 'status': 'True', "
-				"'reason': 'Ready', 'message': '', 'lastTransitionTime': '%s', 'observedGeneration': 1}]}",
-				at(d, 0), at(d, 0)));
+		bench_status(d, OBJECT_NODE_CLAIM, name,
+			     arena_printf(d->a,
+					  "{'conditions': [{'type': 'Initialized', "
+					  "'status': 'True', 'reason': 'x', 'message': '', "
+					  "'lastTransitionTime': '%s', 'observedGeneration': 1}, "
+					  "{'type': 'Ready', 'status': 'True', "
+					  "'reason': 'Ready', 'message': '', "
+					  "'lastTransitionTime': '%s', 'observedGeneration': 1}]}",
+					  at(d, 0), at(d, 0)));
 }
 
 static void set(struct bench *d, const char *name, const char *status)
@@ -151,10 +153,10 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	/* A replacement whose Node is not Ready does not count as proved. */
 	put(d, "new-4", "serving", "");
 	expect(d, "open");
-	bench_status(
-		d, OBJECT_NODE_CLAIM, "new-4",
-		"{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'x', 'message': '', "
-		"'lastTransitionTime': '2026-01-01T00:00:00Z', 'observedGeneration': 1}]}");
+	bench_status(d, OBJECT_NODE_CLAIM, "new-4",
+		     "{'conditions': [{'type': 'Initialized', 'status': 'True', "
+		     "'reason': 'x', 'message': '', "
+		     "'lastTransitionTime': '2026-01-01T00:00:00Z', 'observedGeneration': 1}]}");
 	expect(d, "waits for other replacements");
 }
 
@@ -189,11 +191,11 @@ static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 static void fails(struct bench *d, const char *name, const char *reason, const char *template_)
 {
 	set(d, name,
-	    arena_printf(
-		    d->a,
-		    "{'failures': [{'time': '%s', 'step': 'booting', 'reason': '%s', 'message': 'x', "
-		    "'claim': 'new-9', 'pool': 'h100', 'template': '%s'}]}",
-		    at(d, 0), reason, template_));
+	    arena_printf(d->a,
+			 "{'failures': [{'time': '%s', 'step': 'booting', "
+			 "'reason': '%s', 'message': 'x', "
+			 "'claim': 'new-9', 'pool': 'h100', 'template': '%s'}]}",
+			 at(d, 0), reason, template_));
 }
 
 static void a_failure_by_the_template_stops_them_until_one_serves(void **state)

@@ -39,25 +39,24 @@ static void on_stopped(void *arg)
 /* Adds a claim of team-a and of the pool, and its machine in that state. */
 static void put_claim(struct bench *d, const char *name, const char *machine, const char *state)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'finalizers': ['drover.dev/termination']}, "
-			"'spec': {'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
-			"'machineRef': {'name': '%s'}, 'image': "
-			"{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, machine));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', 'metadata': {'name': '%s', "
+			     "'finalizers': ['drover.dev/termination']}, "
+			     "'spec': {'virtualClusterRef': {'name': 'team-a'}, "
+			     "'nodePoolRef': {'name': 'h100'}, "
+			     "'machineRef': {'name': '%s'}, 'image': "
+			     "{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', "
+			     "'format': 'raw', 'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			     name, machine));
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, name);
 	if (!CTX_GET(&d->c, OBJECT_MACHINE, machine, machine))
-		bench_put(
-			d,
-			arena_printf(
-				d->a,
-				"{'kind': 'Machine', 'metadata': {'name': '%s'}, 'spec': {'providerRef': "
-				"{'name': 'hall-a'}, 'instanceType': 'hgx', 'managementPolicy': 'Manage'}}",
-				machine));
+		bench_put(d, arena_printf(d->a,
+					  "{'kind': 'Machine', 'metadata': {'name': '%s'}, "
+					  "'spec': {'providerRef': {'name': 'hall-a'}, "
+					  "'instanceType': 'hgx', 'managementPolicy': 'Manage'}}",
+					  machine));
 	bench_status(d, OBJECT_MACHINE, machine,
 		     arena_printf(d->a, "{'state': '%s', 'claimRef': {'name': '%s', 'uid': '%s'}}",
 				  state, name, json_str_at(o, "metadata", "uid")));

@@ -132,18 +132,23 @@ static void of_many_pools_five_are_told_in_full_and_the_others_counted(void **st
 	size_t full = 0;
 
 	for (int i = 0; i < 7; i++)
-		bench_put(
-			d,
-			arena_printf(
-				d->a,
-				"{'kind': 'NodePool', 'metadata': {'name': 'p-%d'}, 'spec': {'virtualClusterSelector': {},"
-				" 'template': {'metadata': {'labels': {'example.com/pool': 'p'}}, 'spec': {"
-				"  'providerRefs': [{'name': 'hall-a'}], 'requirements': [%s],"
-				"  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n.raw', 'format': 'raw',"
-				"   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
-				"  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
-				" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
-				i, i < 5 ? "" : "{'key': 'x', 'operator': 'In', 'values': ['y']}"));
+		bench_put(d,
+			  arena_printf(
+				  d->a,
+				  "{'kind': 'NodePool', 'metadata': {'name': 'p-%d'}, "
+				  "'spec': {'virtualClusterSelector': {},"
+				  " 'template': {'metadata': {'labels': {"
+				  "'example.com/pool': 'p'}}, 'spec': {"
+				  "  'providerRefs': [{'name': 'hall-a'}], 'requirements': [%s],"
+				  "  'images': [{'kubernetesVersion': '1.36', "
+				  "'url': 'https://img.example/n.raw', 'format': 'raw',"
+				  "   'digest': 'sha256:0123456789abcdef0123456789abcdef"
+				  "0123456789abcdef0123456789abcdef'}],"
+				  "  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
+				  " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, "
+				  "'minimumTrust': 'BootNetwork'}}}",
+				  i,
+				  i < 5 ? "" : "{'key': 'x', 'operator': 'In', 'values': ['y']}"));
 	bench_pod(d, "huge", 9);
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "huge", &text), 1);
@@ -219,9 +224,8 @@ static void another_number_is_no_news_and_another_reason_is(void **state)
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'limits': {'nodes': '0'}}}");
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "train", &text), 2);
-	assert_string_equal(
-		text,
-		"place 1 in the queue: pool h100: the pool's limit of nodes is reached: 0 of 0 used");
+	assert_string_equal(text, "place 1 in the queue: pool h100: the pool's limit of nodes "
+				  "is reached: 0 of 0 used");
 }
 
 static void another_place_is_told_five_minutes_after_the_last_one(void **state)
@@ -299,10 +303,10 @@ static const char *expected_text(struct bench *d, int64_t now, int64_t since)
 	const int64_t at = since + INT64_C(40) * 60 * 1000;
 	char between[ETA_BETWEEN_SIZE];
 
-	return arena_printf(
-		d->a,
-		"place 1 in the queue, expected %s: pool h100: 1 machine fits, all taken (1 wiping)",
-		eta_between(&(struct eta_span){at, at}, now, between));
+	return arena_printf(d->a,
+			    "place 1 in the queue, expected %s: pool h100: 1 machine "
+			    "fits, all taken (1 wiping)",
+			    eta_between(&(struct eta_span){at, at}, now, between));
 }
 
 static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_far(void **state)
@@ -339,11 +343,12 @@ static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(
 {
 	struct bench *d = *state;
 
-	bench_must(
-		d, &d->team, "POST", "/api/v1/nodes",
-		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'theirs'}, 'spec': {'providerID': 'x://1'}, 'status': {"
-		"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
-		"'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'theirs'}, "
+		   "'spec': {'providerID': 'x://1'}, 'status': {"
+		   "'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', "
+		   "'memory': '512Gi', 'pods': '110'},"
+		   "'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
 	bench_run(d, 1000);
 	bench_pod(d, "train", 8);
 	bench_run(d, 55000);
@@ -515,16 +520,17 @@ static void a_claim_that_could_not_be_created_is_tried_again(void **state)
 
 static void second_machine(struct bench *d)
 {
-	bench_put(
-		d,
-		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		" 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
-		" 'drives': [{'wwn': 'eui.3', 'bytes': 1000}],"
-		" 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000002', 'serialNumber': 'S2'},"
-		" 'bmc': {'address': 'https://10.0.8.18/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
-		"  'tls': {'trustOnFirstUse': true}}},"
-		" 'status': {'state': 'free', 'tenancy': 1, 'clean': true,"
-		"  'lastWipe': {'record': 'm-2-1-1', 'tenancy': 1}}}");
+	bench_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-2'}, "
+		     "'spec': {'providerRef': {'name': 'hall-a'},"
+		     " 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
+		     " 'drives': [{'wwn': 'eui.3', 'bytes': 1000}],"
+		     " 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000002', "
+		     "'serialNumber': 'S2'},"
+		     " 'bmc': {'address': 'https://10.0.8.18/redfish/v1/Systems/1', "
+		     "'credentialsSecretRef': {'name': 'bmc-1'},"
+		     "  'tls': {'trustOnFirstUse': true}}},"
+		     " 'status': {'state': 'free', 'tenancy': 1, 'clean': true,"
+		     "  'lastWipe': {'record': 'm-2-1-1', 'tenancy': 1}}}");
 }
 
 static void a_claim_that_is_being_created_is_planned_with(void **state)
@@ -688,10 +694,10 @@ static void a_claim_that_became_ready_ends_the_row(void **state)
 	bench_run(d, 5000);
 	fail_claim(d);
 	fail_claim(d);
-	bench_status(
-		d, OBJECT_NODE_CLAIM, claims(d).v[0],
-		"{'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', 'message': '',"
-		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
+	bench_status(d, OBJECT_NODE_CLAIM, claims(d).v[0],
+		     "{'conditions': [{'type': 'Ready', 'status': 'True', "
+		     "'reason': 'Ready', 'message': '',"
+		     " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
 	bench_run(d, 1000);
 	fail_claim(d);
 	fail_claim(d);
@@ -755,19 +761,18 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 static void failed_elsewhere(struct bench *d, const char *name, const char *tenant,
 			     const char *reason)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
-			"'virtualClusterRef': {'name': '%s'}, 'nodePoolRef': {'name': 'h100'},"
-			" 'providerRef': {'name': 'sky'}, 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw',"
-			" 'format': 'raw', 'digest':"
-			" 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}},"
-			" 'status': {'phase': 'Failed', 'conditions': [{'type': 'Ready',"
-			" 'status': 'False', 'reason': '%s', 'message': 'instance i-1',"
-			" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}",
-			name, tenant, reason));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
+			     "'virtualClusterRef': {'name': '%s'}, 'nodePoolRef': {'name': 'h100'},"
+			     " 'providerRef': {'name': 'sky'}, 'image': {"
+			     "'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw',"
+			     " 'format': 'raw', 'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}},"
+			     " 'status': {'phase': 'Failed', 'conditions': [{'type': 'Ready',"
+			     " 'status': 'False', 'reason': '%s', 'message': 'instance i-1',"
+			     " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}",
+			     name, tenant, reason));
 }
 
 static const char *why_not(struct bench *d)
@@ -826,20 +831,21 @@ static void one_tenant_alone_does_not_keep_a_pool_back_for_longer(void **state)
 
 static void gang_pod(struct bench *d, const char *name)
 {
-	bench_must(
-		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
-		arena_printf(
-			d->a,
-			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s', 'annotations':"
-			" {'drover.dev/gang': 'train', 'drover.dev/gang-size': '2'}}, 'spec': {"
-			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
-			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}",
-			name));
-	bench_must(
-		d, &d->team, "PATCH",
-		arena_printf(d->a, "/api/v1/namespaces/default/pods/%s/status", name),
-		"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		   arena_printf(
+			   d->a,
+			   "{'apiVersion': 'v1', 'kind': 'Pod', "
+			   "'metadata': {'name': '%s', 'annotations':"
+			   " {'drover.dev/gang': 'train', 'drover.dev/gang-size': '2'}}, 'spec': {"
+			   " 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+			   " 'containers': [{'name': 'c', "
+			   "'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}",
+			   name));
+	bench_must(d, &d->team, "PATCH",
+		   arena_printf(d->a, "/api/v1/namespaces/default/pods/%s/status", name),
+		   "{'status': {'phase': 'Pending', "
+		   "'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		   " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
 
 /* The gang needs one machine from each of two pools, of which one backs off. */
@@ -861,11 +867,10 @@ static void of_a_gang_no_claim_is_created_while_another_one_is_held(void **state
 	char *text = json_text(pool);
 	bench_put(d, text);
 	free(text);
-	bench_put(
-		d,
-		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
-		" 'status': {'state': 'free', 'clean': true}}");
+	bench_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-2'}, "
+		     "'spec': {'providerRef': {'name': 'hall-a'},"
+		     " 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
+		     " 'status': {'state': 'free', 'clean': true}}");
 	gang_pod(d, "train-0");
 	gang_pod(d, "train-1");
 	bench_run(d, 20000);
@@ -901,26 +906,29 @@ static void pods_that_must_be_apart_get_a_machine_each(void **state)
 {
 	struct bench *d = *state;
 
-	bench_put(
-		d,
-		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
-		" 'status': {'state': 'free', 'clean': true}}");
+	bench_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-2'}, "
+		     "'spec': {'providerRef': {'name': 'hall-a'},"
+		     " 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
+		     " 'status': {'state': 'free', 'clean': true}}");
 	for (int i = 0; i < 2; i++) {
-		bench_must(
-			d, &d->team, "POST", PODS,
-			arena_printf(
-				d->a,
-				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p-%d', 'labels': {'app': 'a'}},"
-				" 'spec': {'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
-				" 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
-				"  {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {'matchLabels': {'app': 'a'}}}]}},"
-				" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '1'}}}]}}",
-				i));
-		bench_must(
-			d, &d->team, "PATCH", arena_printf(d->a, PODS "/p-%d/status", i),
-			"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-			" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+		bench_must(d, &d->team, "POST", PODS,
+			   arena_printf(d->a,
+					"{'apiVersion': 'v1', 'kind': 'Pod', "
+					"'metadata': {'name': 'p-%d', 'labels': {'app': 'a'}},"
+					" 'spec': {'tolerations': [{'key': 'nvidia.com/gpu', "
+					"'operator': 'Exists'}],"
+					" 'affinity': {'podAntiAffinity': {"
+					"'requiredDuringSchedulingIgnoredDuringExecution': ["
+					"  {'topologyKey': 'kubernetes.io/hostname', "
+					"'labelSelector': {'matchLabels': {'app': 'a'}}}]}},"
+					" 'containers': [{'name': 'c', "
+					"'resources': {'limits': {'nvidia.com/gpu': '1'}}}]}}",
+					i));
+		bench_must(d, &d->team, "PATCH", arena_printf(d->a, PODS "/p-%d/status", i),
+			   "{'status': {'phase': 'Pending', "
+			   "'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			   " 'reason': 'Unschedulable', "
+			   "'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 	}
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 2);
@@ -974,9 +982,9 @@ static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
 	bench_pod(d, "b", 8);
 	bench_run(d, 2000);
 	bench_must(d, &d->team, "DELETE", PODS "/a", NULL);
-	bench_must(
-		d, &d->team, "POST", PODS "/b/binding",
-		"{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, 'target': {'kind': 'Node', 'name': 'n'}}");
+	bench_must(d, &d->team, "POST", PODS "/b/binding",
+		   "{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, "
+		   "'target': {'kind': 'Node', 'name': 'n'}}");
 	bench_run(d, 2000);
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
 	bench_run(d, 10000);

@@ -9,16 +9,16 @@
 /* Adds a Node with room for a pod of 8 GPUs, of the same type as machine m-1. */
 static void add_node(struct bench *d, const char *name)
 {
-	bench_must(
-		d, &d->team, "POST", "/api/v1/nodes",
-		arena_printf(
-			d->a,
-			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s', 'labels': {"
-			"'node.kubernetes.io/instance-type': 'hgx'}},"
-			" 'spec': {'providerID': 'x://1'}, 'status': {"
-			"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
-			"'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
-			name));
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Node', "
+				"'metadata': {'name': '%s', 'labels': {"
+				"'node.kubernetes.io/instance-type': 'hgx'}},"
+				" 'spec': {'providerID': 'x://1'}, 'status': {"
+				"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', "
+				"'memory': '512Gi', 'pods': '110'},"
+				"'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
+				name));
 	bench_run(d, 1000);
 }
 

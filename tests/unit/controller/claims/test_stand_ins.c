@@ -17,22 +17,26 @@ static void on_kick(void *arg)
 
 static void put(struct bench *d, const char *name, const char *notes, const char *status)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'annotations': %s}, 'spec': "
-			"{'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
-			"'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx']}],"
-			"'resources': {'requests': {'nvidia.com/gpu': '3'}}, 'machineRef': {'name': 'x-%s'}, "
-			"'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, notes, name));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', "
+			     "'metadata': {'name': '%s', 'annotations': %s}, 'spec': "
+			     "{'virtualClusterRef': {'name': 'team-a'}, "
+			     "'nodePoolRef': {'name': 'h100'}, "
+			     "'requirements': [{'key': 'node.kubernetes.io/instance-type', "
+			     "'operator': 'In', 'values': ['hgx']}],"
+			     "'resources': {'requests': {'nvidia.com/gpu': '3'}}, "
+			     "'machineRef': {'name': 'x-%s'}, "
+			     "'image': {'kubernetesVersion': '1.36', "
+			     "'url': 'https://img.example/n', 'format': 'raw', 'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			     name, notes, name));
 	bench_status(d, OBJECT_NODE_CLAIM, name, status);
 }
 
-#define READY                                                                                         \
-	"{'phase': 'serving', 'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', " \
+#define READY                                                                                      \
+	"{'phase': 'serving', 'conditions': [{'type': 'Ready', "                                   \
+	"'status': 'True', 'reason': 'Ready', "                                                    \
 	"'message': '', 'lastTransitionTime': '2026-01-01T00:00:00Z', 'observedGeneration': 1}]}"
 
 static int setup(void **state)

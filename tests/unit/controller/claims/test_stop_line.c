@@ -15,18 +15,16 @@ static int setup(void **state)
 	bench_setup(state);
 	d = *state;
 	bench_fleet(d);
-	bench_patch(
-		d, OBJECT_PROVIDER, "hall-a",
-		"{'spec': {'limits': {'perDomain': {'key': 'example.com/rack', 'concurrent': 1}}}}");
+	bench_patch(d, OBJECT_PROVIDER, "hall-a",
+		    "{'spec': {'limits': {'perDomain': {"
+		    "'key': 'example.com/rack', 'concurrent': 1}}}}");
 	for (int i = 2; i < 9; i++)
-		bench_put(
-			d,
-			arena_printf(
-				d->a,
-				"{'kind': 'Machine', 'metadata': {'name': 'm-%d', 'labels': {'example.com/rack': 'r%d'}},"
-				" 'spec': {'providerRef': {'name': 'hall-a'}, 'instanceType': 'hgx'},"
-				" 'status': {'state': 'free'}}",
-				i, i % 2));
+		bench_put(d, arena_printf(d->a,
+					  "{'kind': 'Machine', 'metadata': {'name': 'm-%d', "
+					  "'labels': {'example.com/rack': 'r%d'}},"
+					  " 'spec': {'providerRef': {'name': 'hall-a'}, "
+					  "'instanceType': 'hgx'}, 'status': {'state': 'free'}}",
+					  i, i % 2));
 	return 0;
 }
 
@@ -46,12 +44,12 @@ static const char *at(struct bench *d, int64_t ms)
  * names. */
 static const char *failure(struct bench *d, int n, const char *reason, int ago, const char *pool)
 {
-	return arena_printf(
-		d->a,
-		"{'time': '%s', 'step': 'booting', 'reason': '%s', 'message': 'x', 'claim': 'c-%d-%d',"
-		" 'pool': '%s', 'image': '%s'}",
-		at(d, now(d) - ago * MIN), reason, n, ago, pool,
-		str_eq(pool, "h100") ? IMAGE : "sha256:of another");
+	return arena_printf(d->a,
+			    "{'time': '%s', 'step': 'booting', 'reason': '%s', "
+			    "'message': 'x', 'claim': 'c-%d-%d',"
+			    " 'pool': '%s', 'image': '%s'}",
+			    at(d, now(d) - ago * MIN), reason, n, ago, pool,
+			    str_eq(pool, "h100") ? IMAGE : "sha256:of another");
 }
 
 static void fails(struct bench *d, int n, const char *reason, int ago, const char *pool)
@@ -95,11 +93,11 @@ static void the_third_machine_stops_the_line_and_not_the_third_failure(void **st
 
 static const char *failure_of(struct bench *d, int n, int ago, const char *tenant, const char *step)
 {
-	return arena_printf(
-		d->a,
-		"{'time': '%s', 'step': '%s', 'reason': 'JoinTimeout', 'message': 'x', 'claim': 'c-%d-%d',"
-		" 'pool': 'h100', 'image': '" IMAGE "', 'tenant': '%s'}",
-		at(d, now(d) - ago * MIN), step, n, ago, tenant);
+	return arena_printf(d->a,
+			    "{'time': '%s', 'step': '%s', 'reason': 'JoinTimeout', "
+			    "'message': 'x', 'claim': 'c-%d-%d',"
+			    " 'pool': 'h100', 'image': '" IMAGE "', 'tenant': '%s'}",
+			    at(d, now(d) - ago * MIN), step, n, ago, tenant);
 }
 
 static void fails_for(struct bench *d, int n, int ago, const char *tenant, const char *step)
@@ -294,23 +292,21 @@ static void what_is_a_tenants_or_a_wipes_stops_nothing(void **state)
 		fails(d, i, "TenantGone", i, "h100");
 	assert_true(open_at(d, &here));
 	for (int i = 2; i < 8; i++)
-		bench_status(
-			d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", i),
-			arena_printf(
-				d->a,
-				"{'failures': [{'time': '%s', 'step': 'wiping', 'reason': 'AgentSilent'}]}",
-				at(d, now(d) - MIN)));
+		bench_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", i),
+			     arena_printf(d->a,
+					  "{'failures': [{'time': '%s', 'step': 'wiping', "
+					  "'reason': 'AgentSilent'}]}",
+					  at(d, now(d) - MIN)));
 	fails(d, 2, "AgentSilent", 1, "h100");
 	assert_true(open_at(d, &here));
 }
 
 static const char *initialized(struct bench *d, int ago)
 {
-	return arena_printf(
-		d->a,
-		"{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'x', 'message': '',"
-		" 'lastTransitionTime': '%s'}]}",
-		at(d, now(d) - ago * MIN));
+	return arena_printf(d->a,
+			    "{'conditions': [{'type': 'Initialized', 'status': 'True', "
+			    "'reason': 'x', 'message': '', 'lastTransitionTime': '%s'}]}",
+			    at(d, now(d) - ago * MIN));
 }
 
 static void a_claim_that_came_to_serve_after_the_failures_opens_the_line(void **state)
@@ -352,13 +348,12 @@ static void what_was_before_the_line_opened_is_over(void **state)
 
 	for (int i = 2; i < 5; i++)
 		fails(d, i, "JoinTimeout", i, "h100");
-	bench_status(
-		d, OBJECT_NODE_POOL, "h100",
-		arena_printf(
-			d->a,
-			"{'conditions': [{'type': 'LineStopped', 'status': 'False', 'reason': 'Open',"
-			" 'message': '', 'lastTransitionTime': '%s'}]}",
-			at(d, now(d) - MIN)));
+	bench_status(d, OBJECT_NODE_POOL, "h100",
+		     arena_printf(d->a,
+				  "{'conditions': [{'type': 'LineStopped', "
+				  "'status': 'False', 'reason': 'Open',"
+				  " 'message': '', 'lastTransitionTime': '%s'}]}",
+				  at(d, now(d) - MIN)));
 	assert_true(open_at(d, &here));
 	fails(d, 5, "JoinTimeout", 0, "h100");
 	assert_true(open_at(d, &here));
@@ -398,15 +393,15 @@ static bool worn(struct bench *d, const char *failures)
 static void three_claims_wear_a_machine_out_and_not_what_followed_from_them(void **state)
 {
 	struct bench *d = *state;
-	const char *
-		a = failure(d, 2, "JoinTimeout", 90, "h100"),
-	       *b = failure(d, 2, "InventoryMismatch", 60, "h100"),
-	       *b2 = failure(d, 2, "PowerNotConfirmed", 60, "h100"),
-	       *c = failure(d, 2, "JoinTimeout", 30, "h100"),
-	       *wipe = "{'time': '2026-01-01T00:00:00Z', 'step': 'wiping', 'reason': 'AgentSilent'}",
-	       *out = "{'time': '2026-01-01T00:00:00Z', 'step': 'verifying', 'reason': '" STOP_LINE_WORN
-		      "'}",
-	       *image = failure(d, 2, "ImageMismatch", 20, "h100");
+	const char *a = failure(d, 2, "JoinTimeout", 90, "h100"),
+		   *b = failure(d, 2, "InventoryMismatch", 60, "h100"),
+		   *b2 = failure(d, 2, "PowerNotConfirmed", 60, "h100"),
+		   *c = failure(d, 2, "JoinTimeout", 30, "h100"),
+		   *wipe = "{'time': '2026-01-01T00:00:00Z', 'step': 'wiping', "
+			   "'reason': 'AgentSilent'}",
+		   *out = "{'time': '2026-01-01T00:00:00Z', "
+			  "'step': 'verifying', 'reason': '" STOP_LINE_WORN "'}",
+		   *image = failure(d, 2, "ImageMismatch", 20, "h100");
 
 	assert_true(worn(d, arena_printf(d->a, "%s, %s, %s, %s", a, b, wipe, c)));
 	assert_false(worn(d, arena_printf(d->a, "%s, %s, %s", a, b, b2)));

@@ -168,12 +168,13 @@ static void a_provider_without_a_driver_or_a_network_says_it_aloud(void **state)
 	start(&w, 0);
 	world_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: cloud}\n"
 			"spec: {type: libvirt, libvirt: {uri: \"qemu+ssh://elsewhere/system\"}}\n");
-	world_apply(
-		&w,
-		"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
-		"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n      providerRefs: [{name: cloud}]\n"
-		"      images:\n      - {kubernetesVersion: \"1.36\", url: \"https://x/y\", format: raw, digest: \"sha256:"
-		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}\n");
+	world_apply(&w,
+		    "apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
+		    "spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
+		    "      providerRefs: [{name: cloud}]\n"
+		    "      images:\n      - {kubernetesVersion: \"1.36\", url: \"https://x/y\", "
+		    "format: raw, digest: \"sha256:"
+		    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}\n");
 	world_run(&w, 60000);
 	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Isolating"),
 			    "False NoNetworkDriver");

@@ -21,16 +21,17 @@ static void on_notice(enum notice what, const char *name, void *arg)
 static const struct node_claim *put_claim(struct bench *d, const char *name, bool by_hand,
 					  const char *machine_state)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'%s}, 'spec': {'virtualClusterRef': "
-			"{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': 'm-1'}, "
-			"'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', "
-			"'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, by_hand ? "" : ", 'annotations': {'drover.dev/for-pods': '2'}"));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', 'metadata': {'name': '%s'%s}, "
+			     "'spec': {'virtualClusterRef': "
+			     "{'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
+			     "'machineRef': {'name': 'm-1'}, "
+			     "'image': {'kubernetesVersion': '1.36', "
+			     "'url': 'https://img.example/n', 'format': 'raw', "
+			     "'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			     name, by_hand ? "" : ", 'annotations': {'drover.dev/for-pods': '2'}"));
 	if (machine_state)
 		bench_status(
 			d, OBJECT_MACHINE, "m-1",

@@ -26,18 +26,19 @@ static int setup(void **state)
 	d->c.ready = true;
 	d->on_change = on_any;
 	bench_fleet(d);
-	bench_patch(
-		d, OBJECT_PROVIDER, "hall-a",
-		"{'spec': {'limits': {'perDomain': {'key': 'example.com/rack', 'concurrent': 9}}}}");
+	bench_patch(d, OBJECT_PROVIDER, "hall-a",
+		    "{'spec': {'limits': {'perDomain': {"
+		    "'key': 'example.com/rack', 'concurrent': 9}}}}");
 	for (int i = 2; i <= MACHINES; i++)
-		bench_put(
-			d,
-			arena_printf(
-				d->a,
-				"{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-				" 'instanceType': 'hgx', 'managementPolicy': 'Manage', 'bmc': {'address': 'https://10.0.8.%d/redfish/v1/Systems/1',"
-				"  'tls': {'trustOnFirstUse': true}}}, 'status': {'state': 'free', 'clean': true}}",
-				i, i));
+		bench_put(d, arena_printf(
+				     d->a,
+				     "{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, "
+				     "'spec': {'providerRef': {'name': 'hall-a'},"
+				     " 'instanceType': 'hgx', 'managementPolicy': 'Manage', "
+				     "'bmc': {'address': 'https://10.0.8.%d/redfish/v1/Systems/1',"
+				     "  'tls': {'trustOnFirstUse': true}}}, "
+				     "'status': {'state': 'free', 'clean': true}}",
+				     i, i));
 	for (int i = 1; i <= MACHINES; i++)
 		bench_patch(d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", i),
 			    arena_printf(d->a,
@@ -95,15 +96,18 @@ static void is_warm_for(struct bench *d, const char *machine, const char *pool, 
 
 static void other_pool(struct bench *d, int weight, int nodes)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodePool', 'metadata': {'name': 'other'}, 'spec': {'virtualClusterSelector': {}, 'weight': %d,"
-			" 'warm': {'nodes': %d}, 'template': {'spec': {'providerRefs': [{'name': 'hall-a'}],"
-			"  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-			"   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}]}}}}",
-			weight, nodes));
+	bench_put(d,
+		  arena_printf(
+			  d->a,
+			  "{'kind': 'NodePool', 'metadata': {'name': 'other'}, "
+			  "'spec': {'virtualClusterSelector': {}, 'weight': %d,"
+			  " 'warm': {'nodes': %d}, "
+			  "'template': {'spec': {'providerRefs': [{'name': 'hall-a'}],"
+			  "  'images': [{'kubernetesVersion': '1.36', "
+			  "'url': 'https://img.example/n136.raw', 'format': 'raw',"
+			  "   'digest': 'sha256:"
+			  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}]}}}}",
+			  weight, nodes));
 }
 
 static const char *said(struct bench *d, const char *pool)
@@ -145,9 +149,9 @@ static void machines_are_taken_by_rack_failures_and_name(void **state)
 	assert_string_equal(wishes(d), "m-1=h100");
 	pool_wants(d, "h100", 3);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-5=h100");
-	bench_status(
-		d, OBJECT_MACHINE, "m-1",
-		"{'failures': [{'time': '2020-01-01T00:00:00Z', 'step': 'joining', 'reason': 'JoinTimeout'}]}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'failures': [{'time': '2020-01-01T00:00:00Z', 'step': 'joining', "
+		     "'reason': 'JoinTimeout'}]}");
 	assert_string_equal(wishes(d), "m-2=h100 m-3=h100 m-5=h100");
 }
 
@@ -202,12 +206,11 @@ static void a_machine_that_failed_lately_is_left_alone_for_a_while(void **state)
 	struct bench *d = *state;
 	char now[STR_TIME_SIZE];
 
-	bench_status(
-		d, OBJECT_MACHINE, "m-1",
-		arena_printf(
-			d->a,
-			"{'failures': [{'time': '%s', 'step': 'joining', 'reason': 'JoinTimeout'}]}",
-			str_time(now, loop_wall(d->l))));
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     arena_printf(d->a,
+				  "{'failures': [{'time': '%s', 'step': 'joining', "
+				  "'reason': 'JoinTimeout'}]}",
+				  str_time(now, loop_wall(d->l))));
 	pool_wants(d, "h100", 6);
 	assert_string_equal(wishes(d), "m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 	assert_string_equal(
@@ -224,12 +227,14 @@ static void a_claim_takes_one_and_another_comes_in_its_place(void **state)
 	is_warm_for(d, "m-1", "h100", true);
 	pool_wants(d, "h100", 1);
 	assert_string_equal(wishes(d), "m-1=h100");
-	bench_put(
-		d,
-		"{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'virtualClusterRef': {'name': 'team-a', 'uid': 'u'},"
-		" 'nodePoolRef': {'name': 'other', 'uid': 'u'}, 'machineRef': {'name': 'm-1', 'uid': 'u'},"
-		" 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-		"  'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, "
+		     "'spec': {'virtualClusterRef': {'name': 'team-a', 'uid': 'u'},"
+		     " 'nodePoolRef': {'name': 'other', 'uid': 'u'}, "
+		     "'machineRef': {'name': 'm-1', 'uid': 'u'},"
+		     " 'image': {'kubernetesVersion': '1.36', "
+		     "'url': 'https://img.example/n136.raw', 'format': 'raw',"
+		     "  'digest': 'sha256:"
+		     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
 	assert_string_equal(wishes(d), "m-2=h100");
 }
 

@@ -23,15 +23,15 @@ static unsigned ask(const struct bench *d, enum claim_key key, const char *value
 
 static void put(struct bench *d, const char *name, const char *tenant, const char *machine)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {'virtualClusterRef': {'name': '%s'},"
-			" 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': '%s'}, 'image': {'kubernetesVersion': '1.36',"
-			" 'url': 'https://img.example/n', 'format': 'raw', 'digest':"
-			" 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, tenant, machine));
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, "
+			     "'spec': {'virtualClusterRef': {'name': '%s'},"
+			     " 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': '%s'}, "
+			     "'image': {'kubernetesVersion': '1.36',"
+			     " 'url': 'https://img.example/n', 'format': 'raw', 'digest': 'sha256:"
+			     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			     name, tenant, machine));
 }
 
 static void claims_are_found_by_tenant_and_by_machine(void **state)

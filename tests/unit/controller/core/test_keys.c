@@ -8,10 +8,13 @@
 #define BOOT "0123456789abcdef0123456789abcdef"
 
 #define PATH "/api/v1/namespaces/" BENCH_NS "/secrets/"
-#define RECORD                                                                                                     \
-	"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-1-1'}, 'spec': {'machine': {'name': 'm-1', 'uid': 'u'}," \
-	" 'tenancy': 1, 'attempt': 1, 'startTime': '2026-12-01T09:00:00Z', 'endTime': '2026-12-01T09:01:10Z',"     \
-	" 'verdict': 'Purge', 'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0},"               \
+#define RECORD                                                                                     \
+	"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-1-1'}, "                                 \
+	"'spec': {'machine': {'name': 'm-1', 'uid': 'u'},"                                         \
+	" 'tenancy': 1, 'attempt': 1, 'startTime': '2026-12-01T09:00:00Z', "                       \
+	"'endTime': '2026-12-01T09:01:10Z',"                                                       \
+	" 'verdict': 'Purge', 'agentTrust': 'BootNetwork', "                                       \
+	"'inventory': {'expected': 0, 'seen': 0},"                                                 \
 	" 'devices': [], 'envelope': 'AAAA'}}"
 
 static bool ready_after(struct bench *d, int64_t ms, const char **why)

@@ -100,17 +100,17 @@ static void a_value_that_nothing_acts_on_is_told_too(void **state)
 
 	(void)state;
 	start(&w, 0);
-	world_apply(
-		&w,
-		"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: cloud}\n"
-		"spec:\n  trigger: {onPremImpossible: true}\n  tiers: [{market: Spot}]\n"
-		"  offers: [{name: a, provider: p, regions: [r], instanceTypes: [t], gang: {mode: AtLeast}}]\n");
+	world_apply(&w,
+		    "apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: cloud}\n"
+		    "spec:\n  trigger: {onPremImpossible: true}\n  tiers: [{market: Spot}]\n"
+		    "  offers: [{name: a, provider: p, regions: [r], instanceTypes: [t], "
+		    "gang: {mode: AtLeast}}]\n");
 	world_run(&w, 5000);
 	OWN_JSON c = condition_of(&w, "burstpolicies.drover.dev/cloud", "Valid");
 	assert_string_equal(json_str_at(c, "status"), "False");
-	assert_string_equal(
-		json_str_at(c, "message"),
-		"spec.offers[0].gang.mode: not supported by this version: want AllOrNothing, got \"AtLeast\"");
+	assert_string_equal(json_str_at(c, "message"),
+			    "spec.offers[0].gang.mode: not supported by this version: want "
+			    "AllOrNothing, got \"AtLeast\"");
 	assert_int_equal(events_about(&w, "cloud"), 1);
 	world_stop(&w);
 }
@@ -167,8 +167,7 @@ static void nothing_is_written_again_and_one_event_tells_of_each_generation(void
 	world_stop(&w);
 }
 
-static void a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone(
-	void **state)
+static void a_repaired_object_is_valid_again_and_one_always_good_is_left_alone(void **state)
 {
 	struct sim_world w;
 
@@ -224,12 +223,13 @@ static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 
 static json_t *pool(const char *uid, int weight, int nodes, const char *image)
 {
-	return json_pack(
-		"{s:{s:s, s:s, s:i}, s:{s:{}, s:i, s:{s:{s:[{s:s}], s:[{s:s, s:s, s:s, s:s}]}}}, s:{s:i}}",
-		"metadata", "name", "p", "uid", uid, "generation", weight, "spec",
-		"virtualClusterSelector", "weight", weight, "template", "spec", "providerRefs",
-		"name", "rack", "images", "kubernetesVersion", "1.36", "url", "https://x/y",
-		"format", "raw", "digest", image, "status", "nodes", nodes);
+	return json_pack("{s:{s:s, s:s, s:i}, s:{s:{}, s:i, "
+			 "s:{s:{s:[{s:s}], s:[{s:s, s:s, s:s, s:s}]}}}, s:{s:i}}",
+			 "metadata", "name", "p", "uid", uid, "generation", weight, "spec",
+			 "virtualClusterSelector", "weight", weight, "template", "spec",
+			 "providerRefs", "name", "rack", "images", "kubernetesVersion", "1.36",
+			 "url", "https://x/y", "format", "raw", "digest", image, "status", "nodes",
+			 nodes);
 }
 
 static void the_kept_object_has_the_old_spec_and_generation_and_the_new_status(void **state)
@@ -270,7 +270,7 @@ int main(void)
 		cmocka_unit_test(a_schedule_that_never_comes_is_told),
 		cmocka_unit_test(nothing_is_written_again_and_one_event_tells_of_each_generation),
 		cmocka_unit_test(
-			a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone),
+			a_repaired_object_is_valid_again_and_one_always_good_is_left_alone),
 		cmocka_unit_test(a_bad_object_that_was_there_before_the_leader_is_told_too),
 		cmocka_unit_test(a_machine_goes_on_although_its_spec_was_spoilt),
 		cmocka_unit_test(

@@ -49,9 +49,10 @@ static void serving(struct bench *d, int n, const char *gang)
 			d->a,
 			"{'kind': 'NodeClaim', 'metadata': {'name': 'c-%d'}, 'spec': {"
 			"'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
-			"'machineRef': {'name': 'm-%d'}, 'image': {'kubernetesVersion': '1.36', 'url': "
-			"'https://img.example/n', 'format': 'raw', 'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}%s}}",
+			"'machineRef': {'name': 'm-%d'}, "
+			"'image': {'kubernetesVersion': '1.36', 'url': "
+			"'https://img.example/n', 'format': 'raw', 'digest': 'sha256:"
+			"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}%s}}",
 			n, n, gang[0] ? arena_printf(d->a, ", 'gang': {'uid': '%s'}", gang) : ""));
 	o = bench_get(d, OBJECT_NODE_CLAIM, arena_printf(d->a, "c-%d", n));
 	uid = arena_strdup(d->a, json_str_at(o, "metadata", "uid"));
@@ -293,9 +294,8 @@ static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 	runs_in(d, 3, "a-0", "a");
 	drain(d, "whole", "'machineNames': ['m-2', 'm-1', 'm-3']");
 	assert_string_equal(phases(d, "whole"), "Evicting Pending Pending ");
-	assert_string_equal(
-		blocked(d, "whole", 1),
-		"its turn: it leaves together with 1 other machine of gang default/gangs/a of team-a");
+	assert_string_equal(blocked(d, "whole", 1), "its turn: it leaves together with 1 other "
+						    "machine of gang default/gangs/a of team-a");
 	is(d, 2, "{'state': 'stopping'}");
 	left(d, 2, "dirty");
 	assert_string_equal(phases(d, "whole"), "Wiping Evicting Evicting ");

@@ -86,10 +86,9 @@ static void a_provider_that_cannot_be_used_says_so_and_harms_no_other(void **sta
 {
 	struct bench *d = *state;
 
-	bench_put(
-		d,
-		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'libvirt', 'libvirt': {'uri': 'qemu:///system'},"
-		" 'network': {'type': 'none'}}}");
+	bench_put(d, "{'kind': 'Provider', 'metadata': {'name': 'old'}, "
+		     "'spec': {'type': 'libvirt', 'libvirt': {'uri': 'qemu:///system'},"
+		     " 'network': {'type': 'none'}}}");
 	assert_non_null(driver_get(d->drivers, "old"));
 	assert_null(driver_get(d->drivers, "old")->provider);
 	assert_null(driver_get(d->drivers, "old")->fabric);
@@ -165,12 +164,16 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 /* --- type ec2 --------------------------------------------------------------------------------- */
 
 static const char aws[] =
-	"{'kind': 'Provider', 'metadata': {'name': 'aws'}, 'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
-	" 'keyName': 'people', 'instanceProfile': 'worker', 'placementGroup': 'gpus', 'reservations': true,"
+	"{'kind': 'Provider', 'metadata': {'name': 'aws'}, "
+	"'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
+	" 'keyName': 'people', 'instanceProfile': 'worker', "
+	"'placementGroup': 'gpus', 'reservations': true,"
 	" 'rootDevice': {'name': '/dev/sda1', 'sizeGiB': 200}, 'zones': ["
-	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', 'securityGroups': ['sg-1', 'sg-2']},"
+	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', "
+	"'securityGroups': ['sg-1', 'sg-2']},"
 	"{'region': 'us-east-1', 'zone': 'us-east-1b', 'image': 'ami-2'}]}, 'instanceTypes': ["
-	"{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 32, 'pricePerHour': '55.040001', 'currency': 'EUR'},"
+	"{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 32, "
+	"'pricePerHour': '55.040001', 'currency': 'EUR'},"
 	"{'name': 'g5', 'capacity': {'cpu': '1'}}]}}";
 
 static const struct provider_object *aws_of(struct bench *d)
@@ -238,12 +241,10 @@ static void what_may_be_launched_and_its_price_need_a_new_driver(void **state)
 	assert_true(is_rebuilt(d, "{'spec': {'ec2': {'image': 'ami-3'}}}"));
 	assert_true(is_rebuilt(
 		d, "{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}}]}}"));
-	assert_true(is_rebuilt(
-		d,
-		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 4}]}}"));
-	assert_false(is_rebuilt(
-		d,
-		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '2'}, 'efaInterfaces': 4}]}}"));
+	assert_true(is_rebuilt(d, "{'spec': {'instanceTypes': [{'name': 'p5', "
+				  "'capacity': {'cpu': '1'}, 'efaInterfaces': 4}]}}"));
+	assert_false(is_rebuilt(d, "{'spec': {'instanceTypes': [{'name': 'p5', "
+				   "'capacity': {'cpu': '2'}, 'efaInterfaces': 4}]}}"));
 }
 
 static void ec2_says(struct bench *d, enum err_kind kind, const char *says)
@@ -373,9 +374,9 @@ static void a_ca_of_its_own_must_be_there(void **state)
 
 	assert_ok(crypto_ca_new("bmc", loop_wall(d->l), 10, &pem, &key, &d->e), &d->e);
 	bench_secret(d, "bmc-1", "username", "root", "password", "p");
-	bench_patch(
-		d, OBJECT_MACHINE, "m-1",
-		"{'spec': {'bmc': {'tls': {'trustOnFirstUse': null, 'caSecretRef': {'name': 'bmc-ca'}}}}}");
+	bench_patch(d, OBJECT_MACHINE, "m-1",
+		    "{'spec': {'bmc': {'tls': {'trustOnFirstUse': null, "
+		    "'caSecretRef': {'name': 'bmc-ca'}}}}}");
 	(void)attach(d, ERR_UNAVAILABLE);
 	bench_run(d, 3000);
 	assert_non_null(strstr(attach(d, ERR_UNAVAILABLE), "spec.bmc.tls.caSecretRef"));

@@ -11,14 +11,14 @@ static int setup(void **state)
 	d = *state;
 	bench_fleet(d);
 	for (int i = 2; i < 8; i++)
-		bench_put(
-			d,
-			arena_printf(
-				d->a,
-				"{'kind': 'Machine', 'metadata': {'name': 'm-%d', 'labels': {'example.com/rack': 'r%d'}},"
-				" 'spec': {'providerRef': {'name': 'hall-a'}, 'instanceType': 'hgx'},"
-				" 'status': {'state': 'dirty', 'power': {'state': 'Off'}}}",
-				i, i % 2));
+		bench_put(d,
+			  arena_printf(d->a,
+				       "{'kind': 'Machine', 'metadata': {'name': 'm-%d', "
+				       "'labels': {'example.com/rack': 'r%d'}},"
+				       " 'spec': {'providerRef': {'name': 'hall-a'}, "
+				       "'instanceType': 'hgx'},"
+				       " 'status': {'state': 'dirty', 'power': {'state': 'Off'}}}",
+				       i, i % 2));
 	d->power_pacing = power_pacing_new(&d->c);
 	return 0;
 }
@@ -161,8 +161,8 @@ static void so_many_of_one_rack_come_up_at_once(void **state)
 {
 	struct bench *d = *state;
 
-	limits(d,
-	       "{'powerOnPerMinute': 10000, 'perDomain': {'key': 'example.com/rack', 'concurrent': 2}}");
+	limits(d, "{'powerOnPerMinute': 10000, "
+		  "'perDomain': {'key': 'example.com/rack', 'concurrent': 2}}");
 	assert_true(may(d, 2));
 	bench_run(d, 10);
 	assert_true(may(d, 4));
@@ -183,8 +183,8 @@ static void what_does_not_come_up_holds_its_rack_for_three_minutes(void **state)
 {
 	struct bench *d = *state;
 
-	limits(d,
-	       "{'powerOnPerMinute': 10000, 'perDomain': {'key': 'example.com/rack', 'concurrent': 1}}");
+	limits(d, "{'powerOnPerMinute': 10000, "
+		  "'perDomain': {'key': 'example.com/rack', 'concurrent': 1}}");
 	assert_true(may(d, 2));
 	for (int i = 0; i < 17; i++) {
 		bench_run(d, 10000);

@@ -174,7 +174,8 @@ static void pods_that_take_too_much_to_place_are_told(void **state)
 			arena_printf(
 				a,
 				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p%u'},"
-				" 'spec': {'containers': [{'name': 'c'}], 'affinity': {'podAntiAffinity':"
+				" 'spec': {'containers': [{'name': 'c'}], "
+				"'affinity': {'podAntiAffinity':"
 				" {'requiredDuringSchedulingIgnoredDuringExecution': [%s]}}}}",
 				i, anti_affinity(d, i)));
 		bench_must(d, &d->team, "PATCH",
@@ -232,30 +233,30 @@ static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void 
 	for (unsigned i = 0; i < 45; i++)
 		buf_printf(&b, "%s'v%0200d'", i ? "," : "", i);
 	for (unsigned i = 0; i < 1000; i++)
-		bench_must(
-			d, &d->team, "POST", "/api/v1/persistentvolumes",
-			arena_printf(
-				d->a,
-				"{'metadata': {'name': 'pv-%u'}, 'spec': {'nodeAffinity': {'required': {'nodeSelectorTerms':"
-				" [{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': [%s]}]}]}}}}",
-				i, b.data));
+		bench_must(d, &d->team, "POST", "/api/v1/persistentvolumes",
+			   arena_printf(d->a,
+					"{'metadata': {'name': 'pv-%u'}, 'spec': {'nodeAffinity': {"
+					"'required': {'nodeSelectorTerms':"
+					" [{'matchExpressions': [{'key': 'zone', 'operator': 'In', "
+					"'values': [%s]}]}]}}}}",
+					i, b.data));
 	buf_done(&b);
-	bench_must(
-		d, &d->team, "POST", "/api/v1/namespaces/default/persistentvolumeclaims",
-		"{'metadata': {'name': 'data'}, 'spec': {'volumeName': 'pv-999'}, 'status': {'phase': 'Bound'}}");
-	bench_must(
-		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
-		"{'metadata': {'name': 'train'}, 'spec': {'volumes': [{'name': 'v', 'persistentVolumeClaim':"
-		" {'claimName': 'data'}}]}}");
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces/default/persistentvolumeclaims",
+		   "{'metadata': {'name': 'data'}, 'spec': {'volumeName': 'pv-999'}, "
+		   "'status': {'phase': 'Bound'}}");
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		   "{'metadata': {'name': 'train'}, "
+		   "'spec': {'volumes': [{'name': 'v', 'persistentVolumeClaim':"
+		   " {'claimName': 'data'}}]}}");
 	bench_must(d, &d->team, "PATCH", "/api/v1/namespaces/default/pods/train/status",
 		   "{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False',"
 		   " 'reason': 'Unschedulable'}]}}");
 	bench_run(d, 10000);
 	assert_string_equal(condition(d), "False VolumesOverBudget");
 	assert_non_null(strstr(message(d), "20000 PersistentVolumes"));
-	assert_non_null(strstr(
-		tenant_world_pod(team(d), "default", "train", d->a)->volume_wait,
-		"its volume pv-999 does not exist; or it is not among the PersistentVolumes that drover reads"));
+	assert_non_null(strstr(tenant_world_pod(team(d), "default", "train", d->a)->volume_wait,
+			       "its volume pv-999 does not exist; or it is not among the "
+			       "PersistentVolumes that drover reads"));
 	assert_true(tenant_usable(team(d)));
 }
 

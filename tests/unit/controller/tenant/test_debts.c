@@ -326,10 +326,9 @@ static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 
 	bench_away(d, &d->team, true);
 	d->c.leading = false;
-	bench_status(
-		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
-		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', 'since': '" WHEN
-		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', "
+		     "'since': '" WHEN "'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
 	bench_run(d, 15000);
 	assert_false(finalized(d)); /* This replica does not lead, so it adds no finalizer. */
 	OWN_JSON both = debts_without(

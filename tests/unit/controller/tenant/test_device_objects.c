@@ -109,7 +109,8 @@ static void requests_add_up_to_whole_gpus(void **state)
 		 "3, nvidia.com/gpu.product In NVIDIA-B200"},
 		{REQUESTS(R ", " SELECTS(IS("architecture", "Hopper")) "}}"),
 		 "1, nvidia.com/gpu.family In hopper"},
-		{"{'requests': [{'name': 'c', 'exactly': {'deviceClassName': 'channel'}}], 'config': ["
+		{"{'requests': [{'name': 'c', "
+		 "'exactly': {'deviceClassName': 'channel'}}], 'config': ["
 		 "{'opaque': {'driver': 'gpu.nvidia.com', 'parameters': {'kind': 'GpuConfig'}}},"
 		 "{'opaque': {'driver': 'compute-domain.nvidia.com', 'parameters': {'kind':"
 		 " 'ComputeDomainChannelConfig', 'domainID': 'd-1'}}}]}",
@@ -134,8 +135,8 @@ static void what_is_not_judged_is_named(void **state)
 	static const struct {
 		const char *devices, *what;
 	} cases[] = {
-		{REQUESTS(
-			 "{'name': 'r', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.nvidia.com'}]}"),
+		{REQUESTS("{'name': 'r', 'firstAvailable': [{'name': 'x', "
+			  "'deviceClassName': 'gpu.nvidia.com'}]}"),
 		 "request r: firstAvailable"},
 		{REQUESTS(R ", 'allocationMode': 'All'}}"), "request r: allocationMode All"},
 		{REQUESTS(R ", 'adminAccess': true}}"), "request r: adminAccess"},
@@ -149,14 +150,18 @@ static void what_is_not_judged_is_named(void **state)
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'odd'}}"),
 		 "DeviceClass odd, CEL selector: driver.startsWith()"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'mig.nvidia.com'}}"),
-		 "request r of DeviceClass mig.nvidia.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass mig.nvidia.com, which means other devices than whole "
+		 "GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'nic.example.com'}}"),
-		 "request r of DeviceClass nic.example.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass nic.example.com, which means other devices than whole "
+		 "GPUs of gpu.nvidia.com,"},
 		/* The class "all" means devices of any driver. */
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'all'}}"),
-		 "request r of DeviceClass all, which means other devices than whole GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass all, which means other devices than whole "
+		 "GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'channel', 'count': 2}}"),
-		 "request r of DeviceClass channel, which means other devices than whole GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass channel, which means other devices than whole "
+		 "GPUs of gpu.nvidia.com,"},
 		{"{'requests': [" R ", 'count': 2}}], 'constraints': [{'matchAttribute':"
 		 " 'resource.kubernetes.io/pcieRoot'}]}",
 		 "constraint on resource.kubernetes.io/pcieRoot"},
@@ -254,8 +259,9 @@ static const char *slice(struct arena *a, const char *spec)
 #define SLICE(driver, devices)                                                                     \
 	"{'driver': '" driver "', 'nodeName': 'n-1', 'pool': {'name': 'p', 'generation': 3,"       \
 	" 'resourceSliceCount': 2}, 'devices': [" devices "]}"
-#define ATTRIBUTES                                                                                   \
-	"'attributes': {'type': {'string': 'gpu'}, 'productName': {'string': 'NVIDIA GH200 480GB'}," \
+#define ATTRIBUTES                                                                                 \
+	"'attributes': {'type': {'string': 'gpu'}, "                                               \
+	"'productName': {'string': 'NVIDIA GH200 480GB'},"                                         \
 	" 'architecture': {'string': 'Hopper'}}, 'capacity': {'memory': {'value': '97871Mi'}}"
 #define LABELS                                                                                     \
 	" nvidia.com/gpu.family=hopper nvidia.com/gpu.memory=97871"                                \

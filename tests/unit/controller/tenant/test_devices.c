@@ -52,15 +52,17 @@ static void put_classes(struct bench *d)
 {
 	put(d, CLASSES,
 	    "{'metadata': {'name': 'gpu.nvidia.com'}, 'spec': {'selectors': [{'cel': {'expression':"
-	    " \"device.driver == \\\"gpu.nvidia.com\\\" && device.attributes[\\\"gpu.nvidia.com\\\"].type == \\\"gpu\\\"\"}}]}}");
+	    " \"device.driver == \\\"gpu.nvidia.com\\\" &&"
+	    " device.attributes[\\\"gpu.nvidia.com\\\"].type == \\\"gpu\\\"\"}}]}}");
 	put(d, CLASSES,
 	    "{'metadata': {'name': 'channel'}, 'spec': {'selectors': [{'cel': {'expression':"
-	    " \"device.driver == \\\"compute-domain.nvidia.com\\\" && device.attributes[\\\"compute-domain.nvidia.com\\\"].id == 0\"}}]}}");
+	    " \"device.driver == \\\"compute-domain.nvidia.com\\\" &&"
+	    " device.attributes[\\\"compute-domain.nvidia.com\\\"].id == 0\"}}]}}");
 }
 
-#define ASKS(n)                                                                                               \
-	"'devices': {'requests': [{'name': 'r', 'exactly': {'deviceClassName': 'gpu.nvidia.com', 'count': " n \
-	"}}]}"
+#define ASKS(n)                                                                                    \
+	"'devices': {'requests': [{'name': 'r', "                                                  \
+	"'exactly': {'deviceClassName': 'gpu.nvidia.com', 'count': " n "}}]}"
 
 static void put_template(struct bench *d, const char *name, const char *asks)
 {
@@ -137,9 +139,8 @@ static void nobody_asks_for_devices_where_no_pod_has_a_claim(void **state)
 	add_pod(d, "train", BY_TEMPLATE("one"), NULL);
 	bench_run(d, SOON_MS);
 	assert_true(d->team.denials > 0);
-	assert_string_equal(
-		seen(d, "train"),
-		"waits: drover may not get, list and watch resourceclaims.resource.k8s.io in this cluster");
+	assert_string_equal(seen(d, "train"), "waits: drover may not get, list and watch "
+					      "resourceclaims.resource.k8s.io in this cluster");
 	assert_true(bench_events(&d->team, "DeviceNotReady") >= 1);
 	assert_true(tenant_usable(team(d)));
 }
@@ -250,9 +251,8 @@ static void a_claim_of_several_pods_counts_once(void **state)
 	add_pod(d, "second", BY_CLAIM("ours"), NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "first"), "nvidia.com/gpu*2 " KEEP_OFF);
-	assert_string_equal(
-		seen(d, "second"),
-		"waits: resource claim gpu: ResourceClaim ours is shared with pod first, which gets a machine first");
+	assert_string_equal(seen(d, "second"), "waits: resource claim gpu: ResourceClaim ours is "
+					       "shared with pod first, which gets a machine first");
 	bench_must(d, &d->team, "DELETE", PODS "/first?gracePeriodSeconds=0", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "second"), "nvidia.com/gpu*2 " KEEP_OFF);

@@ -119,7 +119,8 @@ static void a_group_says_its_size(void **state)
 static const char *part_of(struct arena *a, const char *part)
 {
 	static const char workload[] =
-		"{\"spec\": {\"podGroups\": [{\"name\": \"workers\", \"policy\": {\"gang\": {\"minCount\": 4}}},"
+		"{\"spec\": {\"podGroups\": [{\"name\": \"workers\", "
+		"\"policy\": {\"gang\": {\"minCount\": 4}}},"
 		"{\"name\": \"head\", \"policy\": {\"basic\": {}}},"
 		"{\"name\": \"odd\", \"policy\": {\"gang\": {\"minCount\": -1}}}]}}";
 	const struct gang_name n = {.kind = GANG_WORKLOAD, .name = "w", .part = part};
@@ -260,10 +261,10 @@ static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 {
 	struct bench *d = *state;
 
-	bench_must(
-		d, &d->team, "POST", PODS,
-		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'one'}, 'spec':"
-		" {'workloadRef': {'name': 'w', 'podGroup': 'workers'}, 'containers': [{'name': 'c'}]}}");
+	bench_must(d, &d->team, "POST", PODS,
+		   "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'one'}, 'spec':"
+		   " {'workloadRef': {'name': 'w', 'podGroup': 'workers'}, "
+		   "'containers': [{'name': 'c'}]}}");
 	bench_must(d, &d->team, "PATCH", PODS "/one/status",
 		   "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled',"
 		   " 'status': 'False', 'reason': 'Unschedulable'}]}}");

@@ -84,7 +84,8 @@ static struct world_pod *pod(struct fixture *f, const char *spec)
 {
 	OWN_JSON o = read_json(
 		"{'metadata': {'namespace': 'ml', 'name': 'train', 'uid': 'u-1'},"
-		" 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		" 'status': {'phase': 'Pending', "
+		"'conditions': [{'type': 'PodScheduled', 'status': 'False',"
 		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 	struct world_pod *p;
 
@@ -174,11 +175,12 @@ static void of_a_long_annotation_only_the_beginning_is_kept(void **state)
 static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **state)
 {
 	struct fixture *f = *state;
-	OWN_JSON o = read_json(
-		"{'metadata': {'name': 'n', 'uid': 'u'}, 'spec': {'unschedulable': true, 'taints': [{"
-		"'key': 'drover.dev/draining', 'value': 'Empty', 'effect': 'NoSchedule'}]}, 'status': {"
-		"'conditions': [{'type': 'Ready', 'status': 'Unknown',"
-		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	OWN_JSON o = read_json("{'metadata': {'name': 'n', 'uid': 'u'}, "
+			       "'spec': {'unschedulable': true, 'taints': [{"
+			       "'key': 'drover.dev/draining', 'value': 'Empty', "
+			       "'effect': 'NoSchedule'}]}, 'status': {"
+			       "'conditions': [{'type': 'Ready', 'status': 'Unknown',"
+			       " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 	OWN_JSON bare = read_json("{'metadata': {'name': 'n', 'uid': 'u'},"
 				  " 'spec': {'unschedulable': true, 'taints': []}}");
 	const struct tenant_node *n = node_of(f, o);
@@ -194,11 +196,11 @@ static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **st
 
 static void containers_are_summed_and_sorted_by_name(void **state)
 {
-	assert_requests(
-		pod(*state,
-		    "{'containers': [{'resources': {'requests': {'nvidia.com/gpu': '2', 'cpu': '500m'}}},"
-		    " {'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi', 'nvidia.com/gpu': 1}}}, {}]}"),
-		"cpu=2 memory=1Gi nvidia.com/gpu=3");
+	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {"
+				    "'nvidia.com/gpu': '2', 'cpu': '500m'}}},"
+				    " {'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi', "
+				    "'nvidia.com/gpu': 1}}}, {}]}"),
+			"cpu=2 memory=1Gi nvidia.com/gpu=3");
 	assert_requests(pod(*state, "{'containers': [{}]}"), "");
 	assert_requests(pod(*state, "{}"), "");
 }
@@ -220,7 +222,8 @@ static void an_init_container_counts_only_where_it_is_larger_than_the_rest(void 
 	assert_requests(
 		pod(*state,
 		    "{'containers': [{'resources': {'requests': {'cpu': '2', 'memory': '1Gi'}}}],"
-		    " 'initContainers': [{'resources': {'requests': {'cpu': '1', 'memory': '3Gi'}}},"
+		    " 'initContainers': [{'resources': {'requests': {"
+		    "'cpu': '1', 'memory': '3Gi'}}},"
 		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
 		"cpu=3 memory=3Gi");
 }
@@ -229,32 +232,29 @@ static void a_sidecar_runs_beside_the_containers_and_beside_later_init_container
 {
 	/* The sidecar (1) and the container (2) need 3. The init container before the sidecar needs
 	 * 3, the one after it 3 + 1 = 4: the maximum counts. */
-	assert_requests(
-		pod(*state,
-		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
-		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
-		"cpu=4");
-	assert_requests(
-		pod(*state,
-		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-		    " 'initContainers': [{'resources': {'requests': {'cpu': '3'}}},"
-		    "                    {'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}]}"),
-		"cpu=3");
-	assert_requests(
-		pod(*state,
-		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '5'}}}]}"),
-		"cpu=7");
+	assert_requests(pod(*state,
+			    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+			    " 'initContainers': [{'restartPolicy': 'Always', "
+			    "'resources': {'requests': {'cpu': '1'}}},"
+			    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
+			"cpu=4");
+	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+				    " 'initContainers': [{'resources': {'requests': {'cpu': '3'}}},"
+				    "                    {'restartPolicy': 'Always', "
+				    "'resources': {'requests': {'cpu': '1'}}}]}"),
+			"cpu=3");
+	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+				    " 'initContainers': [{'restartPolicy': 'Always', "
+				    "'resources': {'requests': {'cpu': '5'}}}]}"),
+			"cpu=7");
 }
 
 static void what_the_pod_asks_for_as_a_whole_replaces_the_sum(void **state)
 {
-	assert_requests(
-		pod(*state,
-		    "{'resources': {'requests': {'cpu': '3', 'memory': '1Gi'}},"
-		    " 'containers': [{'resources': {'requests': {'cpu': '5', 'nvidia.com/gpu': '1'}}}]}"),
-		"cpu=3 memory=1Gi nvidia.com/gpu=1");
+	assert_requests(pod(*state, "{'resources': {'requests': {'cpu': '3', 'memory': '1Gi'}},"
+				    " 'containers': [{'resources': {'requests': {'cpu': '5', "
+				    "'nvidia.com/gpu': '1'}}}]}"),
+			"cpu=3 memory=1Gi nvidia.com/gpu=1");
 }
 
 static void overhead_comes_on_top_of_everything(void **state)
@@ -263,11 +263,11 @@ static void overhead_comes_on_top_of_everything(void **state)
 			    "{'overhead': {'cpu': '250m', 'memory': '64Mi'},"
 			    " 'resources': {'requests': {'cpu': '1'}}, 'containers': [{}]}"),
 			"cpu=1250m memory=64Mi");
-	assert_requests(
-		pod(*state,
-		    "{'overhead': {'cpu': '1'}, 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
-		    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
-		"cpu=5");
+	assert_requests(pod(*state,
+			    "{'overhead': {'cpu': '1'}, "
+			    "'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
+			    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
+			"cpu=5");
 }
 
 static void a_host_port_is_asked_for_once_by_protocol_and_number(void **state)
@@ -365,8 +365,10 @@ static void a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little(void
 	static const char *const lists[] = {
 		"{'containers': [",
 		"{'initContainers': [",
-		"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': [",
-		"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [",
+		"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {"
+		"'nodeSelectorTerms': [",
+		"{'affinity': {'nodeAffinity': {"
+		"'preferredDuringSchedulingIgnoredDuringExecution': [",
 	};
 	static const char *const ends[] = {"]}", "]}", "]}}}}", "]}}}"};
 	struct fixture *f = *state;
@@ -430,9 +432,12 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 {
 	static const char *const others[] = {
 		"{'status': {'phase': 'Pending'}}",
-		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'True', 'reason': 'Unschedulable'}]}}",
-		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'SchedulingGated'}]}}",
-		"{'status': {'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'Unschedulable'}]}}",
+		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'True', "
+		"'reason': 'Unschedulable'}]}}",
+		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False', "
+		"'reason': 'SchedulingGated'}]}}",
+		"{'status': {'conditions': [{'type': 'Ready', 'status': 'False', "
+		"'reason': 'Unschedulable'}]}}",
 		"{'status': {'conditions': 'Unschedulable'}}",
 		"{'status': {" MARK "}, 'spec': {'nodeName': 'n-1'}}",
 		"{'status': {" MARK "}, 'spec': {'schedulingGates': [{'name': 'quota'}]}}",
@@ -505,9 +510,9 @@ static void of_a_gang_what_succeeded_is_kept(void **state)
 	assert_int_equal(p->requests.n, 0);
 	assert_null(whole_pod(*state, "{'status': {'phase': 'Failed'}, " GANG "}"));
 	assert_null(whole_pod(
-		*state,
-		"{'status': {'phase': 'Succeeded'}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z',"
-		" 'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}}"));
+		*state, "{'status': {'phase': 'Succeeded'}, "
+			"'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z',"
+			" 'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}}"));
 }
 
 static void a_pod_may_be_nominated_for_a_node(void **state)
@@ -557,11 +562,9 @@ static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone
 
 static void daemon_and_static_pods_are_known_for_what_they_are(void **state)
 {
-	assert_true(
-		whole_pod(
-			*state,
-			"{'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}")
-			->daemon);
+	assert_true(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'DaemonSet', "
+				      "'controller': true}]}}")
+			    ->daemon);
 	assert_true(
 		whole_pod(
 			*state,
@@ -599,13 +602,16 @@ static void selectors_tolerations_and_affinity_are_read(void **state)
 	const struct world_pod *p = pod(
 		*state,
 		"{'nodeSelector': {'z': '1', 'a': '2'},"
-		" 'tolerations': [{'operator': 'Exists'}, {'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}],"
+		" 'tolerations': [{'operator': 'Exists'}, "
+		"{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}],"
 		" 'affinity': {'nodeAffinity': {"
 		"  'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
-		"    {'matchExpressions': [{'key': 'gpu', 'operator': 'In', 'values': ['h100', 'h200']}]},"
+		"    {'matchExpressions': [{'key': 'gpu', 'operator': 'In', "
+		"'values': ['h100', 'h200']}]},"
 		"    {'matchExpressions': [{'key': 'mem', 'operator': 'Gt', 'values': ['80']}]}]},"
 		"  'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference':"
-		"    {'matchExpressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}}]}}}");
+		"    {'matchExpressions': [{'key': 'rack', 'operator': 'NotIn', "
+		"'values': ['r1']}]}}]}}}");
 
 	assert_null(p->unsupported);
 	assert_string_equal(labels_get(&p->node_selector, "a"), "2");
@@ -627,7 +633,8 @@ static void selectors_tolerations_and_affinity_are_read(void **state)
 }
 
 #define SPREAD                                                                                     \
-	"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1"
+	"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', "                   \
+	"'topologyKey': 'zone', 'maxSkew': 1"
 
 static void which_nodes_a_spread_counts_is_read(void **state)
 {
@@ -660,11 +667,14 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 	static const struct {
 		const char *spec, *says;
 	} cases[] = {
-		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		{"{'affinity': {'podAffinity': {"
+		 "'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 "a required pod affinity that cannot be read"},
-		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		{"{'affinity': {'podAntiAffinity': {"
+		 "'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 "a required pod anti-affinity that cannot be read"},
-		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		{"{'affinity': {'podAntiAffinity': {"
+		 "'requiredDuringSchedulingIgnoredDuringExecution': ["
 		 "{'topologyKey': 'zone', 'namespaceSelector': {'matchLabels': {'team': 'x'}}}]}}}",
 		 "required pod anti-affinity with a namespaceSelector"},
 		{SPREAD "}]}", NULL},
@@ -677,11 +687,13 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		 "topologySpreadConstraints that cannot be read"},
 		{SPREAD ", 'labelSelector': {'matchLabels': {'a': 1}}}]}",
 		 "topologySpreadConstraints that cannot be read"},
-		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': []},"
+		{"{'affinity': {'podAffinity': {"
+		 "'requiredDuringSchedulingIgnoredDuringExecution': []},"
 		 " 'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [],"
 		 " 'preferredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 NULL},
-		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}, {'whenUnsatisfiable': 'DoNotSchedule'}]}",
+		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}, "
+		 "{'whenUnsatisfiable': 'DoNotSchedule'}]}",
 		 "topologySpreadConstraints that cannot be read"},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]}", NULL},
 		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}",
@@ -689,7 +701,8 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		{"{'volumes': [{'persistentVolumeClaim': {}}]}", "volumes that cannot be read"},
 		{"{'volumes': [{'ephemeral': {}}]}", "volumes that cannot be read"},
 		{"{'volumes': [{'emptyDir': {}}]}", NULL},
-		{"{'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': 'one-gpu'}, {'name': 'b'}]}",
+		{"{'resourceClaims': [{'name': 'gpu', "
+		 "'resourceClaimTemplateName': 'one-gpu'}, {'name': 'b'}]}",
 		 "resource claim gpu (ResourceClaimTemplate one-gpu)"},
 		{"{'resourceClaims': [{'name': 'net', 'resourceClaimName': 'rail-1'}]}",
 		 "resource claim net (ResourceClaim rail-1)"},
@@ -710,7 +723,8 @@ static void a_pod_has_the_claims_of_its_volumes(void **state)
 		{"[{'name': 'a', 'emptyDir': {}}]", ""},
 		{"[{'name': 'a', 'persistentVolumeClaim': {'claimName': 'c'}}]", "c"},
 		{"[{'name': 'a', 'ephemeral': {'volumeClaimTemplate': {}}}]", "train-a(a)"},
-		{"[{'name': 'a', 'persistentVolumeClaim': {'claimName': 'c'}}, {'name': 'b', 'ephemeral': {}},"
+		{"[{'name': 'a', 'persistentVolumeClaim': {'claimName': 'c'}}, "
+		 "{'name': 'b', 'ephemeral': {}},"
 		 " {'name': 'd', 'persistentVolumeClaim': {'claimName': 'c', 'readOnly': true}}]",
 		 "c train-b(b)"},
 	};
@@ -732,8 +746,8 @@ static void a_pod_has_the_claims_of_its_volumes(void **state)
 
 static struct world_pod *labelled(struct fixture *f, const char *spec)
 {
-	OWN_JSON o = read_json(
-		"{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u', 'labels': {'app': 'a', 'rev': '7'}}}");
+	OWN_JSON o = read_json("{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u', "
+			       "'labels': {'app': 'a', 'rev': '7'}}}");
 
 	json_object_set_new(o, "spec", read_json(spec));
 	return pod_of(f, o);
@@ -751,14 +765,17 @@ static void where_other_pods_let_it_be_is_read(void **state)
 {
 	const struct world_pod *p = labelled(
 		*state,
-		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone',"
-		"   'maxSkew': 2, 'labelSelector': {'matchLabels': {'app': 'a'}}, 'matchLabelKeys': ['rev', 'none']},"
+		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', "
+		"'topologyKey': 'zone',"
+		"   'maxSkew': 2, 'labelSelector': {'matchLabels': {'app': 'a'}}, "
+		"'matchLabelKeys': ['rev', 'none']},"
 		"  {'whenUnsatisfiable': 'ScheduleAnyway', 'topologyKey': 'rack', 'maxSkew': 1}],"
 		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
 		"   {'topologyKey': 'rack', 'labelSelector': {'matchExpressions': ["
-		"    {'key': 'app', 'operator': 'In', 'values': ['a', 'b']}]}, 'namespaces': ['x', 'y']}]},"
-		"  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
-		"   {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}}}");
+		"    {'key': 'app', 'operator': 'In', 'values': ['a', 'b']}]}, 'namespaces': ['x', "
+		"'y']}]},  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {}, "
+		"'mismatchLabelKeys': ['rev']}]}}}");
 	const struct world_topology *t = p->topology.v;
 
 	assert_null(p->unsupported);
@@ -801,9 +818,9 @@ static void a_pod_that_runs_keeps_others_away_by_any_namespace_selector(void **s
 
 static void a_selector_that_is_absent_selects_nobody(void **state)
 {
-	const struct world_pod *p = labelled(
-		*state,
-		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1}]}");
+	const struct world_pod *p =
+		labelled(*state, "{'topologySpreadConstraints': [{'whenUnsatisfiable': "
+				 "'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1}]}");
 
 	assert_int_equal(p->topology.n, 1);
 	assert_false(picks(&p->topology.v[0], "a", NULL));
@@ -814,7 +831,8 @@ static void a_bound_pod_keeps_its_labels_and_whom_it_bans(void **state)
 {
 	const struct world_pod *p = labelled(
 		*state,
-		"{'nodeName': 'n-1', 'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule',"
+		"{'nodeName': 'n-1', "
+		"'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule',"
 		"  'topologyKey': 'zone', 'maxSkew': 1, 'labelSelector': {}}],"
 		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
 		"   {'topologyKey': 'zone', 'labelSelector': {}}]},"
@@ -839,14 +857,16 @@ static struct tenant_node *node(struct fixture *f, const char *text)
 static void a_node_says_who_it_is_and_what_it_holds(void **state)
 {
 	const struct tenant_node *n = node(
-		*state,
-		"{'metadata': {'name': 'h100-x', 'uid': 'u-9', 'resourceVersion': '17',"
-		" 'creationTimestamp': '2026-12-01T10:00:00Z', 'labels': {'drover.dev/nodeclaim': 'h100-x', 'a': 'b'}},"
-		" 'spec': {'providerID': 'drover://hall-a/m-1', 'unschedulable': true,"
-		"  'taints': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}]},"
-		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'nvidia.com/gpu': '8', 'cpu': '7500m', 'x': 'lots'},"
-		"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True'}],"
-		"  'nodeInfo': {'systemUUID': 'AB', 'bootID': 'boot-1'}}}");
+		*state, "{'metadata': {'name': 'h100-x', 'uid': 'u-9', 'resourceVersion': '17',"
+			" 'creationTimestamp': '2026-12-01T10:00:00Z', "
+			"'labels': {'drover.dev/nodeclaim': 'h100-x', 'a': 'b'}},"
+			" 'spec': {'providerID': 'drover://hall-a/m-1', 'unschedulable': true,"
+			"  'taints': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}]},"
+			" 'status': {'capacity': {'cpu': '8'}, "
+			"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '7500m', 'x': 'lots'},"
+			"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, "
+			"{'type': 'Ready', 'status': 'True'}],"
+			"  'nodeInfo': {'systemUUID': 'AB', 'bootID': 'boot-1'}}}");
 
 	assert_string_equal(n->world.tenant, "team-a");
 	assert_string_equal(n->world.name, "h100-x");
@@ -872,11 +892,14 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 static void a_heartbeat_is_no_news_of_a_node(void **state)
 {
 	static const char is[] =
-		"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '1', 'labels': {'a': 'b'}},"
+		"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '1', "
+		"'labels': {'a': 'b'}},"
 		" 'spec': {'providerID': 'p', 'taints': [{'key': 'gpu', 'effect': 'NoSchedule'}]},"
 		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'cpu': '7'},"
-		"  'conditions': [{'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': '2026-12-01T10:00:00Z',"
-		"   'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'one'}}}";
+		"  'conditions': [{'type': 'Ready', 'status': 'True', "
+		"'lastHeartbeatTime': '2026-12-01T10:00:00Z',"
+		"   'lastTransitionTime': '2026-12-01T09:00:00Z'}], "
+		"'nodeInfo': {'systemUUID': 's', 'bootID': 'one'}}}";
 	/* Replacements in the Node's text. The first two change members that are not compared. */
 	static const char *const changes[][2] = {
 		{"'resourceVersion': '1'", "'resourceVersion': '2'"},
@@ -909,10 +932,9 @@ static void a_heartbeat_is_no_news_of_a_node(void **state)
 
 static void a_node_with_our_taint_is_not_registered_yet(void **state)
 {
-	assert_true(
-		node(*state,
-		     "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoSchedule'}]}}")
-			->unregistered);
+	assert_true(node(*state, "{'spec': {'taints': [{'key': 'a'}, "
+				 "{'key': 'drover.dev/unregistered', 'effect': 'NoSchedule'}]}}")
+			    ->unregistered);
 }
 
 static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
@@ -923,8 +945,10 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 		"{'metadata': 1, 'spec': [], 'status': 'x'}",
 		"{'spec': {'taints': 'x'}}",
 		"{'status': {'conditions': {}, 'allocatable': [], 'nodeInfo': 3}}",
-		"{'metadata': {'creationTimestamp': 'yesterday', 'labels': {'drover.dev/nodeclaim': 5}}}",
-		"{'status': {'conditions': [{'type': 'Ready', 'status': 'Unknown'}], 'allocatable': {'cpu': '-4'}}}",
+		"{'metadata': {'creationTimestamp': 'yesterday', "
+		"'labels': {'drover.dev/nodeclaim': 5}}}",
+		"{'status': {'conditions': [{'type': 'Ready', 'status': 'Unknown'}], "
+		"'allocatable': {'cpu': '-4'}}}",
 	};
 
 	for (size_t i = 0; i < sizeof(poor) / sizeof(poor[0]); i++) {
@@ -984,16 +1008,20 @@ static void a_pod_is_a_part_of_what_made_it(void **state)
 		const char *meta, *said, *owner;
 	} cases[] = {
 		{"{}", NULL, NULL},
-		{"{'ownerReferences': [{'kind': 'Job', 'name': 'sweep', 'uid': 'u', 'controller': true}]}",
+		{"{'ownerReferences': [{'kind': 'Job', 'name': 'sweep', "
+		 "'uid': 'u', 'controller': true}]}",
 		 NULL, "Job default/sweep"},
 		{"{'ownerReferences': [{'kind': 'Job', 'name': 'sweep', 'uid': 'u'}]}", NULL, NULL},
-		{"{'labels': {'pod-template-hash': '5f6'}, 'ownerReferences': [{'kind': 'ReplicaSet', "
+		{"{'labels': {'pod-template-hash': '5f6'}, "
+		 "'ownerReferences': [{'kind': 'ReplicaSet', "
 		 "'name': 'web-5f6', 'uid': 'u', 'controller': true}]}",
 		 NULL, "Deployment default/web"},
-		{"{'labels': {'pod-template-hash': '5f6'}, 'ownerReferences': [{'kind': 'ReplicaSet', "
+		{"{'labels': {'pod-template-hash': '5f6'}, "
+		 "'ownerReferences': [{'kind': 'ReplicaSet', "
 		 "'name': '-5f6', 'uid': 'u', 'controller': true}]}",
 		 NULL, "ReplicaSet default/-5f6"},
-		{"{'annotations': {'drover.dev/workload': 'sweep'}, 'ownerReferences': [{'kind': 'Job', "
+		{"{'annotations': {'drover.dev/workload': 'sweep'}, "
+		 "'ownerReferences': [{'kind': 'Job', "
 		 "'name': 'sweep-1', 'uid': 'u', 'controller': true}]}",
 		 "sweep", "Job default/sweep-1"},
 		{"{'annotations': {'drover.dev/workload': ''}}", NULL, NULL},
@@ -1131,38 +1159,61 @@ static json_t *vary(const json_t *v, size_t one_in)
 }
 
 static const char full_pod[] =
-	"{'metadata': {'name': 'p', 'namespace': 'ml', 'uid': 'u', 'resourceVersion': '7', 'labels': {'app': 'a', 'rev': '7'},"
+	"{'metadata': {'name': 'p', 'namespace': 'ml', 'uid': 'u', 'resourceVersion': '7', "
+	"'labels': {'app': 'a', 'rev': '7'},"
 	" 'annotations': {'" CHECKPOINT_WANTED "': 'true', '" CHECKPOINT_REQUESTED
-	"': 'x', '" CHECKPOINT_DONE
-	"': 'y', 'kubernetes.io/config.mirror': 'm', 'other': 'z'}, 'deletionTimestamp': '2026-12-01T10:00:00Z',"
-	" 'ownerReferences': [{'controller': true, 'kind': 'DaemonSet'}, {'kind': 'Job', 'controller': true}]},"
+	"': 'x', '" CHECKPOINT_DONE "': 'y', 'kubernetes.io/config.mirror': 'm', 'other': 'z'}, "
+	"'deletionTimestamp': '2026-12-01T10:00:00Z',"
+	" 'ownerReferences': [{'controller': true, 'kind': 'DaemonSet'}, "
+	"{'kind': 'Job', 'controller': true}]},"
 	" 'spec': {'nodeName': 'n', 'priority': 7, 'terminationGracePeriodSeconds': 30,"
-	"  'containers': [{'name': 'c', 'resources': {'requests': {'cpu': '1', 'nvidia.com/gpu': 8}, 'limits': {'memory': '1Gi', 'cpu': '2'}}},"
+	"  'containers': [{'name': 'c', 'resources': {'requests': {'cpu': '1', "
+	"'nvidia.com/gpu': 8}, 'limits': {'memory': '1Gi', 'cpu': '2'}}},"
 	"   {'resources': {'requests': {'cpu': '500m'}}}],"
-	"  'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}, {'resources': {'limits': {'cpu': '9'}}}],"
-	"  'resources': {'requests': {'cpu': '12'}, 'limits': {'cpu': '13'}}, 'overhead': {'cpu': '10m'},"
-	"  'nodeSelector': {'zone': 'a'}, 'tolerations': [{'key': 'gpu', 'operator': 'Exists'}, {'key': 'a', 'value': 'b', 'effect': 'NoSchedule'}],"
-	"  'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
+	"  'initContainers': [{'restartPolicy': 'Always', "
+	"'resources': {'requests': {'cpu': '1'}}}, {'resources': {'limits': {'cpu': '9'}}}],"
+	"  'resources': {'requests': {'cpu': '12'}, 'limits': {'cpu': '13'}}, "
+	"'overhead': {'cpu': '10m'},"
+	"  'nodeSelector': {'zone': 'a'}, 'tolerations': [{'key': 'gpu', 'operator': 'Exists'}, "
+	"{'key': 'a', 'value': 'b', 'effect': 'NoSchedule'}],"
+	"  'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {"
+	"'nodeSelectorTerms': ["
 	"     {'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a', 'b']}]}]},"
-	"    'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 3, 'preference': {'matchExpressions': [{'key': 'x', 'operator': 'Exists'}]}}]},"
-	"   'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'rack', 'namespaces': ['x'],"
-	"     'labelSelector': {'matchLabels': {'app': 'a'}, 'matchExpressions': [{'key': 'b', 'operator': 'NotIn', 'values': ['c']}]}, 'matchLabelKeys': ['rev']}]},"
-	"   'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'host', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}},"
-	"  'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 2, 'minDomains': 1,"
-	"    'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore', 'labelSelector': {'matchLabels': {'app': 'a'}}}],"
-	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r', 'resourceClaimName': 'c'}],"
-	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, {'name': 'e', 'ephemeral': {}}]},"
-	" 'status': {'phase': 'Pending', 'nominatedNodeName': '', 'conditions': [{'type': 'Ready', 'status': 'False'},"
-	"   {'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}";
+	"    'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 3, "
+	"'preference': {'matchExpressions': [{'key': 'x', 'operator': 'Exists'}]}}]},"
+	"   'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{"
+	"'topologyKey': 'rack', 'namespaces': ['x'],"
+	"     'labelSelector': {'matchLabels': {'app': 'a'}, 'matchExpressions': [{'key': 'b', "
+	"'operator': 'NotIn', 'values': ['c']}]}, 'matchLabelKeys': ['rev']}]},"
+	"   'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{"
+	"'topologyKey': 'host', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}},"
+	"  'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', "
+	"'topologyKey': 'zone', 'maxSkew': 2, 'minDomains': 1,"
+	"    'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore', "
+	"'labelSelector': {'matchLabels': {'app': 'a'}}}],"
+	"  'schedulingGates': [{'name': 'g'}], "
+	"'resourceClaims': [{'name': 'r', 'resourceClaimName': 'c'}],"
+	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, "
+	"{'name': 'e', 'ephemeral': {}}]},"
+	" 'status': {'phase': 'Pending', 'nominatedNodeName': '', "
+	"'conditions': [{'type': 'Ready', 'status': 'False'},"
+	"   {'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable', "
+	"'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}";
 
 static const char full_node[] =
-	"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '7', 'creationTimestamp': '2026-12-01T10:00:00Z',"
+	"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '7', "
+	"'creationTimestamp': '2026-12-01T10:00:00Z',"
 	"  'labels': {'drover.dev/nodeclaim': 'n', 'a': 'b'}},"
-	" 'spec': {'providerID': 'p', 'unschedulable': true, 'taints': [{'key': 'drover.dev/draining', 'value': 'x', 'effect': 'NoSchedule'},"
-	"   {'key': 'drover.dev/unregistered', 'effect': 'NoExecute', 'timeAdded': '2026-12-01T10:00:00Z'}]},"
-	" 'status': {'capacity': {'cpu': '8', 'memory': '1Gi'}, 'allocatable': {'cpu': '7500m', 'x': 'lots'},"
-	"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': 'h',"
-	"    'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'b', 'kubeletVersion': 'v'},"
+	" 'spec': {'providerID': 'p', 'unschedulable': true, "
+	"'taints': [{'key': 'drover.dev/draining', 'value': 'x', 'effect': 'NoSchedule'},"
+	"   {'key': 'drover.dev/unregistered', 'effect': 'NoExecute', "
+	"'timeAdded': '2026-12-01T10:00:00Z'}]},"
+	" 'status': {'capacity': {'cpu': '8', 'memory': '1Gi'}, "
+	"'allocatable': {'cpu': '7500m', 'x': 'lots'},"
+	"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, "
+	"{'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': 'h',"
+	"    'lastTransitionTime': '2026-12-01T09:00:00Z'}], "
+	"'nodeInfo': {'systemUUID': 's', 'bootID': 'b', 'kubeletVersion': 'v'},"
 	"  'images': [{'names': ['i'], 'sizeBytes': 1}]}}";
 
 /* Projecting only the members that a cache reads gives the same result as projecting the whole
@@ -1340,9 +1391,9 @@ static void what_keeps_a_pod_on_its_node_is_read_from_it(void **state)
 		{BOUND("",
 		       ", 'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]"),
 		 WORLD_KEEP_NOT, 0},
-		{BOUND("",
-		       ", 'affinity': {'podAffinity': "
-		       "{'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'z'}]}}"),
+		{BOUND("", ", 'affinity': {'podAffinity': "
+			   "{'requiredDuringSchedulingIgnoredDuringExecution': [{"
+			   "'topologyKey': 'z'}]}}"),
 		 WORLD_KEEP_OTHERS, 0},
 		{BOUND("", ", 'resourceClaims': [{'name': 'gpu', 'resourceClaimName': 'c'}]"),
 		 WORLD_KEEP_UNKNOWN, 0},

@@ -33,15 +33,18 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_YES, "ScaledToZero"},
-		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/paused': 'true',"
+		{"{'metadata': {'uid': 'u', 'generation': 3, "
+		 "'annotations': {'loft.sh/paused': 'true',"
 		 " 'loft.sh/paused-replicas': '1'}}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_YES, "Paused"},
-		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/restoring': 'true'}},"
+		{"{'metadata': {'uid': 'u', 'generation': 3, "
+		 "'annotations': {'loft.sh/restoring': 'true'}},"
 		 " 'spec': {'replicas': 0}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Restoring"},
 		/* An annotation that was left over does not mean sleep while replicas > 0. */
-		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/paused': 'true'}},"
+		{"{'metadata': {'uid': 'u', 'generation': 3, "
+		 "'annotations': {'loft.sh/paused': 'true'}},"
 		 " 'spec': {'replicas': 1}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Awake"},
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {}, 'status': {}}",
@@ -65,7 +68,8 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		 TENANT_SLEEP_UNKNOWN, "ControlPlaneUnreadable"},
 		{"{'metadata': {'uid': 'u'}, 'spec': {'replicas': 0}}", TENANT_SLEEP_UNKNOWN,
 		 "ControlPlaneUnreadable"},
-		{"{'metadata': {'uid': '01234567890123456789012345678901234567890123456789012345678901234',"
+		{"{'metadata': {"
+		 "'uid': '01234567890123456789012345678901234567890123456789012345678901234',"
 		 " 'generation': 1}, 'spec': {'replicas': 0}, 'status': {'observedGeneration': 1}}",
 		 TENANT_SLEEP_UNKNOWN, "ControlPlaneUnreadable"},
 		{"{}", TENANT_SLEEP_NO, "Awake"},
@@ -117,11 +121,11 @@ static void plane_is(struct bench *d, const char *resource, int replicas)
 	int64_t generation;
 
 	if (bench_do(d, &d->host, "GET", path, NULL) == 404)
-		bench_must(
-			d, &d->host, "POST", arena_printf(d->a, SETS "%s", resource),
-			"{'metadata': {'name': 'a'}, 'spec': {'replicas': 1, 'serviceName': 'a',"
-			" 'selector': {'matchLabels': {'a': 'b'}}, 'template': {'metadata':"
-			" {'labels': {'a': 'b'}}, 'spec': {'containers': [{'name': 'c', 'image': 'i'}]}}}}");
+		bench_must(d, &d->host, "POST", arena_printf(d->a, SETS "%s", resource),
+			   "{'metadata': {'name': 'a'}, 'spec': {'replicas': 1, 'serviceName': 'a',"
+			   " 'selector': {'matchLabels': {'a': 'b'}}, 'template': {'metadata':"
+			   " {'labels': {'a': 'b'}}, "
+			   "'spec': {'containers': [{'name': 'c', 'image': 'i'}]}}}}");
 	bench_must(d, &d->host, "PATCH", path,
 		   arena_printf(d->a, "{'spec': {'replicas': %d}}", replicas));
 	OWN_JSON o = bench_stored(&d->host, arena_printf(d->a, "%s.apps/vc/a", resource));
@@ -135,12 +139,11 @@ static void watch_plane(struct bench *d, const char *kind)
 {
 	d->c.ready = true;
 	bench_must(d, &d->host, "POST", "/api/v1/namespaces", "{'metadata': {'name': 'vc'}}");
-	bench_patch(
-		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
-		arena_printf(
-			d->a,
-			"{'spec': {'controlPlane': {'kind': '%s', 'namespace': 'vc', 'name': 'a'}}}",
-			kind));
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    arena_printf(d->a,
+				 "{'spec': {'controlPlane': {'kind': '%s', "
+				 "'namespace': 'vc', 'name': 'a'}}}",
+				 kind));
 }
 
 static void a_deployment_counts_as_well_as_a_stateful_set(void **state)

@@ -49,14 +49,14 @@ static const char *terms_text(struct arena *a, const struct world_volume *v)
 #define CLAIM(text) "{'metadata': {'name': 'data', 'namespace': 'ml'}, " text "}"
 #define BOUND CLAIM("'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}")
 #define OF_CLASS(name) CLAIM("'spec': {'storageClassName': '" name "'}")
-#define PV(text)                                                                                       \
-	"{'metadata': {'name': 'pv-1'}, 'spec': {'claimRef': {'namespace': 'ml', 'name': 'data'}" text \
-	"}}"
+#define PV(text)                                                                                   \
+	"{'metadata': {'name': 'pv-1'}, "                                                          \
+	"'spec': {'claimRef': {'namespace': 'ml', 'name': 'data'}" text "}}"
 #define TERMS(text) PV(", 'nodeAffinity': {'required': {'nodeSelectorTerms': [" text "]}}")
 #define IN(key, value) "{'key': '" key "', 'operator': 'In', 'values': ['" value "']}"
-#define WAITS(text)                                                                                                         \
-	"{'metadata': {'name': 'fast'}, 'provisioner': 'ebs.csi.aws.com', 'volumeBindingMode': 'WaitForFirstConsumer'" text \
-	"}"
+#define WAITS(text)                                                                                \
+	"{'metadata': {'name': 'fast'}, 'provisioner': 'ebs.csi.aws.com', "                        \
+	"'volumeBindingMode': 'WaitForFirstConsumer'" text "}"
 #define P "persistentVolumeClaim data"
 
 static const struct {
@@ -69,9 +69,11 @@ static const struct {
 	 P " is being deleted"},
 	{CLAIM("'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Lost'}"), NULL, NULL,
 	 P " has lost its volume pv-1"},
-	{CLAIM("'spec': {'volumeName': 'pv-1', 'storageClassName': 'fast'}, 'status': {'phase': 'Pending'}"),
+	{CLAIM("'spec': {'volumeName': 'pv-1', 'storageClassName': 'fast'}, "
+	       "'status': {'phase': 'Pending'}"),
 	 PV(""), WAITS(""), P " is not bound to its volume pv-1 yet"},
-	{"{'metadata': {'annotations': {'pv.kubernetes.io/bind-completed': 'yes'}}, 'spec': {'volumeName': 'pv-1'}}",
+	{"{'metadata': {'annotations': {'pv.kubernetes.io/bind-completed': 'yes'}}, "
+	 "'spec': {'volumeName': 'pv-1'}}",
 	 PV(""), NULL, "anywhere"},
 	/* Claims that are bound to a volume */
 	{BOUND, NULL, NULL, P ": its volume pv-1 does not exist"},
@@ -84,10 +86,9 @@ static const struct {
 	{BOUND, PV(", 'nodeAffinity': {}"), NULL, "anywhere"},
 	{BOUND, TERMS("{'matchExpressions': [" IN("zone", "a") "]}"), NULL, "zone In a"},
 	{BOUND,
-	 TERMS("{'matchExpressions': [" IN(
-		 "zone",
-		 "a") ", {'key': 'x', 'operator': 'DoesNotExist'}]}, {'matchExpressions': [" IN("zone",
-												"b") "]}"),
+	 TERMS("{'matchExpressions': [" IN("zone",
+					   "a") ", {'key': 'x', 'operator': 'DoesNotExist'}]}, "
+						"{'matchExpressions': [" IN("zone", "b") "]}"),
 	 NULL, "zone In a, x DoesNotExist | zone In b"},
 	{BOUND, TERMS(""), NULL, ""},
 	{BOUND, TERMS("{}"), NULL, ""},
@@ -113,17 +114,21 @@ static const struct {
 	 "{'provisioner': 'ebs.csi.aws.com', 'volumeBindingMode': 'Immediate'}",
 	 P " is not bound yet: StorageClass fast binds without waiting for a pod (Immediate)"},
 	{OF_CLASS("fast"), NULL,
-	 "{'volumeBindingMode': 'WaitForFirstConsumer', 'provisioner': 'kubernetes.io/no-provisioner'}",
+	 "{'volumeBindingMode': 'WaitForFirstConsumer', "
+	 "'provisioner': 'kubernetes.io/no-provisioner'}",
 	 P " is not bound, and StorageClass fast provisions no volumes"},
 	{OF_CLASS("fast"), NULL, WAITS(""), "anywhere; ebs.csi.aws.com"},
 	{OF_CLASS("fast"), NULL, WAITS(", 'allowedTopologies': []"), "anywhere; ebs.csi.aws.com"},
 	{OF_CLASS("fast"), NULL,
-	 WAITS(", 'allowedTopologies': [{'matchLabelExpressions': [{'key': 'zone', 'values': ['a', 'b']}, {'key': 'rack', 'values': ['1']}]}, {'matchLabelExpressions': [{'key': 'zone', 'values': ['c']}]}]"),
+	 WAITS(", 'allowedTopologies': [{'matchLabelExpressions': [{'key': 'zone', "
+	       "'values': ['a', 'b']}, {'key': 'rack', 'values': ['1']}]}, "
+	       "{'matchLabelExpressions': [{'key': 'zone', 'values': ['c']}]}]"),
 	 "zone In a b, rack In 1 | zone In c; ebs.csi.aws.com"},
 	{OF_CLASS("fast"), NULL,
 	 WAITS(", 'allowedTopologies': [{'matchLabelExpressions': [{'values': ['a']}]}]"),
 	 P ": the topology of StorageClass fast is longer than 16 KiB, or cannot be read"},
-	{"{'metadata': {'annotations': {'volume.kubernetes.io/selected-node': 'n1'}}, 'spec': {'storageClassName': 'fast'}}",
+	{"{'metadata': {'annotations': {'volume.kubernetes.io/selected-node': 'n1'}}, "
+	 "'spec': {'storageClassName': 'fast'}}",
 	 NULL, WAITS(""), ":metadata.name In n1; on n1; ebs.csi.aws.com"},
 };
 
@@ -167,11 +172,14 @@ static void an_ephemeral_volume_is_its_pods_own(void **state)
 		{NULL, P " of ephemeral volume scratch is not created yet"},
 		{BOUND,
 		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
-		{"{'metadata': {'ownerReferences': [{'uid': 'u-2', 'controller': true}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
+		{"{'metadata': {'ownerReferences': [{'uid': 'u-2', 'controller': true}]}, "
+		 "'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
 		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
-		{"{'metadata': {'ownerReferences': [{'uid': 'u-1'}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
+		{"{'metadata': {'ownerReferences': [{'uid': 'u-1'}]}, "
+		 "'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
 		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
-		{"{'metadata': {'ownerReferences': [{'uid': 'u-1', 'controller': true}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
+		{"{'metadata': {'ownerReferences': [{'uid': 'u-1', 'controller': true}]}, "
+		 "'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
 		 NULL},
 	};
 
@@ -214,12 +222,15 @@ static void terms_without_end_are_not_read(void **state)
 static void a_csinode_has_counts_by_driver(void **state)
 {
 	OWN(arena) a = arena_new();
-	const struct volume_limits *l = project(
-		a, volume_want_limits,
-		"{'metadata': {'name': 'n1'}, 'spec': {'drivers': [{'name': 'nfs'}, {'name': 'z', 'allocatable': {'count': 3}},"
-		" {'name': 'ebs', 'allocatable': {'count': 25}}, {'name': 'none', 'allocatable': {}},"
-		" {'name': 'odd', 'allocatable': {'count': -1}}, {'allocatable': {'count': 7}}, {'name': 'zero', 'allocatable': {'count': 0}}]}}",
-		volume_project_limits);
+	const struct volume_limits *l =
+		project(a, volume_want_limits,
+			"{'metadata': {'name': 'n1'}, 'spec': {'drivers': [{'name': 'nfs'}, "
+			"{'name': 'z', 'allocatable': {'count': 3}},"
+			" {'name': 'ebs', 'allocatable': {'count': 25}}, "
+			"{'name': 'none', 'allocatable': {}},"
+			" {'name': 'odd', 'allocatable': {'count': -1}}, {'allocatable': {"
+			"'count': 7}}, {'name': 'zero', 'allocatable': {'count': 0}}]}}",
+			volume_project_limits);
 
 	(void)state;
 	assert_int_equal(l->counts.n, 3);

@@ -52,8 +52,10 @@ static void put_bound(struct bench *d, const char *more)
 static void put_volume(struct bench *d)
 {
 	put(d, VOLUMES,
-	    "{'metadata': {'name': 'pv-1'}, 'spec': {'claimRef': {'namespace': 'default', 'name': 'data'},"
-	    " 'csi': {'driver': 'ebs.csi.aws.com'}, 'nodeAffinity': {'required': {'nodeSelectorTerms': ["
+	    "{'metadata': {'name': 'pv-1'}, "
+	    "'spec': {'claimRef': {'namespace': 'default', 'name': 'data'},"
+	    " 'csi': {'driver': 'ebs.csi.aws.com'}, "
+	    "'nodeAffinity': {'required': {'nodeSelectorTerms': ["
 	    "{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a']}]}]}}}}");
 }
 
@@ -127,17 +129,19 @@ static void a_class_that_comes_is_seen_by_who_waits_for_it(void **state)
 			    "waits: persistentVolumeClaim data: StorageClass fast does not exist");
 	put(d, CLASSES,
 	    "{'metadata': {'name': 'fast'}, 'provisioner': 'ebs.csi.aws.com', 'volumeBindingMode':"
-	    " 'WaitForFirstConsumer', 'allowedTopologies': [{'matchLabelExpressions': [{'key': 'zone', 'values': ['b']}]}]}");
+	    " 'WaitForFirstConsumer', 'allowedTopologies': [{'matchLabelExpressions': [{"
+	    "'key': 'zone', 'values': ['b']}]}]}");
 	bench_run(d, SOON_MS);
 	assert_string_equal(
 		seen(d, "train"),
 		"waits: persistentVolumeClaim train-w of ephemeral volume w is not created yet");
 	put(d, CLAIMS,
-	    arena_printf(
-		    d->a,
-		    "{'metadata': {'name': 'train-w', 'ownerReferences': [{'apiVersion': 'v1', 'kind': 'Pod',"
-		    " 'name': 'train', 'uid': '%s', 'controller': true}]}, 'spec': {'storageClassName': 'fast'}}",
-		    tenant_world_pod(team(d), "default", "train", d->a)->uid));
+	    arena_printf(d->a,
+			 "{'metadata': {'name': 'train-w', "
+			 "'ownerReferences': [{'apiVersion': 'v1', 'kind': 'Pod',"
+			 " 'name': 'train', 'uid': '%s', 'controller': true}]}, "
+			 "'spec': {'storageClassName': 'fast'}}",
+			 tenant_world_pod(team(d), "default", "train", d->a)->uid));
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "zone=b zone=b @ebs.csi.aws.com*2 ");
 }
@@ -205,7 +209,8 @@ static void the_limits_of_a_node_are_its_csinodes(void **state)
 	bench_must(d, &d->team, "POST", "/api/v1/nodes",
 		   "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n-1'}}");
 	put(d, LIMITS,
-	    "{'metadata': {'name': 'n-1'}, 'spec': {'drivers': [{'name': 'ebs.csi.aws.com', 'nodeID': 'x', 'allocatable': {'count': 25}}]}}");
+	    "{'metadata': {'name': 'n-1'}, 'spec': {'drivers': [{'name': 'ebs.csi.aws.com', "
+	    "'nodeID': 'x', 'allocatable': {'count': 25}}]}}");
 	add_pod(d, "train", DATA, NULL);
 	bench_run(d, SOON_MS);
 	n = tenant_node_get(team(d), "n-1");
