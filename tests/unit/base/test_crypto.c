@@ -85,8 +85,8 @@ static void hmac_gives_the_values_of_the_rfc(void **state)
 		{k6, "Test Using Larger Than Block-Size Key - Hash Key First", 54,
 		 "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
 		{k6,
-		 "This is a test using a larger than block-size key and a larger than block-size data. "
-		 "The key needs to be hashed before being used by the HMAC algorithm.",
+		 "This is a test using a larger than block-size key and a larger than block-size "
+		 "data. The key needs to be hashed before being used by the HMAC algorithm.",
 		 152, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"},
 	};
 	uint8_t out[CRYPTO_SHA256];

@@ -94,7 +94,8 @@ static void what_is_no_usable_key_is_refused(void **state)
 		{PEMS_KEY_SEC1_ENCRYPTED, "is encrypted: "},
 		{"-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n",
 		 "has a private key that cannot be read"},
-		{"-----BEGIN OPENSSH PRIVATE KEY-----\naGVsbG8=\n-----END OPENSSH PRIVATE KEY-----\n",
+		{"-----BEGIN OPENSSH PRIVATE KEY-----\naGVsbG8=\n"
+		 "-----END OPENSSH PRIVATE KEY-----\n",
 		 "has a private key that cannot be read"},
 		{"-----BEGIN RSA PRIVATE KEY-----\nMII\n", "is not PEM: a block is broken"},
 		{PEMS_RSA_1024, "want a key for RSA of 2048 to 4096 bits"},

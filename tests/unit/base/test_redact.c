@@ -58,7 +58,8 @@ static void what_tells_things_apart_stays(void **state)
 		"&#",
 		"&#x",
 		"100% of it, a/b?c=d",
-		"machine 4c4c4544-0035-3410-8050-c6c04f314733, drive eui.36344730528000590025384500000001",
+		"machine 4c4c4544-0035-3410-8050-c6c04f314733, drive "
+		"eui.36344730528000590025384500000001",
 		"want sha256:" TOKEN,
 		"POST /redfish/v1/Systems/1/VirtualMedia/Cd: 400 PropertyValueError",
 		"https://10.0.8.17/redfish/v1 does not answer",

@@ -63,13 +63,13 @@ static void what_cannot_be_read_is_said(void **state)
 	static const struct {
 		const char *schedule, *text;
 	} wrong[] = {
-		{"",
-		 "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, or @daily"},
+		{"", "want five fields (minute hour day month weekday) such as 0 22 "
+		     "* * mon-fri, or @daily"},
 		{"0 20 * *", "want five fields"},
 		{"0 0 20 * * *", "want five fields"},
 		{"60 * * * *", "minute \"60\": want 0 to 59, such as *, */2, 0 or 0-59"},
-		{"* * * * 8",
-		 "weekday \"8\": want 0 to 6 or names of three letters, such as *, */2, sun or sun-sat"},
+		{"* * * * 8", "weekday \"8\": want 0 to 6 or names of three letters, "
+			      "such as *, */2, sun or sun-sat"},
 		{"* * * * monday", "weekday \"monday\""},
 		{"* * L * *", "day \"L\": want 1 to 31"},
 		{"* * * jan-foo *", "month \"jan-foo\""},

@@ -270,14 +270,16 @@ static void a_provider_runs_what_the_command_line_allows_and_nothing_else(void *
 
 	define(r);
 	for (size_t i = 0; i < 3; i++) {
-		str_format(
-			body, sizeof(body),
-			"{\"apiVersion\":\"drover.dev/v1alpha1\",\"kind\":\"Provider\",\"metadata\":{\"name\":\"p-%zu\"},"
-			"\"spec\":{\"type\":\"redfish\",\"boot\":{\"methods\":[\"VirtualMedia\"],\"mediaURL\":\"http://127.0.0.1:1\"},"
-			"\"agent\":{\"endpoint\":\"https://127.0.0.1:2\"},"
-			"\"network\":{\"type\":\"exec\",\"exec\":{\"command\":[\"%s\",\"/opt/port-move\"]},"
-			"\"segments\":{\"quarantine\":\"q\",\"provisioning\":\"p\"}}}}",
-			i, programs[i]);
+		str_format(body, sizeof(body),
+			   "{\"apiVersion\":\"drover.dev/v1alpha1\",\"kind\":\"Provider\","
+			   "\"metadata\":{\"name\":\"p-%zu\"},"
+			   "\"spec\":{\"type\":\"redfish\",\"boot\":{\"methods\":["
+			   "\"VirtualMedia\"],\"mediaURL\":\"http://127.0.0.1:1\"},"
+			   "\"agent\":{\"endpoint\":\"https://127.0.0.1:2\"},"
+			   "\"network\":{\"type\":\"exec\","
+			   "\"exec\":{\"command\":[\"%s\",\"/opt/port-move\"]},"
+			   "\"segments\":{\"quarantine\":\"q\",\"provisioning\":\"p\"}}}}",
+			   i, programs[i]);
 		if (ask(r, "POST", "/apis/drover.dev/v1alpha1/providers", body) != 201)
 			fail_msg("%s", program_text);
 	}

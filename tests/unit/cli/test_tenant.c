@@ -55,22 +55,22 @@ static void vcluster(struct bench *d, const char *ns, const char *name, const ch
 			d->a,
 			"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': '%s'}}",
 			ns));
-	bench_must(
-		d, &d->host, "POST", path,
-		arena_printf(
-			d->a,
-			"{'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': '%s', 'labels': {'app': "
-			"'vcluster', 'release': '%s'%s}}, 'spec': {'clusterIP': '10.96.3.4', 'ports': [{'name': "
-			"'kubelet', 'port': 10250}, {'name': 'https', 'port': 443}]}}",
-			name, name, more));
-	bench_must(
-		d, &d->host, "POST", path,
-		arena_printf(
-			d->a,
-			"{'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': '%s-headless', 'labels': "
-			"{'app': 'vcluster', 'release': '%s'}}, 'spec': {'clusterIP': 'None', 'ports': "
-			"[{'name': 'https', 'port': 443}]}}",
-			name, name));
+	bench_must(d, &d->host, "POST", path,
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Service', "
+				"'metadata': {'name': '%s', 'labels': {'app': "
+				"'vcluster', 'release': '%s'%s}}, "
+				"'spec': {'clusterIP': '10.96.3.4', 'ports': [{'name': "
+				"'kubelet', 'port': 10250}, {'name': 'https', 'port': 443}]}}",
+				name, name, more));
+	bench_must(d, &d->host, "POST", path,
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Service', "
+				"'metadata': {'name': '%s-headless', 'labels': "
+				"{'app': 'vcluster', 'release': '%s'}}, "
+				"'spec': {'clusterIP': 'None', 'ports': "
+				"[{'name': 'https', 'port': 443}]}}",
+				name, name));
 }
 
 static int import(const char *of, const char *quota)

@@ -111,11 +111,10 @@ void followed_object(struct buf *b, const char *type, const char *spec)
 	assert_true(sscanf(spec, "%63[^=]=%4095[^@]@%63[^/]/%63s", name, value, rv, uid) >= 3);
 	if (type)
 		buf_printf(b, "{\"type\":\"%s\",\"object\":", type);
-	buf_printf(
-		b,
-		"{\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"},"
-		"\"spec\":{\"value\":\"%s\"}}%s",
-		name, *uid ? uid : name, rv, value, type ? "}\n" : "");
+	buf_printf(b,
+		   "{\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\","
+		   "\"resourceVersion\":\"%s\"},\"spec\":{\"value\":\"%s\"}}%s",
+		   name, *uid ? uid : name, rv, value, type ? "}\n" : "");
 }
 
 static void serve_list(struct followed *r, struct httpd_req *q)

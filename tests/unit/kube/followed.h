@@ -51,7 +51,8 @@ void followed_send_event(struct followed *r, const char *type, const char *spec)
 void followed_send_text(struct followed *r, const char *text);
 /* An ERROR event of a watch. */
 #define FOLLOWED_EXPIRED                                                                           \
-	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
+	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,"                        \
+	"\"reason\":\"Expired\"}}\n"
 
 /* Checks the changes since the last call. */
 void followed_changes(struct followed *r, const char *want);

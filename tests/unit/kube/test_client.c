@@ -324,9 +324,11 @@ static bool serve_budget(struct fake_api *f, struct httpd_req *q)
 	(void)f;
 	httpd_reply_json(
 		q, 429,
-		"{\"kind\":\"Status\",\"reason\":\"TooManyRequests\",\"message\":\"Cannot evict pod as it "
+		"{\"kind\":\"Status\",\"reason\":\"TooManyRequests\","
+		"\"message\":\"Cannot evict pod as it "
 		"would violate the pod's disruption budget.\",\"details\":{\"causes\":[{\"reason\":"
-		"\"DisruptionBudget\",\"message\":\"The disruption budget web needs 1 healthy pods and has "
+		"\"DisruptionBudget\","
+		"\"message\":\"The disruption budget web needs 1 healthy pods and has "
 		"1 currently\"}]}}");
 	return true;
 }
@@ -381,9 +383,9 @@ static void patches_say_their_type_and_conflicts_are_told(void **state)
 
 	(void)state;
 	fake_api_start(&f, NULL);
-	fake_api_put(
-		&f, "/api/v1/nodes/n",
-		"{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1,\"ours\":null},\"unheard\":{\"of\":[1]}}");
+	fake_api_put(&f, "/api/v1/nodes/n",
+		     "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1,\"ours\":null},"
+		     "\"unheard\":{\"of\":[1]}}");
 	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g);
 	wait_for(&g);
 	assert_int_equal(g.e.kind, ERR_NONE);

@@ -140,7 +140,8 @@ static void wrapped_base64_is_read(void **state)
 		     *key = wrapped(cases[i].style, PEMS_KEY, cases[i].width);
 		char *text = mem_printf(
 			"\xef\xbb\xbf"
-			"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+			"current-context: x\ncontexts: [{name: x, "
+			"context: {cluster: c, user: u}}]\n"
 			"clusters:\n- name: c\n  cluster:\n    server: https://api.example\n"
 			"    certificate-authority-data: %s\n"
 			"users:\n- name: u\n  user:\n    token: |\n      t-1\n"
@@ -480,7 +481,8 @@ static void broken_files_are_refused(void **state)
 		 "contexts[0].context.user: missing"},
 		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}]}",
 		 "clusters: no cluster is named \"c\""},
-		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u, namespace: A_b}}]}",
+		{"{current-context: x, contexts: [{name: x, "
+		 "context: {cluster: c, user: u, namespace: A_b}}]}",
 		 "contexts[0].context.namespace: want a DNS label"},
 		{"{current-context: x, contexts: {}}", "contexts: "},
 	};
@@ -578,17 +580,18 @@ static void several_files_are_merged_and_a_context_is_chosen(void **state)
 	(void)state;
 	put_file(dir, "sub-ca.pem", PEMS_CA);
 	put_file(dir, "empty", "");
-	put_file(
-		dir, "one",
-		"current-context: a\n"
-		"contexts: [{name: a, context: {cluster: east, user: me}}, {name: c, context: {cluster: west, user: nobody}}]\n"
-		"clusters: [{name: east, cluster: {server: 'https://east.example'}}]\n");
-	put_file(
-		dir, "two",
-		"current-context: b\n"
-		"contexts: [{name: a, context: {cluster: west, user: me}}, {name: b, context: {cluster: west, user: me, namespace: x}}]\n"
-		"clusters: [{name: west, cluster: {server: 'https://west.example', certificate-authority: sub-ca.pem}}]\n"
-		"users: [{name: me, user: {token: t}}]\n");
+	put_file(dir, "one",
+		 "current-context: a\n"
+		 "contexts: [{name: a, context: {cluster: east, user: me}}, "
+		 "{name: c, context: {cluster: west, user: nobody}}]\n"
+		 "clusters: [{name: east, cluster: {server: 'https://east.example'}}]\n");
+	put_file(dir, "two",
+		 "current-context: b\n"
+		 "contexts: [{name: a, context: {cluster: west, user: me}}, "
+		 "{name: b, context: {cluster: west, user: me, namespace: x}}]\n"
+		 "clusters: [{name: west, cluster: {server: 'https://west.example', "
+		 "certificate-authority: sub-ca.pem}}]\n"
+		 "users: [{name: me, user: {token: t}}]\n");
 	c = kube_config_load(list, NULL, &e);
 	assert_ok(c ? 0 : -1, &e);
 	assert_string_equal(c->server, "https://east.example"); /* a of the first file */

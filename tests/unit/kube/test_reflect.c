@@ -14,9 +14,8 @@ static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 	opened = kube_client_last_contact(r.f.c);
 	fake_api_run(&r.f, 60000);
 	assert_int_equal(kube_client_last_contact(r.f.c), opened);
-	followed_send_text(
-		&r,
-		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
+	followed_send_text(&r, "{\"type\":\"BOOKMARK\","
+			       "\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
 	/* The last contact is the time of the last event, not of the watch's start. */
 	assert_true(kube_client_last_contact(r.f.c) >= opened + 60000);
 	/* A bookmark with an older version does not move the version back. */
@@ -41,9 +40,8 @@ static void a_watch_cut_in_a_line_goes_on_from_the_last_whole_event(void **state
 		r = (struct followed){0};
 		followed_start(&r, "a=1@90");
 		followed_send_event(&r, "MODIFIED", "a=2@105");
-		fake_watch_send(
-			r.f.watch,
-			"{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVer");
+		fake_watch_send(r.f.watch, "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{"
+					   "\"name\":\"a\",\"resourceVer");
 		if (proper)
 			fake_watch_end(r.f.watch);
 		else
@@ -109,10 +107,9 @@ static void any_other_error_event_is_tried_again_and_then_listed(void **state)
 	followed_start(&r, "a=1@90");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(r.lists, 1);
-		followed_send_text(
-			&r,
-			"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\","
-			"\"message\":\"etcd\"}}\n");
+		followed_send_text(&r, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\","
+				       "\"code\":500,\"reason\":\"InternalError\","
+				       "\"message\":\"etcd\"}}\n");
 		fake_api_run(&r.f, 4000);
 		assert_int_equal(r.last_ill.code, 500);
 	}

@@ -66,11 +66,14 @@ static void a_server_cluster_is_read_in_its_forms(void **state)
 	OWN(arena) a = arena_new();
 	struct netris_objects o = read_(
 		NETRIS_CLUSTER,
-		"[{\"id\":\"31\",\"name\":\"drover-team-a\",\"status\":{\"label\":\"Active\",\"value\":1},"
+		"[{\"id\":\"31\",\"name\":\"drover-team-a\","
+		"\"status\":{\"label\":\"Active\",\"value\":1},"
 		"\"site\":{\"id\":\"1\",\"name\":\"hall\"},\"vpc\":5,\"tags\":[\"drover\",null],"
-		"\"servers\":[{\"id\":\"4\",\"name\":\"gpu-1\",\"shared\":\"no\"},{\"id\":9,\"shared\":1},{\"id\":10}],"
+		"\"servers\":[{\"id\":\"4\",\"name\":\"gpu-1\",\"shared\":\"no\"},"
+		"{\"id\":9,\"shared\":1},{\"id\":10}],"
 		"\"resources\":{\"vnets\":[{\"id\":71,\"name\":\"n\"}]},\"unknown\":{}},"
-		"{\"id\":32,\"name\":\"bare\",\"servers\":null,\"resources\":null,\"status\":\"Provisioning\"}]",
+		"{\"id\":32,\"name\":\"bare\",\"servers\":null,\"resources\":null,"
+		"\"status\":\"Provisioning\"}]",
 		a);
 	const struct netris_cluster *c = o.cluster;
 
@@ -94,11 +97,11 @@ static void a_server_cluster_is_read_in_its_forms(void **state)
 static void what_is_not_said_is_told_from_what_is_zero(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct netris_objects o = read_(
-		NETRIS_VNET,
-		"[{\"id\":1,\"name\":\"v\",\"portsCount\":\"3\"},"
-		"{\"id\":2,\"name\":\"w\",\"ports\":[{\"id\":8,\"status\":{\"label\":\"Active\"}}]}]",
-		a);
+	struct netris_objects o = read_(NETRIS_VNET,
+					"[{\"id\":1,\"name\":\"v\",\"portsCount\":\"3\"},"
+					"{\"id\":2,\"name\":\"w\",\"ports\":[{\"id\":8,"
+					"\"status\":{\"label\":\"Active\"}}]}]",
+					a);
 
 	(void)state;
 	assert_int_equal(o.vnet[0].ports_count, 3);
@@ -121,7 +124,8 @@ static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
 	OWN(arena) a = arena_new();
 	struct netris_objects o = read_(
 		NETRIS_VNET,
-		"[{\"id\":1,\"name\":\"ib\",\"type\":\"netris-ufm\",\"servers\":[{\"id\":\"4\",\"name\":\"gpu-1\","
+		"[{\"id\":1,\"name\":\"ib\",\"type\":\"netris-ufm\","
+		"\"servers\":[{\"id\":\"4\",\"name\":\"gpu-1\","
 		"\"status\":{\"label\":\"Active\"}},{\"id\":5}]},"
 		"{\"id\":2,\"name\":\"nvl\",\"type\":{\"label\":\"netris-nvlink\"},\"members\":[]},"
 		"{\"id\":3,\"name\":\"ns\",\"type\":null}]",
@@ -180,10 +184,12 @@ static void a_load_balancer_says_how_its_backends_are(void **state)
 	const struct netris_l4lb *b =
 		read_(NETRIS_L4LB,
 		      "[{\"id\":\"9\",\"name\":\"lb\",\"ip\":\"10.20.0.50\",\"port\":\"6443\","
-		      "\"protocol\":\"TCP\",\"status\":\"enable\",\"vpc\":{\"id\":4,\"name\":\"v\"},"
+		      "\"protocol\":\"TCP\",\"status\":\"enable\","
+		      "\"vpc\":{\"id\":4,\"name\":\"v\"},"
 		      "\"label\":{\"status\":\"success\",\"text\":\"Active\"},"
 		      "\"backendIps\":[{\"ip\":\"10.20.0.11\",\"port\":\"6443\",\"status\":\"up\","
-		      "\"response\":\"ok\",\"maintenance\":\"no\"},{\"ip\":\"10.20.0.12\",\"port\":6443}]},"
+		      "\"response\":\"ok\",\"maintenance\":\"no\"},"
+		      "{\"ip\":\"10.20.0.12\",\"port\":6443}]},"
 		      "{\"id\":10,\"name\":\"bare\"}]",
 		      a)
 			.l4lb;
@@ -208,7 +214,8 @@ static void a_v_net_says_its_subnets_and_what_dhcp_gives_there(void **state)
 	OWN(arena) a = arena_new();
 	const struct netris_vnet *v =
 		read_(NETRIS_VNET,
-		      "[{\"id\":1,\"name\":\"v\",\"gateways\":[{\"prefix\":\"10.20.0.1/24\",\"dhcpEnabled\":1,"
+		      "[{\"id\":1,\"name\":\"v\","
+		      "\"gateways\":[{\"prefix\":\"10.20.0.1/24\",\"dhcpEnabled\":1,"
 		      "\"dhcp\":{\"start\":\"10.20.0.100\",\"end\":\"10.20.0.199\"}},"
 		      "{\"prefix\":\"fd00::1/64\"}]},{\"id\":2,\"name\":\"w\"}]",
 		      a)

@@ -311,9 +311,9 @@ static void what_was_learnt_of_a_pod_must_hold_beside_its_own_terms(void **state
 	assert_true(fit_labels(&p, &coming));
 	assert_false(fit_labels(&p, &elsewhere));
 	assert_false(fit_labels(&p, &refused));
-	assert_string_equal(
-		fit_labels_miss(&p, &refused, &key, a),
-		"the exclusion of nodes where kube-scheduler did not bind the pod: host NotIn (n1)");
+	assert_string_equal(fit_labels_miss(&p, &refused, &key, a),
+			    "the exclusion of nodes where kube-scheduler did not bind "
+			    "the pod: host NotIn (n1)");
 	assert_string_equal(key, "host");
 }
 

@@ -80,10 +80,10 @@ static void a_gang_gets_all_its_places_or_none(void **state)
 	add_gang(w, a, "train", 4, 4);
 	p = plan_make(w, 0, a);
 	assert_int_equal(p->nclaims, 0);
-	assert_string_equal(
-		worlds_pod_text(p, "train-3", a),
-		"nothing; GangNotWhole: gang train: room for 3 of 4 pods, and a gang starts only as a whole"
-		"; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
+	assert_string_equal(worlds_pod_text(p, "train-3", a),
+			    "nothing; GangNotWhole: gang train: room for 3 of 4 pods, and a gang "
+			    "starts only as a whole; NoCapacity: pool main: 3 machines fit, all "
+			    "taken (3 claimed)");
 	assert_true(p->pods[0].place > 0);
 	add_machine(w, a, "m9", "");
 	p = plan_make(w, 0, a);

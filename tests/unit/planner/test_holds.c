@@ -109,11 +109,13 @@ static void what_is_free_is_held_until_the_last_comes(void **state)
 	p = plan_make(w, NOW, a);
 	assert_int_equal(p->nclaims, 0);
 	says(p, "train-0",
-	     "room for 2 of 3 pods, and a gang starts only as a whole; 2 machines are reserved for it; NoCapacity",
+	     "room for 2 of 3 pods, and a gang starts only as a whole; 2 machines are "
+	     "reserved for it; NoCapacity",
 	     a);
 	says(p, "train-2", "expects m-3 at 1600000 to 2200000", a);
 	says(p, "lone",
-	     "nothing; HeldForGang: pool main: 3 machines fit, all taken (2 reserved for gang train, 1 serving)",
+	     "nothing; HeldForGang: pool main: 3 machines fit, all taken (2 reserved for "
+	     "gang train, 1 serving)",
 	     a);
 	assert_null(find(p, "lone")->expected.machine);
 	assert_int_equal(p->nholds, 1);

@@ -569,9 +569,9 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	add_pod(w, a, "more", "cpu=3501m");
 	assert_string_equal(said(w, a, "more"), "new 1 on m3");
 	add_pod(w, a, "whole", "cpu=64");
-	assert_string_equal(
-		said(w, a, "whole"),
-		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 64, DaemonSets use 500m, the largest type has 64");
+	assert_string_equal(said(w, a, "whole"),
+			    "nothing; TooBig: pool main: type gpu has too little cpu: the pod "
+			    "requests 64, DaemonSets use 500m, the largest type has 64");
 	world_put_claim(w, &c); /* A claim in progress: DaemonSet pods will run on its node, too. */
 	assert_string_equal(said(w, a, "fits-too"), "claim c2");
 	assert_string_equal(said(w, a, "more"), "new 0 on m3");
@@ -638,9 +638,8 @@ static void a_machines_labels_are_its_nodes(void **state)
 	assert_string_equal(said(w, a, "a"), "claim c");
 	p.node_selector = worlds_labels(a, "rack=r3");
 	world_put_pod(w, &p);
-	assert_string_equal(
-		said(w, a, "a"),
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector rack=r3: type gpu has none");
+	assert_string_equal(said(w, a, "a"), "nothing; RequirementsNotMet: pool main: no instance "
+					     "type fits nodeSelector rack=r3: type gpu has none");
 	world_del_pod(w, "acme", "default", "a");
 	world_del_claim(w, "c");
 	for (int i = 0; i < 2; i++) { /* The two pods must be in different racks. */
@@ -738,9 +737,8 @@ static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state
 	pool.nruntime_classes = 2;
 	world_put_pool(w, &pool);
 	world_put_claim(w, &c);
-	assert_string_equal(
-		said(w, a, "p"),
-		"nothing; RuntimeClassNotCarried: pool main: its images do not support RuntimeClass gvisor");
+	assert_string_equal(said(w, a, "p"), "nothing; RuntimeClassNotCarried: pool main: its "
+					     "images do not support RuntimeClass gvisor");
 	p.runtime_class = "vnode";
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "claim c");
@@ -997,9 +995,8 @@ static void a_claims_labels_and_taints_are_those_of_its_node_to_be(void **state)
 	assert_string_equal(said(w, a, "p"), "claim c1");
 	c.taints = worlds_taints(a, "k=v:NoExecute");
 	world_put_claim(w, &c);
-	assert_string_equal(
-		said(w, a, "p"),
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector disk=ssd: type gpu has none");
+	assert_string_equal(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: no instance "
+					     "type fits nodeSelector disk=ssd: type gpu has none");
 }
 
 static void a_paused_tenant_still_uses_the_room_it_has(void **state)
@@ -1027,9 +1024,8 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "a", "cpu=1000");
 	add_pod(w, a, "b", "cpu=1");
-	assert_string_equal(
-		said(w, a, "a"),
-		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 1000, the largest type has 64");
+	assert_string_equal(said(w, a, "a"), "nothing; TooBig: pool main: type gpu has too little "
+					     "cpu: the pod requests 1000, the largest type has 64");
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
@@ -1067,9 +1063,9 @@ static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void
 	world_put_node(w, &n);
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "example.com/fpga=1");
-	assert_string_equal(
-		said(w, a, "p"),
-		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: the pod requests 1, the largest type has 0");
+	assert_string_equal(said(w, a, "p"),
+			    "nothing; TooBig: pool main: type gpu has too little example.com/fpga: "
+			    "the pod requests 1, the largest type has 0");
 	n.name = "n2";
 	n.allocatable = worlds_resources(a, "cpu=1,example.com/fpga=1");
 	world_put_node(w, &n);
@@ -1096,9 +1092,9 @@ static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 		world_put_pod(w, &p);
 		add_pod(w, a, arena_printf(a, "p%d", i), huge);
 	}
-	assert_string_equal(
-		said(w, a, "p3"),
-		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 9223372036854775807, the largest type has 64");
+	assert_string_equal(said(w, a, "p3"),
+			    "nothing; TooBig: pool main: type gpu has too little cpu: the pod "
+			    "requests 9223372036854775807, the largest type has 64");
 }
 
 /* --- preferences ------------------------------------------------------------------------------ */

@@ -92,10 +92,10 @@ static void what_others_do_not_use_is_borrowed(void **state)
 	world_put_tenant(w, &t);
 	p = plan_make(w, 0, a);
 	assert_int_equal(got(p, "acme"), 5);
-	assert_string_equal(
-		why(p, "acme-09"),
-		"pool main: the tenant's quota of " GPU
-		" is used up: 40 of 16 used, 24 borrowed, cohort research has lent 40 of 40, a machine of type gpu would add 8");
+	assert_string_equal(why(p, "acme-09"),
+			    "pool main: the tenant's quota of " GPU
+			    " is used up: 40 of 16 used, 24 borrowed, cohort research has lent 40 "
+			    "of 40, a machine of type gpu would add 8");
 	/* Quota of a tenant in another cohort is not lent to acme. */
 	t.cohort = "sales";
 	world_put_tenant(w, &t);
@@ -117,10 +117,9 @@ static void borrowing_and_lending_have_limits(void **state)
 	want(w, a, "acme", 10, 1000);
 	p = plan_make(w, 0, a);
 	assert_int_equal(got(p, "acme"), 3);
-	assert_string_equal(
-		why(p, "acme-09"),
-		"pool main: the tenant's quota of " GPU
-		" is used up: 24 of 16 used, 8 of at most 8 borrowed, a machine of type gpu would add 8");
+	assert_string_equal(why(p, "acme-09"), "pool main: the tenant's quota of " GPU
+					       " is used up: 24 of 16 used, 8 of at most 8 "
+					       "borrowed, a machine of type gpu would add 8");
 	t.borrowing = (struct resources){0};
 	world_put_tenant(w, &t);
 	other.lending = worlds_resources(a, GPU "=16");
@@ -132,11 +131,10 @@ static void borrowing_and_lending_have_limits(void **state)
 	p = plan_make(w, 0, a);
 	assert_int_equal(got(p, "acme"), 0);
 	assert_int_equal(got(p, "other"), 1);
-	assert_string_equal(
-		why(p, "other-02"),
-		"pool main: the tenant's unused quota of " GPU
-		" is lent to other tenants: the tenant uses 8 of 24, cohort research has lent 32 of 32, "
-		"a machine of type gpu would add 8");
+	assert_string_equal(why(p, "other-02"), "pool main: the tenant's unused quota of " GPU
+						" is lent to other tenants: the tenant uses 8 of "
+						"24, cohort research has lent 32 of 32, a machine "
+						"of type gpu would add 8");
 }
 
 static void who_is_within_its_quota_comes_before_who_borrows(void **state)

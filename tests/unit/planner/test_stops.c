@@ -125,7 +125,8 @@ static void the_reason_names_all_that_is_in_the_way(void **state)
 	(void)world_put_pod(w, &x);
 	put_stop(w, (struct world_stop){.pool = NULL});
 	is(w, a,
-	   "TooBig: pool first: type gpu has too little cpu: the pod requests 999, the largest type has 64");
+	   "TooBig: pool first: type gpu has too little cpu: the pod requests 999, "
+	   "the largest type has 64");
 	x.requests = worlds_resources(a, "cpu=3");
 	x.node_selector = worlds_labels(a, "no=such");
 	(void)world_put_pod(w, &x);

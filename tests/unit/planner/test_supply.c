@@ -68,9 +68,8 @@ static void a_limit_counts_what_claims_hold(void **state)
 	c.ready = c.leaving = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(
-		w,
-		"nothing; LimitExceeded: pool main: the pool's limit of cpu is reached: 4 of 7 used, a machine of type small would add 4");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of cpu is reached: 4 "
+		       "of 7 used, a machine of type small would add 4");
 	p.limits = worlds_resources(a, "cpu=8");
 	world_put_pool(w, &p);
 	assert_said(w, "new 0 on m2");
@@ -91,9 +90,8 @@ static void a_limit_of_nodes_counts_claims(void **state)
 	c.failed = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(
-		w,
-		"nothing; LimitExceeded: pool main: the pool's limit of nodes is reached: 1 of 1 used");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes "
+		       "is reached: 1 of 1 used");
 	c.machine = NULL; /* A failed claim counts only while it has a machine. */
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m1");
@@ -112,9 +110,8 @@ static void a_limit_also_counts_what_this_plan_opens(void **state)
 	add_machine(w, "m2", "small");
 	add_pod(w, a, "o", "cpu=3");
 	add_pod(w, a, "p", "cpu=3");
-	assert_said(
-		w,
-		"nothing; LimitExceeded: pool main: the pool's limit of nodes is reached: 1 of 1 used");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes "
+		       "is reached: 1 of 1 used");
 }
 
 static void a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody(void **state)
@@ -310,9 +307,8 @@ static void no_type_fits_the_node_selector(void **state)
 	add_machine(w, "m1", "small");
 	p.node_selector = worlds_labels(a, "gpu=b200");
 	world_put_pod(w, &p);
-	assert_said(
-		w,
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector gpu=b200: type gpu has h100");
+	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector "
+		       "gpu=b200: type gpu has h100");
 }
 
 static void a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected(void **state)
@@ -358,9 +354,8 @@ static void the_pools_own_requirements_narrow_the_types(void **state)
 	assert_said(w, "new 0 on b1");
 	p.requirements = worlds_term(a, "cores>16");
 	world_put_pool(w, &p);
-	assert_said(
-		w,
-		"nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirement cores Gt (16): type gpu has none");
+	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits the pool's "
+		       "own requirement cores Gt (16): type gpu has none");
 }
 
 static void a_taint_of_the_pool_is_named(void **state)
@@ -393,17 +388,14 @@ static void what_no_type_has_enough_of_is_named(void **state)
 	add_machine(w, "m1", "small");
 	add_machine(w, "g1", "gpu");
 	add_pod(w, a, "p", "cpu=65");
-	assert_said(
-		w,
-		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 65, the largest type has 64");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little cpu: the pod requests "
+		       "65, the largest type has 64");
 	add_pod(w, a, "p", "nvidia.com/gpu=9");
-	assert_said(
-		w,
-		"nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu: the pod requests 9, the largest type has 8");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu: the "
+		       "pod requests 9, the largest type has 8");
 	add_pod(w, a, "p", "example.com/fpga=1");
-	assert_said(
-		w,
-		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: the pod requests 1, the largest type has 0");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little example.com/fpga: the "
+		       "pod requests 1, the largest type has 0");
 }
 
 static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
@@ -428,9 +420,8 @@ static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
 	world_del_machine(w, "g1");
-	assert_said(
-		w,
-		"nothing; NoCapacity: pool main: 5 machines fit, all taken (1 claimed, 1 quarantined, 2 serving, 1 wiping)");
+	assert_said(w, "nothing; NoCapacity: pool main: 5 machines fit, all taken (1 claimed, 1 "
+		       "quarantined, 2 serving, 1 wiping)");
 	add_pod(w, a, "p", "cpu=5");
 	assert_said(
 		w,
@@ -487,12 +478,10 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 		m.covered = cases[i].covered;
 		world_put_machine(w, &m);
 		add_pod(w, a, "p", "cpu=1");
-		assert_said(
-			w,
-			cases[i].good
-				? "new 0 on m1"
-				: "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped less "
-				  "thoroughly than the pool's spec.wipe requires");
+		assert_said(w, cases[i].good ? "new 0 on m1"
+					     : "nothing; EraseBelowPolicy: pool main: 1 free "
+					       "machine was wiped less thoroughly than the pool's "
+					       "spec.wipe requires");
 	}
 }
 
@@ -512,9 +501,8 @@ static void the_quota_counts_all_machines_of_the_tenant(void **state)
 	c.leaving = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(
-		w,
-		"nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up: 4 of 7 used, a machine of type small would add 4");
+	assert_said(w, "nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up: 4 "
+		       "of 7 used, a machine of type small would add 4");
 	c.tenant = "other";
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m2");
@@ -586,16 +574,12 @@ static void a_pool_without_a_limit_buys_nothing_and_says_so(void **state)
 	pool.permits_only = true;
 	world_put_provider(w, &p);
 	world_put_pool(w, &pool);
-	assert_said(
-		w,
-		"nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider metal launches no "
-		"instances for it");
+	assert_said(w, "nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider "
+		       "metal launches no instances for it");
 	p.types.n = 0;
 	world_put_provider(w, &p);
-	assert_said(
-		w,
-		"nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider metal launches "
-		"instances for it only when a BurstPolicy decides so");
+	assert_said(w, "nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider "
+		       "metal launches instances for it only when a BurstPolicy decides so");
 }
 
 static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void **state)
@@ -803,12 +787,13 @@ static void a_claim_says_all_that_its_maker_needs(void **state)
 	add_pod(w, a, "p1", "cpu=1,memory=1Gi");
 	add_pod(w, a, "p2", "cpu=500m,memory=1Gi");
 	plan = plan_make(w, 0, a);
-	assert_string_equal(
-		worlds_text(plan, a),
-		"1 acme/default/p1: new 0 on m1\n"
-		"2 acme/default/p2: new 0 on m1\n"
-		"acme main metal m1 small 1.36: 2 pods, cpu=1500m memory=2Gi disk=fast drover.dev/nodepool=main "
-		"kubernetes.io/arch=amd64 kubernetes.io/os=linux node.kubernetes.io/instance-type=small rack=r1\n");
+	assert_string_equal(worlds_text(plan, a),
+			    "1 acme/default/p1: new 0 on m1\n"
+			    "2 acme/default/p2: new 0 on m1\n"
+			    "acme main metal m1 small "
+			    "1.36: 2 pods, cpu=1500m memory=2Gi disk=fast drover.dev/nodepool=main "
+			    "kubernetes.io/arch=amd64 kubernetes.io/os=linux "
+			    "node.kubernetes.io/instance-type=small rack=r1\n");
 	assert_int_equal(plan->claims[0].requirements.n, 1);
 	assert_string_equal(plan->claims[0].requirements.v[0].key, "disk");
 }

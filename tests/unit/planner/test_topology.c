@@ -78,9 +78,9 @@ static void run(struct world *w, struct arena *a, const char *zone, const char *
 	world_put_pod(w, &p);
 }
 
-#define BLOCKED(keys)                                                                                                     \
-	"nothing; TopologyNotMet: pool main: machines are free, but topology spread or pod affinity excludes them (" keys \
-	")"
+#define BLOCKED(keys)                                                                              \
+	"nothing; TopologyNotMet: pool main: machines are free, but topology spread or pod "       \
+	"affinity excludes them (" keys ")"
 
 static void a_spread_fills_zones_evenly(void **state)
 {
@@ -601,9 +601,9 @@ static void only_the_pool_that_has_machines_in_the_wrong_place_says_so(void **st
 	world_put_pool(w, &empty);
 	(void)constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (x)");
 	world_put_pod(w, &p);
-	assert_string_equal(
-		said(w, a, "p"),
-		BLOCKED("zone") "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
+	assert_string_equal(said(w, a, "p"),
+			    BLOCKED("zone") "; NoCapacity: pool empty: there is no machine of "
+					    "type small, big or gpu");
 }
 
 static void a_term_of_every_namespace_counts_pods_of_others(void **state)

@@ -484,9 +484,9 @@ static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
 	world_put_pod(w, &p);
 	world_put_pod(w, &q);
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
-	assert_string_equal(
-		worlds_pod_text(plan_make(w, 0, a), "q", a),
-		"nothing; RequirementsNotMet: pool main: no instance type fits node affinity disk In (hdd): type gpu has none");
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "q", a),
+			    "nothing; RequirementsNotMet: pool main: no instance type fits node "
+			    "affinity disk In (hdd): type gpu has none");
 }
 
 static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)

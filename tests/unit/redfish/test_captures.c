@@ -47,38 +47,47 @@ static const struct expected expected[] = {
 	{
 		.name = "dell-h100",
 		.drives = 3,
-		.drive =
-			"61P0A06CTCD8, Dell Ent NVMe CM6 RI 1.92TB, PCIe SSD in Slot 2 in Bay 1, 1920383410176",
+		.drive = "61P0A06CTCD8, Dell Ent NVMe CM6 RI 1.92TB, PCIe SSD in Slot 2 "
+			 "in Bay 1, 1920383410176",
 		.uuid = "4c4c4544-0035-3410-8050-c6c04f314733",
-		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.on = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
-		.cd = "PATCH /redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1 "
+		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset "
+		       "{\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset "
+		      "{\"ResetType\":\"On\"}",
+		.cd = "PATCH /redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell"
+		      "/DellAttributes/iDRAC.Embedded.1 "
 		      "{\"Attributes\":{\"ServerBoot.1.BootOnce\":\"Enabled\","
 		      "\"ServerBoot.1.FirstBootDevice\":\"VCD-DVD\"}}",
 		.cd_tag = "",
-		.clear =
-			"PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"None\"}}",
-		.insert =
-			"POST /redfish/v1/Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia "
-			"{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+		.clear = "PATCH /redfish/v1/Systems/System.Embedded.1 "
+			 "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert = "POST /redfish/v1/Systems/System.Embedded.1/VirtualMedia/1"
+			  "/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
 	{
 		.name = "dgx-h100",
 		.drives = 15,
 		.drive = "-, SAMSUNG MZ1L21T9HCLS-00A07, NVMe_Device0_NSID1, 1920383410176",
 		.uuid = "b11dd4f2-bfde-1000-02bc-5cff35fbe6e9",
-		.off = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.on = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
-		.http = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"UefiHttp\","
-			"\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\","
+		.off = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset "
+		       "{\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset "
+		      "{\"ResetType\":\"On\"}",
+		.http = "PATCH /redfish/v1/Systems/DGX/SD "
+			"{\"Boot\":{\"BootSourceOverrideTarget\":\"UefiHttp\","
+			"\"BootSourceOverrideEnabled\":\"Once\","
+			"\"BootSourceOverrideMode\":\"UEFI\","
 			"\"HttpBootUri\":\"" ISO "\"}}",
-		.cd = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
-		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
+		.cd = "PATCH /redfish/v1/Systems/DGX/SD "
+		      "{\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\","
+		      "\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"1720574208\"",
-		.clear =
-			"PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"None\"}}",
+		.clear = "PATCH /redfish/v1/Systems/DGX/SD "
+			 "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
 		.enable = "POST /redfish/v1/Managers/BMC/Actions/Oem/AMIVirtualMedia.EnableRMedia "
 			  "{\"RMediaState\":\"Enable\"}",
 	},
@@ -87,30 +96,34 @@ static const struct expected expected[] = {
 		.drives = 18,
 		.drive = "S6C1NA0TA01511, MZXLR6T4HALA-000H3, Box 2:Bay 1, 6401252745216",
 		.uuid = "34383350-3131-584d-5133-303230393953",
-		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		       "{\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		      "{\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
-		.clear =
-			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"Pxe\"}}",
-		.insert =
-			"POST /redfish/v1/Managers/1/VirtualMedia/2/Actions/VirtualMedia.InsertMedia "
-			"{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+		.clear = "PATCH /redfish/v1/Systems/1 "
+			 "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"Pxe\"}}",
+		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/2"
+			  "/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
 	{
 		.name = "lenovo-sr670",
 		.drives = 4,
 		.drive = "233442ABA3AB, Micron_7450_MTFDKBA960TFR, M.2 - Drive0, 960000000000",
 		.uuid = "6173ecec-6ef5-11ee-834a-0a8fc3a58a71",
-		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		       "{\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		      "{\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
 		.cd_tag = "\"387fcecc167782f0b7edb1\"",
-		.clear =
-			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"None\"}}",
+		.clear = "PATCH /redfish/v1/Systems/1 "
+			 "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
 		.insert = "PATCH /redfish/v1/Systems/1/VirtualMedia/EXT1 "
 			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
@@ -119,17 +132,21 @@ static const struct expected expected[] = {
 		.drives = 8,
 		.drive = "S6CKNN0W502286, MZQL27T6HBLA-00A07, Disk.Bay.0, 7681501126656",
 		.uuid = "00000000-0000-0000-0000-7cc25550a8ff",
-		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
-		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"UsbCd\","
-		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		       "{\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset "
+		      "{\"ResetType\":\"On\"}",
+		.cd = "PATCH /redfish/v1/Systems/1 "
+		      "{\"Boot\":{\"BootSourceOverrideTarget\":\"UsbCd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\","
+		      "\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"a0a7128477b3552049bdbf0d3286de78\"",
-		.clear =
-			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"None\"}}",
-		.insert =
-			"POST /redfish/v1/Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.InsertMedia "
-			"{\"Image\":\"" MEDIA "\"}",
+		.clear = "PATCH /redfish/v1/Systems/1 "
+			 "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/VirtualMedia1"
+			  "/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\"}",
 	},
 };
 

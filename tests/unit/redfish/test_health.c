@@ -28,7 +28,8 @@ static void what_is_critical_is_named(void **state)
 		 "'Warning'}}}",
 		 "the BMC says Critical: ProcessorSummary Warning", true},
 		/* HPE's list of the parts in the rollup. */
-		{"{'Status': {'HealthRollup': 'Critical'}, 'Oem': {'Hpe': {'AggregateHealthStatus': "
+		{"{'Status': {'HealthRollup': 'Critical'}, "
+		 "'Oem': {'Hpe': {'AggregateHealthStatus': "
 		 "{'Fans': {'Status': {'Health': 'OK'}}, 'Storage': {'Status': {'Health': "
 		 "'Critical'}}}}}}",
 		 "the BMC says Critical: Storage Critical", true},

@@ -6,8 +6,9 @@
 #include "tests/unit/redfish/bmc_rig.h"
 
 #define SYSTEM "/redfish/v1/Systems/1"
-#define INFO(list)                                                                                    \
-	"{\"error\":{\"code\":\"Base.1.8.GeneralError\",\"message\":\"A general error has occurred. " \
+#define INFO(list)                                                                                 \
+	"{\"error\":{\"code\":\"Base.1.8.GeneralError\","                                          \
+	"\"message\":\"A general error has occurred. "                                             \
 	"See ExtendedInfo.\",\"@Message.ExtendedInfo\":" list "}}"
 #define GENERAL                                                                                    \
 	"{\"MessageId\":\"Base.1.8.GeneralError\",\"Message\":\"A general error has occurred.\"}"
@@ -56,7 +57,8 @@ static void words_are_the_bmcs_own(void **state)
 {
 	static const struct answer cases[] = {
 		{400,
-		 INFO("[{\"MessageId\":\"Base.1.8.PropertyMissing\",\"Message\":\"X is missing.\"}]"),
+		 INFO("[{\"MessageId\":\"Base.1.8.PropertyMissing\","
+		      "\"Message\":\"X is missing.\"}]"),
 		 NULL, ERR_INVALID, "400 PropertyMissing: X is missing."},
 		{400, INFO("{\"MessageId\":\"IDRAC.2.4.SYS999\",\"Message\":\"One object.\"}"),
 		 NULL, ERR_INVALID, "400 SYS999: One object."},
@@ -81,7 +83,8 @@ static void words_are_the_bmcs_own(void **state)
 		{400, "{\"error\":{\"code\":\"iLO.0.10\",\"message\":\"Old form.\"}}", NULL,
 		 ERR_INVALID, "400 Bad Request: Old form."},
 		{400,
-		 "{\"@Message.ExtendedInfo\":[{\"MessageId\":\"A.1.Bare\",\"Message\":\"No envelope.\"}]}",
+		 "{\"@Message.ExtendedInfo\":[{\"MessageId\":\"A.1.Bare\","
+		 "\"Message\":\"No envelope.\"}]}",
 		 NULL, ERR_INVALID, "400 Bare: No envelope."},
 		{400, "{}", NULL, ERR_INVALID, "400 Bad Request"},
 	};

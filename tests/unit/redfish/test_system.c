@@ -84,9 +84,9 @@ static void power_is_asked_for_and_read_later(void **state)
 	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
 	assert_done(bmc_power(f, false));
-	assert_string_equal(
-		fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"),
-		"POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}");
+	assert_string_equal(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"),
+			    "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {"
+			    "\"ResetType\":\"ForceOff\"}");
 }
 
 static void a_bmc_that_lies_about_power_is_found_out_by_reading(void **state)

@@ -391,15 +391,12 @@ static void what_was_not_wiped_in_this_boot_is_neither_verified_nor_stamped(void
 	boot(o, "op-2", 18);
 	r = verify(o);
 	assert_string_equal(r->reason, "NotWiped");
-	r = obey(
-		o, "s",
-		(struct proto_order){
-			.kind = PROTO_WRITE,
-			.what = PROTO_WRITE_STAMP,
-			.record = "rec-1",
-			.stamp =
-				"sha256:"
-				"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"});
+	r = obey(o, "s",
+		 (struct proto_order){.kind = PROTO_WRITE,
+				      .what = PROTO_WRITE_STAMP,
+				      .record = "rec-1",
+				      .stamp = "sha256:0123456789abcdef0123456789abcdef"
+					       "0123456789abcdef0123456789abcdef"});
 	assert_string_equal(r->reason, "NotWiped");
 }
 

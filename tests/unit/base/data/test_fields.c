@@ -127,12 +127,17 @@ static void assert_json(const json_t *j, const char *want)
 }
 
 static const char full[] =
-	"{\"str\":\"a b\",\"limited\":\"abcd\",\"label\":\"gpu-1\",\"digest\":\"sha256:00ff\",\"flag\":true,"
-	"\"onByDefault\":false,\"nodes\":7,\"atLeast\":2,\"plain\":-9,\"fifty\":0,\"color\":\"Blue\",\"shade\":\"Dark\","
-	"\"q\":\"500m\",\"wait\":\"1m\",\"grace\":\"1h30m\",\"forever\":\"2s\",\"when\":\"2026-12-01T10:20:00Z\","
-	"\"map\":{\"b\":\"2\",\"a\":\"\"},\"res\":{\"nvidia.com/gpu\":\"8\",\"cpu\":\"500m\"},\"counts\":{\"free\":11},"
+	"{\"str\":\"a b\",\"limited\":\"abcd\",\"label\":\"gpu-1\","
+	"\"digest\":\"sha256:00ff\",\"flag\":true,"
+	"\"onByDefault\":false,\"nodes\":7,\"atLeast\":2,\"plain\":-9,\"fifty\":0,"
+	"\"color\":\"Blue\",\"shade\":\"Dark\","
+	"\"q\":\"500m\",\"wait\":\"1m\",\"grace\":\"1h30m\",\"forever\":\"2s\","
+	"\"when\":\"2026-12-01T10:20:00Z\","
+	"\"map\":{\"b\":\"2\",\"a\":\"\"},\"res\":{\"nvidia.com/gpu\":\"8\",\"cpu\":\"500m\"},"
+	"\"counts\":{\"free\":11},"
 	"\"strs\":[\"x\",\"y\"],\"colors\":[\"Red\"],\"ints\":[0,255],\"in\":{\"a\":\"y\",\"b\":0},"
-	"\"ptr\":{\"a\":\"x\",\"b\":5},\"parts\":[{\"name\":\"p\",\"count\":9,\"on\":true},{\"name\":\"q\",\"count\":3}],"
+	"\"ptr\":{\"a\":\"x\",\"b\":5},\"parts\":[{\"name\":\"p\",\"count\":9,\"on\":true},"
+	"{\"name\":\"q\",\"count\":3}],"
 	"\"any\":{\"k\":[1,null]},\"anon\":{\"deep\":4}}";
 
 static void every_type_is_decoded(void **state)
@@ -193,7 +198,8 @@ static void absent_and_null_leave_the_default_or_zero(void **state)
 	static const char *const texts[] = {
 		"{}",
 		"null",
-		"{\"str\":null,\"fifty\":null,\"color\":null,\"in\":null,\"ptr\":null,\"parts\":null,\"onByDefault\":null}",
+		("{\"str\":null,\"fifty\":null,\"color\":null,\"in\":null,\"ptr\":null,"
+		 "\"parts\":null,\"onByDefault\":null}"),
 	};
 	OWN(arena) a = arena_new();
 	struct whole w;
@@ -215,9 +221,8 @@ static void absent_and_null_leave_the_default_or_zero(void **state)
 		assert_int_equal(w.parts.n, 0);
 
 		OWN_JSON j = fields_encode(whole_fields, &w);
-		assert_json(
-			j,
-			"{\"onByDefault\":true,\"fifty\":50,\"shade\":\"Light\",\"forever\":\"Never\"}");
+		assert_json(j, "{\"onByDefault\":true,\"fifty\":50,\"shade\":\"Light\","
+			       "\"forever\":\"Never\"}");
 	}
 }
 
@@ -437,37 +442,36 @@ static void the_schema_carries_types_bounds_defaults_and_rules(void **state)
 		"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^sha256:[0-9a-f]{4}$\"}");
 	assert_json(json_at(p, "nodes"),
 		    "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0,\"maximum\":100000}");
-	assert_json(
-		json_at(p, "fifty"),
-		"{\"type\":\"integer\",\"format\":\"int64\",\"default\":50,\"x-kubernetes-validations\":"
-		"[{\"message\":\"is immutable\",\"rule\":\"self == oldSelf\"}]}");
+	assert_json(json_at(p, "fifty"),
+		    "{\"type\":\"integer\",\"format\":\"int64\",\"default\":50,"
+		    "\"x-kubernetes-validations\":"
+		    "[{\"message\":\"is immutable\",\"rule\":\"self == oldSelf\"}]}");
 	assert_json(json_at(p, "shade"),
 		    "{\"type\":\"string\",\"enum\":[\"Dark\",\"Light\"],\"default\":\"Light\"}");
-	assert_json(
-		json_at(p, "wait", "x-kubernetes-validations"),
-		"[{\"message\":\"must be 1m to 1h\","
-		"\"rule\":\"duration(self) >= duration('1m') && duration(self) <= duration('1h')\"}]");
+	assert_json(json_at(p, "wait", "x-kubernetes-validations"),
+		    "[{\"message\":\"must be 1m to 1h\","
+		    "\"rule\":\"duration(self) >= duration('1m') &&"
+		    " duration(self) <= duration('1h')\"}]");
 	assert_json(json_at(p, "when"), "{\"type\":\"string\",\"format\":\"date-time\"}");
-	assert_json(
-		json_at(p, "map"),
-		"{\"type\":\"object\",\"maxProperties\":3,\"additionalProperties\":{\"type\":\"string\",\"maxLength\":5}}");
+	assert_json(json_at(p, "map"),
+		    "{\"type\":\"object\",\"maxProperties\":3,"
+		    "\"additionalProperties\":{\"type\":\"string\",\"maxLength\":5}}");
 	assert_true(json_true_at(p, "res", "additionalProperties", "x-kubernetes-int-or-string"));
-	assert_json(
-		json_at(p, "colors"),
-		"{\"type\":\"array\",\"maxItems\":256,\"x-kubernetes-list-type\":\"atomic\","
-		"\"items\":{\"type\":\"string\",\"maxLength\":1024,\"enum\":[\"Red\",\"Green\",\"Blue\"]}}");
+	assert_json(json_at(p, "colors"),
+		    "{\"type\":\"array\",\"maxItems\":256,\"x-kubernetes-list-type\":\"atomic\","
+		    "\"items\":{\"type\":\"string\",\"maxLength\":1024,"
+		    "\"enum\":[\"Red\",\"Green\",\"Blue\"]}}");
 	assert_json(json_at(p, "parts", "x-kubernetes-list-map-keys"), "[\"name\"]");
 	assert_json(json_at(p, "parts", "items", "required"), "[\"name\"]");
 	assert_json(json_at(p, "any"), "{\"x-kubernetes-preserve-unknown-fields\":true}");
 	assert_null(json_object_get(s, "required"));
 
 	OWN_JSON strict = fields_schema(strict_fields);
-	assert_json(
-		strict,
-		"{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{"
-		"\"a\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,\"x-kubernetes-validations\":"
-		"[{\"message\":\"a must be below b\",\"rule\":\"self.a < self.b\"}]},"
-		"\"b\":{\"type\":\"integer\",\"format\":\"int64\"}}}");
+	assert_json(strict, "{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{"
+			    "\"a\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
+			    "\"x-kubernetes-validations\":"
+			    "[{\"message\":\"a must be below b\",\"rule\":\"self.a < self.b\"}]},"
+			    "\"b\":{\"type\":\"integer\",\"format\":\"int64\"}}}");
 }
 
 static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
@@ -537,9 +541,9 @@ static void what_nothing_acts_on_is_refused_by_name(void **state)
 static void what_is_not_kept_has_no_place_in_the_struct_and_its_one_value_is_encoded(void **state)
 {
 	OWN(arena) a = arena_new();
-	OWN_JSON j = json_loads(
-		"{\"kept\":\"a\",\"mode\":\"Slow\",\"size\":\"small\",\"color\":null,\"later\":null}",
-		0, NULL);
+	OWN_JSON j = json_loads("{\"kept\":\"a\",\"mode\":\"Slow\",\"size\":\"small\","
+				"\"color\":null,\"later\":null}",
+				0, NULL);
 	OWN_JSON want =
 		json_loads("{\"kept\":\"a\",\"mode\":\"Slow\",\"size\":\"small\"}", 0, NULL);
 	struct some s, d;

@@ -28,9 +28,8 @@ static void a_path_finds_members_elements_and_names_with_dots(void **state)
 		{".m['x", NULL},
 	};
 	struct err e;
-	static const char text[] =
-		"{\"a\":{\"b\":\"1\"},\"l\":[{\"k\":\"one\",\"v\":\"x\"},{\"k\":\"two\",\"v\":\"y\"}],"
-		"\"m\":{\"x.y/z\":\"2\"}}";
+	static const char text[] = "{\"a\":{\"b\":\"1\"},\"l\":[{\"k\":\"one\",\"v\":\"x\"},"
+				   "{\"k\":\"two\",\"v\":\"y\"}],\"m\":{\"x.y/z\":\"2\"}}";
 	OWN_JSON j = json_parse(text, sizeof(text) - 1, &e);
 
 	(void)state;

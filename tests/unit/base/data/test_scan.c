@@ -306,9 +306,9 @@ static void assert_kept(const char *text, const struct scan_want *want, const ch
 static void only_what_is_wanted_is_kept(void **state)
 {
 	(void)state;
-	assert_kept(
-		"{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},\"b\":{\"a\":1,\"q\":2}}",
-		mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
+	assert_kept("{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},"
+		    "\"b\":{\"a\":1,\"q\":2}}",
+		    mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
 	/* Applies to each object in an array, at every depth. */
 	assert_kept("{\"a\":[{\"a\":1,\"x\":2},7,[{\"a\":3,\"y\":4}]]}", mixed,
 		    "{\"a\":[{\"a\":1},7,[{\"a\":3}]]}");

@@ -50,9 +50,9 @@ static void plain_scalars_follow_the_core_schema_and_quoted_ones_are_text(void *
 		    "[0,-7,7,7,15,31,9223372036854775807,\"1_000\",\"0b1\",\"0o8\",\"0x\",\"-\"]");
 	assert_yaml("[1.5, -.5, 5., 1e3, 1.25E-2, 1e, ., 1.2.3, e1]",
 		    "[1.5,-0.5,5.0,1000.0,0.012500000000000001,\"1e\",\".\",\"1.2.3\",\"e1\"]");
-	assert_yaml(
-		"[1.36.3, 10.0.0.1, 2026-12-01, 1h30m, b8:ce:f6:01:02:03, 64Gi]",
-		"[\"1.36.3\",\"10.0.0.1\",\"2026-12-01\",\"1h30m\",\"b8:ce:f6:01:02:03\",\"64Gi\"]");
+	assert_yaml("[1.36.3, 10.0.0.1, 2026-12-01, 1h30m, b8:ce:f6:01:02:03, 64Gi]",
+		    "[\"1.36.3\",\"10.0.0.1\",\"2026-12-01\",\"1h30m\","
+		    "\"b8:ce:f6:01:02:03\",\"64Gi\"]");
 	assert_yaml("1: a\ntrue: b\n~: c\n", "{\"1\":\"a\",\"true\":\"b\",\"~\":\"c\"}");
 }
 
@@ -106,9 +106,9 @@ static void aliases_and_merge_keys_are_copies(void **state)
 	assert_yaml("a: &x {b: 1}\nc: *x\nz: [*x, &y 2, *y]\n",
 		    "{\"a\":{\"b\":1},\"c\":{\"b\":1},\"z\":[{\"b\":1},2,2]}");
 	assert_yaml("a: &x 1\nb: &x 2\nc: *x\n", "{\"a\":1,\"b\":2,\"c\":2}");
-	assert_yaml(
-		"base: &b {image: i, cpu: 1}\none:\n  cpu: 2\n  <<: *b\n  gpu: 3\n",
-		"{\"base\":{\"image\":\"i\",\"cpu\":1},\"one\":{\"cpu\":2,\"gpu\":3,\"image\":\"i\"}}");
+	assert_yaml("base: &b {image: i, cpu: 1}\none:\n  cpu: 2\n  <<: *b\n  gpu: 3\n",
+		    "{\"base\":{\"image\":\"i\",\"cpu\":1},"
+		    "\"one\":{\"cpu\":2,\"gpu\":3,\"image\":\"i\"}}");
 	assert_yaml("- &p {a: 1, b: 1}\n- &q {b: 2, c: 2}\n- <<: [*p, *q]\n",
 		    "[{\"a\":1,\"b\":1},{\"b\":2,\"c\":2},{\"a\":1,\"b\":1,\"c\":2}]");
 	assert_yaml("\"<<\": 1\n", "{\"<<\":1}");
@@ -205,10 +205,11 @@ static void assert_printed(const char *json, const char *want)
 static void printed_yaml_reads_well_and_back_to_the_same_value(void **state)
 {
 	(void)state;
-	assert_printed(
-		"{\"kind\":\"A\",\"spec\":{\"count\":1,\"list\":[\"x\",{\"a\":1,\"b\":[true]},[1,[2]],{}],\"none\":[]},\"z\":null}",
-		"kind: A\nspec:\n  count: 1\n  list:\n  - x\n  - a: 1\n    b:\n    - true\n  -\n    - 1\n    -\n      - 2\n"
-		"  - {}\n  none: []\nz: null\n");
+	assert_printed("{\"kind\":\"A\",\"spec\":{\"count\":1,\"list\":[\"x\","
+		       "{\"a\":1,\"b\":[true]},[1,[2]],{}],\"none\":[]},\"z\":null}",
+		       "kind: A\nspec:\n  count: 1\n  list:\n  - x\n  - a: 1\n    b:\n    - true\n"
+		       "  -\n    - 1\n    -\n      - 2\n"
+		       "  - {}\n  none: []\nz: null\n");
 	assert_printed("\"a\"", "a\n");
 	/* YAML treats NEL, line separator, DEL and the byte order mark as line breaks or drops
 	 * them. */
@@ -220,10 +221,11 @@ static void printed_yaml_reads_well_and_back_to_the_same_value(void **state)
 static void text_that_might_be_taken_for_something_else_is_quoted(void **state)
 {
 	(void)state;
-	assert_printed(
-		"[\"yes\",\"On\",\"null\",\"1\",\"\",\"a: b\",\"a #b\",\"- a\",\"a \",\" a\",\"a\\nb\",\"{a}\",\"*a\",\".5\"]",
-		"- \"yes\"\n- \"On\"\n- \"null\"\n- \"1\"\n- \"\"\n- \"a: b\"\n- \"a #b\"\n- \"- a\"\n- \"a \"\n- \" a\"\n"
-		"- \"a\\nb\"\n- \"{a}\"\n- \"*a\"\n- \".5\"\n");
+	assert_printed("[\"yes\",\"On\",\"null\",\"1\",\"\",\"a: b\",\"a #b\",\"- a\",\"a \","
+		       "\" a\",\"a\\nb\",\"{a}\",\"*a\",\".5\"]",
+		       "- \"yes\"\n- \"On\"\n- \"null\"\n- \"1\"\n- \"\"\n- \"a: b\"\n- \"a #b\"\n"
+		       "- \"- a\"\n- \"a \"\n- \" a\"\n"
+		       "- \"a\\nb\"\n- \"{a}\"\n- \"*a\"\n- \".5\"\n");
 	assert_printed("{\"nvidia.com/gpu\":\"at most 5, so far\",\"no\":1}",
 		       "nvidia.com/gpu: at most 5, so far\n\"no\": 1\n");
 }

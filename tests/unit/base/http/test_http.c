@@ -162,7 +162,8 @@ static void an_error_takes_its_text_from_the_body(void **state)
 		{404, "{\"kind\":\"Status\",\"message\":\"pods \\\"x\\\" not found\"}",
 		 "404 Not Found: pods \"x\" not found", ERR_NOT_FOUND},
 		{400,
-		 "{\"error\":{\"message\":\"general\",\"@Message.ExtendedInfo\":[{\"Message\":\"no slot 7\"}]}}",
+		 "{\"error\":{\"message\":\"general\","
+		 "\"@Message.ExtendedInfo\":[{\"Message\":\"no slot 7\"}]}}",
 		 "400 Bad Request: no slot 7", ERR_INVALID},
 		{400, "{\"error\":{\"message\":\"general\"}}", "400 Bad Request: general",
 		 ERR_INVALID},

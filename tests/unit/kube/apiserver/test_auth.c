@@ -76,9 +76,9 @@ static void who_shows_nothing_is_anonymous_and_who_shows_nonsense_is_refused(voi
 
 	try(r, NULL, "GET", "/api/v1/nodes", NULL);
 	assert_status(r, 403);
-	assert_string_equal(
-		api_str(r, "message"),
-		"nodes is forbidden: User \"system:anonymous\" cannot list resource \"nodes\" in API group \"\" at the cluster scope");
+	assert_string_equal(api_str(r, "message"),
+			    "nodes is forbidden: User \"system:anonymous\" cannot list resource "
+			    "\"nodes\" in API group \"\" at the cluster scope");
 	try(r, NULL, "GET", "/api", NULL);
 	assert_status(r, 403);
 	try(r, NULL, "GET", "/version", NULL);
@@ -93,9 +93,9 @@ static void who_shows_nothing_is_anonymous_and_who_shows_nonsense_is_refused(voi
 	assert_status(r, 200);
 	try(r, "jane-token", "GET", "/api/v1/namespaces/default/pods/x", NULL);
 	assert_status(r, 403);
-	assert_string_equal(
-		api_str(r, "message"),
-		"pods \"x\" is forbidden: User \"jane\" cannot get resource \"pods\" in API group \"\" in the namespace \"default\"");
+	assert_string_equal(api_str(r, "message"),
+			    "pods \"x\" is forbidden: User \"jane\" cannot get resource \"pods\" "
+			    "in API group \"\" in the namespace \"default\"");
 	try(r, "admin-token", "GET", "/api/v1/nodes", NULL);
 	assert_status(r, 200);
 }
@@ -237,10 +237,10 @@ static void a_secret_of_a_service_account_holds_a_token_that_goes_with_it(void *
 	struct err e;
 	size_t len;
 	char *token;
-	const char *
-		path = "/api/v1/namespaces/default/secrets",
-	       *body = "{'metadata':{'name':'t','annotations':{'kubernetes.io/service-account.name':"
-		       "'bot'}},'type':'kubernetes.io/service-account-token'}";
+	const char *path = "/api/v1/namespaces/default/secrets",
+		   *body = "{'metadata':{'name':'t',"
+			   "'annotations':{'kubernetes.io/service-account.name':"
+			   "'bot'}},'type':'kubernetes.io/service-account-token'}";
 
 	try(r, "admin-token", "POST", path, body);
 	assert_status(r, 422);
@@ -327,10 +327,11 @@ static void a_role_holds_in_its_namespace(void **state)
 	const char *t = "jane-token";
 
 	must(r, RBAC "/namespaces/default/roles",
-	     "{'metadata':{'name':'r'},'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
+	     "{'metadata':{'name':'r'},"
+	     "'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
 	must(r, RBAC "/namespaces/default/rolebindings",
-	     "{'metadata':{'name':'r'},'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User',"
-	     "'name':'jane'}]}");
+	     "{'metadata':{'name':'r'},'roleRef':{'kind':'Role','name':'r'},"
+	     "'subjects':[{'kind':'User','name':'jane'}]}");
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/default/pods/x", NULL), 404);
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/kube-system/pods/x", NULL), 403);
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/default", NULL), 200);
@@ -370,26 +371,31 @@ static void nobody_grants_what_he_does_not_hold(void **state)
 	      "{'apiGroups':['rbac.authorization.k8s.io'],'resources':['roles','rolebindings'],"
 	      "'verbs':['create']},{'apiGroups':[''],'resources':['pods'],'verbs':['get']}");
 	try(r, t, "POST", RBAC "/namespaces/default/roles",
-	    "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['secrets'],'verbs':['get']}]}");
+	    "{'metadata':{'name':'x'},"
+	    "'rules':[{'apiGroups':[''],'resources':['secrets'],'verbs':['get']}]}");
 	assert_status(r, 403);
 	try(r, t, "POST", RBAC "/namespaces/default/roles",
-	    "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
+	    "{'metadata':{'name':'x'},"
+	    "'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
 	assert_status(r, 403);
 	try(r, t, "POST", RBAC "/namespaces/default/roles",
-	    "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
+	    "{'metadata':{'name':'x'},"
+	    "'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
 	assert_status(r, 201);
 	grant(r, "cluster-roles",
-	      "{'apiGroups':['rbac.authorization.k8s.io'],'resources':['clusterroles'],'verbs':['create']}");
+	      "{'apiGroups':['rbac.authorization.k8s.io'],"
+	      "'resources':['clusterroles'],'verbs':['create']}");
 	try(r, t, "POST", RBAC "/clusterroles",
-	    "{'metadata':{'name':'x'},'aggregationRule':{'clusterRoleSelectors':[{'matchLabels':{'a':'b'}}]}}");
+	    "{'metadata':{'name':'x'},"
+	    "'aggregationRule':{'clusterRoleSelectors':[{'matchLabels':{'a':'b'}}]}}");
 	assert_status(r, 403);
 	try(r, t, "POST", RBAC "/namespaces/default/rolebindings",
 	    "{'metadata':{'name':'x'},'roleRef':{'kind':'ClusterRole','name':'cluster-admin'},"
 	    "'subjects':[{'kind':'User','name':'jane'}]}");
 	assert_status(r, 403);
 	try(r, t, "POST", RBAC "/namespaces/default/rolebindings",
-	    "{'metadata':{'name':'x'},'roleRef':{'kind':'Role','name':'x'},'subjects':[{'kind':'User',"
-	    "'name':'jane'}]}");
+	    "{'metadata':{'name':'x'},'roleRef':{'kind':'Role','name':'x'},"
+	    "'subjects':[{'kind':'User','name':'jane'}]}");
 	assert_status(r, 201);
 }
 
@@ -401,9 +407,11 @@ static void nobody_grants_by_a_change_what_he_does_not_hold(void **state)
 
 	grant(r, "roles",
 	      "{'apiGroups':['rbac.authorization.k8s.io'],'resources':['roles','rolebindings'],"
-	      "'verbs':['update','patch']},{'apiGroups':[''],'resources':['pods'],'verbs':['get']}");
+	      "'verbs':['update','patch']},"
+	      "{'apiGroups':[''],'resources':['pods'],'verbs':['get']}");
 	must(r, RBAC "/namespaces/default/roles",
-	     "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
+	     "{'metadata':{'name':'x'},"
+	     "'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
 	must(r, RBAC "/namespaces/default/rolebindings",
 	     "{'metadata':{'name':'x'},'roleRef':{'kind':'Role','name':'x'}}");
 	as(r, "jane-token");
@@ -413,7 +421,8 @@ static void nobody_grants_by_a_change_what_he_does_not_hold(void **state)
 		  "{'rules':[{'apiGroups':[''],'resources':['secrets'],'verbs':['get']}]}");
 	assert_status(r, 403);
 	api_do(r, "PUT", role,
-	       "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
+	       "{'metadata':{'name':'x'},"
+	       "'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
 	assert_status(r, 403);
 	/* Errors in metadata are reported before the permission check, errors in the object after
 	 * it. */
@@ -457,19 +466,22 @@ static void reviews_answer_what_somebody_may(void **state)
 	assert_null(strstr(r->text, "[\"*\"]"));
 	assert_int_equal(json_object_size(json_object_get(r->j, "spec")), 0);
 	must(r, "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-	     "{'spec':{'user':'x','groups':['testers'],'resourceAttributes':{'verb':'list','resource':'pods'}}}");
+	     "{'spec':{'user':'x','groups':['testers'],"
+	     "'resourceAttributes':{'verb':'list','resource':'pods'}}}");
 	assert_true(json_true_at(r->j, "status", "allowed"));
 	must(r, "/apis/authorization.k8s.io/v1/subjectaccessreviews",
 	     "{'spec':{'user':'x','resourceAttributes':{'verb':'list','resource':'pods'}}}");
 	assert_false(json_true_at(r->j, "status", "allowed"));
 	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
-	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods','namespace':'default'}}}");
+	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods',"
+	     "'namespace':'default'}}}");
 	assert_false(json_true_at(r->j, "status", "allowed"));
 	must(r, RBAC "/namespaces/kube-system/rolebindings",
 	     "{'metadata':{'name':'y'},'roleRef':{'kind':'ClusterRole','name':'view'},'subjects':[{"
 	     "'kind':'User','name':'y'}]}");
 	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
-	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods','namespace':'default'}}}");
+	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods',"
+	     "'namespace':'default'}}}");
 	/* the namespace in the path applies */
 	assert_true(json_true_at(r->j, "status", "allowed"));
 }

@@ -37,27 +37,30 @@ static void what_users_get_wrong_is_refused_by_name(void **state)
 		{PODS, "{'metadata':{'name':'p'},'spec':{'containers':[{'image':'c'}]}}",
 		 "spec.containers[0].name: Required value"},
 		{PODS,
-		 "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'},{'name':'c','image':'i'}]}}",
+		 "{'metadata':{'name':'p'},"
+		 "'spec':{'containers':[{'name':'c','image':'i'},{'name':'c','image':'i'}]}}",
 		 "spec.containers[1].name: Duplicate value"},
 		{PODS, "{'metadata':{'name':'p'},'spec':{'restartPolicy':'Maybe'," C "}}",
 		 "spec.restartPolicy: Unsupported value: \"Maybe\""},
 		{PODS,
-		 "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i','resources':{'requests':{'cpu':'2'},'limits':{'cpu':'1500m'}}}]}}",
+		 "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i',"
+		 "'resources':{'requests':{'cpu':'2'},'limits':{'cpu':'1500m'}}}]}}",
 		 "must be less than or equal to cpu limit of 1500m"},
 		{PODS,
-		 "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i','ports':[{'containerPort':70000}]}]}}",
+		 "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i',"
+		 "'ports':[{'containerPort':70000}]}]}}",
 		 "spec.containers[0].ports[0].containerPort"},
 		{PODS, "{'metadata':{'name':'p'},'spec':{'tolerations':[{'operator':'Is'}]," C "}}",
 		 "spec.tolerations[0].operator"},
 		{PODS, "{'metadata':{'name':'p'},'spec':{'tolerations':[{'value':'x'}]," C "}}",
 		 "spec.tolerations[0].operator"},
 		{PODS,
-		 "{'metadata':{'name':'p'},'spec':{'tolerations':[{'key':'k','operator':'Gt','value':'07'}]," C
-		 "}}",
+		 "{'metadata':{'name':'p'},"
+		 "'spec':{'tolerations':[{'key':'k','operator':'Gt','value':'07'}]," C "}}",
 		 "spec.tolerations[0].value"},
 		{PODS,
-		 "{'metadata':{'name':'p','ownerReferences':[{'kind':'X','name':'x','uid':'u'}]},'spec':{" C
-		 "}}",
+		 "{'metadata':{'name':'p',"
+		 "'ownerReferences':[{'kind':'X','name':'x','uid':'u'}]},'spec':{" C "}}",
 		 "metadata.ownerReferences[0].apiVersion: Required value"},
 		{PODS, "{'metadata':{'name':'p','finalizers':['a b']},'spec':{" C "}}",
 		 "metadata.finalizers"},
@@ -66,14 +69,16 @@ static void what_users_get_wrong_is_refused_by_name(void **state)
 		{NODES, "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a'}]}}",
 		 "spec.taints[0].effect: Required value"},
 		{NODES,
-		 "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a','effect':'NoExecute'},{'key':'a','effect':'NoExecute','value':'x'}]}}",
+		 "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a','effect':'NoExecute'},"
+		 "{'key':'a','effect':'NoExecute','value':'x'}]}}",
 		 "taints must be unique"},
 		{PDBS, "{'metadata':{'name':'b'},'spec':{'minAvailable':1,'maxUnavailable':1}}",
 		 "cannot be both set"},
 		{PDBS, "{'metadata':{'name':'b'},'spec':{'minAvailable':'half'}}",
 		 "spec.minAvailable"},
 		{PDBS,
-		 "{'metadata':{'name':'b'},'spec':{'selector':{'matchExpressions':[{'key':'a','operator':'In'}]}}}",
+		 "{'metadata':{'name':'b'},"
+		 "'spec':{'selector':{'matchExpressions':[{'key':'a','operator':'In'}]}}}",
 		 "spec.selector.matchExpressions[0].values: Required value"},
 		{"/api/v1/namespaces", "{'metadata':{'name':'a.b'}}", "metadata.name"},
 		{"/api/v1" NS "/configmaps", "{'metadata':{'name':'c'},'data':{'a/b':'x'}}",
@@ -86,15 +91,16 @@ static void what_users_get_wrong_is_refused_by_name(void **state)
 		{DEPLOYS, "{'metadata':{'name':'d'},'spec':{'template':{'spec':{" C "}}}}",
 		 "spec.selector: Required value"},
 		{DEPLOYS,
-		 "{'metadata':{'name':'d'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'spec':{" C
-		 "}}}}",
+		 "{'metadata':{'name':'d'},"
+		 "'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'spec':{" C "}}}}",
 		 "`selector` does not match"},
 		{JOBS, "{'metadata':{'name':'j'},'spec':{'template':{'spec':{" C "}}}}",
 		 "valid values: \"OnFailure\", \"Never\""},
 		{BINDINGS, "{'metadata':{'name':'b'},'roleRef':{'kind':'Roll','name':'x'}}",
 		 "roleRef.kind: Unsupported value"},
 		{BINDINGS,
-		 "{'metadata':{'name':'b'},'roleRef':{'kind':'ClusterRole','name':'x'},'subjects':[{'kind':'User'}]}",
+		 "{'metadata':{'name':'b'},'roleRef':{'kind':'ClusterRole','name':'x'},"
+		 "'subjects':[{'kind':'User'}]}",
 		 "subjects[0].name: Required value"},
 		{"/apis/rbac.authorization.k8s.io/v1/clusterroles",
 		 "{'metadata':{'name':'r'},'rules':[{'apiGroups':[''],'resources':['pods']}]}",
@@ -113,8 +119,10 @@ static void a_pod_gets_its_defaults(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", PODS,
-	       "{'metadata':{'name':'p'},'spec':{'tolerations':[{'key':'node.kubernetes.io/not-ready',"
-	       "'operator':'Exists'}],'containers':[{'name':'c','image':'a:5000/i:v1','ports':[{'containerPort':80}],"
+	       "{'metadata':{'name':'p'},"
+	       "'spec':{'tolerations':[{'key':'node.kubernetes.io/not-ready',"
+	       "'operator':'Exists'}],"
+	       "'containers':[{'name':'c','image':'a:5000/i:v1','ports':[{'containerPort':80}],"
 	       "'resources':{'limits':{'nvidia.com/gpu':8,'cpu':'1','memory':'1Gi'}}}]}}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "spec.containers.0.imagePullPolicy"), "IfNotPresent");
@@ -134,8 +142,8 @@ static void workloads_get_their_defaults(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", DEPLOYS,
-	       "{'metadata':{'name':'d'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{"
-	       "'labels':{'a':'b'}},'spec':{" C "}}}}");
+	       "{'metadata':{'name':'d'},'spec':{'selector':{'matchLabels':{'a':'b'}},"
+	       "'template':{'metadata':{'labels':{'a':'b'}},'spec':{" C "}}}}");
 	assert_status(r, 201);
 	assert_int_equal(api_int(r, "spec.replicas"), 1);
 	assert_string_equal(api_str(r, "spec.strategy.rollingUpdate.maxSurge"), "25%");
@@ -160,7 +168,8 @@ static void workloads_get_their_defaults(void **state)
 		  "{'status':{'loadBalancer':{'ingress':[{'ip':'10.0.0.1'}]}}}");
 	assert_string_equal(api_str(r, "status.loadBalancer.ingress.0.ipMode"), "VIP");
 	api_do(r, "POST", BINDINGS,
-	       "{'metadata':{'name':'b'},'roleRef':{'kind':'ClusterRole','name':'x'},'subjects':[{'kind':'User','name':'u'}]}");
+	       "{'metadata':{'name':'b'},'roleRef':{'kind':'ClusterRole','name':'x'},"
+	       "'subjects':[{'kind':'User','name':'u'}]}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "subjects.0.apiGroup"), "rbac.authorization.k8s.io");
 }
@@ -202,12 +211,14 @@ static void parts_of_pods_and_volumes_get_their_defaults(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", PODS,
-	       "{'metadata':{'name':'p'},'spec':{'hostNetwork':true,'containers':[{'name':'c','image':'i',"
+	       "{'metadata':{'name':'p'},"
+	       "'spec':{'hostNetwork':true,'containers':[{'name':'c','image':'i',"
 	       "'ports':[{'containerPort':80}],'livenessProbe':{'httpGet':{'port':1}},"
 	       "'readinessProbe':{'grpc':{'port':1},'periodSeconds':7},"
 	       "'env':[{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'metadata.name'}}}],"
 	       "'lifecycle':{'preStop':{'httpGet':{'port':1}}}}],"
-	       "'volumes':[{'name':'a'},{'name':'b','secret':{'secretName':'s'}},{'name':'c','hostPath':{'path':'/x'}},"
+	       "'volumes':[{'name':'a'},{'name':'b','secret':{'secretName':'s'}},"
+	       "{'name':'c','hostPath':{'path':'/x'}},"
 	       "{'name':'d','projected':{'sources':[{'serviceAccountToken':{'path':'t'}}]}},"
 	       "{'name':'e','ephemeral':{'volumeClaimTemplate':{'spec':{}}}}]}}");
 	assert_status(r, 201);
@@ -243,8 +254,8 @@ static void parts_of_pods_and_volumes_get_their_defaults(void **state)
 	assert_string_equal(api_str(r, "status.phase"), "Pending");
 	api_do(r, "POST", "/apis/apps/v1" NS "/statefulsets",
 	       "{'metadata':{'name':'s'},'spec':{'selector':{'matchLabels':{'a':'b'}},"
-	       "'volumeClaimTemplates':[{'metadata':{'name':'v'},'spec':{}}],'template':{'metadata':{"
-	       "'labels':{'a':'b'}},'spec':{" C "}}}}");
+	       "'volumeClaimTemplates':[{'metadata':{'name':'v'},'spec':{}}],"
+	       "'template':{'metadata':{'labels':{'a':'b'}},'spec':{" C "}}}}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "spec.persistentVolumeClaimRetentionPolicy.whenScaled"),
 			    "Retain");

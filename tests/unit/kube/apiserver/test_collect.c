@@ -196,8 +196,10 @@ static void a_definition_goes_with_the_last_of_its_objects(void **state)
 	static const char things[] = "/apis/example.dev/v1/namespaces/default/things";
 
 	api_do(r, "POST", crds,
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced',"
-	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}");
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Namespaced',"
+	       "'names':{'plural':'things','kind':'Thing'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true}]}}");
 	assert_status(r, 201);
 	api_do(r, "POST", things, "{'metadata':{'name':'held','finalizers':['x.dev/y']}}");
 	api_do(r, "POST", things, "{'metadata':{'name':'free'}}");
@@ -245,10 +247,10 @@ static void make_pod(struct api *r, const char *name, bool ready, const char *me
 	api_do(r, "POST", PODS, body);
 	assert_status(r, 201);
 	snprintf(path, sizeof(path), PODS "/%s/status", name);
-	api_patch(
-		r, "merge-patch+json", path,
-		ready ? "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}"
-		      : "{'status':{'phase':'Running'}}");
+	api_patch(r, "merge-patch+json", path,
+		  ready ? "{'status':{'phase':'Running',"
+			  "'conditions':[{'type':'Ready','status':'True'}]}}"
+			: "{'status':{'phase':'Running'}}");
 	assert_status(r, 200);
 }
 
@@ -308,11 +310,10 @@ static void a_share_is_of_what_the_controller_wishes(void **state)
 	char meta[300];
 
 	api_do(r, "POST", SETS, "{'metadata':{'name':'rs'},'spec':{'replicas':10}}");
-	snprintf(
-		meta, sizeof(meta),
-		",'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'rs','uid':'%s',"
-		"'controller':true}]",
-		api_str(r, "metadata.uid"));
+	snprintf(meta, sizeof(meta),
+		 ",'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'rs',"
+		 "'uid':'%s','controller':true}]",
+		 api_str(r, "metadata.uid"));
 	make_pod(r, "p", true, meta);
 	make_pod(r, "q", true, meta);
 	make_budget(r, "'maxUnavailable':'25%'");

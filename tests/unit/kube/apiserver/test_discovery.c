@@ -50,8 +50,8 @@ static void one_answer_says_it_all_to_who_asks_for_it(void **state)
 {
 	struct api *r = *state;
 
-	r->accept =
-		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+	r->accept = "application/json;g=apidiscovery.k8s.io;v=v2;"
+		    "as=APIGroupDiscoveryList,application/json";
 	api_do(r, "GET", "/api", NULL);
 	assert_string_equal(api_str(r, "kind"), "APIGroupDiscoveryList");
 	assert_int_equal(api_int(r, "items"), 1);
@@ -64,8 +64,8 @@ static void one_answer_says_it_all_to_who_asks_for_it(void **state)
 	assert_false(lists(r, "items", "metadata.name", ""));
 	api_do(r, "GET", "/apis/apps", NULL);
 	assert_string_equal(api_str(r, "kind"), "APIGroup");
-	r->accept =
-		"application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json";
+	r->accept = "application/json;g=apidiscovery.k8s.io;v=v9;"
+		    "as=APIGroupDiscoveryList,application/json";
 	api_do(r, "GET", "/apis", NULL);
 	assert_string_equal(api_str(r, "kind"), "APIGroupList");
 	r->accept = NULL;
@@ -76,9 +76,11 @@ static void a_definition_appears_in_discovery(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Cluster',"
 	       "'names':{'plural':'things','kind':'Thing','shortNames':['th','tg']},'versions':["
-	       "{'name':'v1','served':true,'storage':true},{'name':'v0','served':false,'storage':false},"
+	       "{'name':'v1','served':true,'storage':true},"
+	       "{'name':'v0','served':false,'storage':false},"
 	       "{'name':'v2','served':true,'storage':false}]}}");
 	assert_status(r, 201);
 	api_do(r, "GET", "/apis/example.dev", NULL);

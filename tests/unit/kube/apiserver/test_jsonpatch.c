@@ -42,7 +42,8 @@ static void operations_do_what_the_rfc_says(void **state)
 		 "[{'op':'move','from':'/foo/1','path':'/foo/3'}]",
 		 "{'foo':['all','cows','eat','grass']}"},
 		{"{'baz':'qux','foo':['a',2,'c']}",
-		 "[{'op':'test','path':'/baz','value':'qux'},{'op':'test','path':'/foo/1','value':2}]",
+		 "[{'op':'test','path':'/baz','value':'qux'},"
+		 "{'op':'test','path':'/foo/1','value':2}]",
 		 "{'baz':'qux','foo':['a',2,'c']}"},
 		{"{'baz':'qux'}", "[{'op':'test','path':'/baz','value':'bar'}]", NULL},
 		{"{'foo':'bar'}", "[{'op':'add','path':'/child','value':{'grandchild':{}}}]",

@@ -84,7 +84,8 @@ static void structs_are_there_and_pointers_are_not(void **state)
 	       "{'metadata':{'name':'p','labels':{},'annotations':null,'creationTimestamp':null},"
 	       "'spec':{'hostNetwork':false,'nodeSelector':{},'priority':0,'nodeName':'',"
 	       "'restartPolicy':'','volumes':[{'name':'v','emptyDir':{}}],"
-	       "'containers':[{'name':'c','image':'i','env':[{'name':'E','value':''}],'args':[]}]}}");
+	       "'containers':[{'name':'c','image':'i',"
+	       "'env':[{'name':'E','value':''}],'args':[]}]}}");
 	assert_status(r, 201);
 	is(r, "metadata.labels", "absent");
 	is(r, "metadata.annotations", "absent");

@@ -174,7 +174,8 @@ static void times_quantities_and_members_that_stand_outside_are_as_in_json(void 
 	put_message(&spec, 1, &part);
 	put_message(&b, 2, &spec);
 	expect(decode("v1", "ResourceQuota", &b, &f), &f,
-	       "{\"apiVersion\":\"v1\",\"kind\":\"ResourceQuota\",\"spec\":{\"hard\":{\"cpu\":\"100m\"}}}");
+	       "{\"apiVersion\":\"v1\",\"kind\":\"ResourceQuota\","
+	       "\"spec\":{\"hard\":{\"cpu\":\"100m\"}}}");
 	buf_done(&spec);
 	buf_done(&part);
 	buf_done(&inner);

@@ -8,9 +8,11 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define PDBS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-#define CRD                                                                                             \
-	"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced'," \
-	"'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}"
+#define CRD                                                                                        \
+	"{'metadata':{'name':'things.example.dev'},"                                               \
+	"'spec':{'group':'example.dev','scope':'Namespaced',"                                      \
+	"'names':{'plural':'things','kind':'Thing'},"                                              \
+	"'versions':[{'name':'v1','served':true,'storage':true}]}}"
 #define THINGS "/apis/example.dev/v1/namespaces/default/things"
 
 static void expect(struct api *r, const char *path, int status)
@@ -207,7 +209,8 @@ static void a_bound_pod_waits_for_its_kubelet_where_that_is_asked_for(void **sta
 	(void)state;
 	api_start(&r, &(struct apiserver_spec){.graceful_pods = true}, 100);
 	api_do(&r, "POST", PODS,
-	       "{'metadata':{'name':'bound'},'spec':{'nodeName':'n','terminationGracePeriodSeconds':20}}");
+	       "{'metadata':{'name':'bound'},"
+	       "'spec':{'nodeName':'n','terminationGracePeriodSeconds':20}}");
 	api_do(&r, "POST", PODS, "{'metadata':{'name':'unbound'},'spec':{}}");
 	api_do(&r, "DELETE", PODS "/unbound", NULL);
 	expect(&r, PODS "/unbound", 404);

@@ -76,8 +76,10 @@ static void a_custom_kind_says_where_its_replicas_are(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", CRDS,
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced',"
-	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true,"
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Namespaced',"
+	       "'names':{'plural':'things','kind':'Thing'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true,"
 	       "'subresources':{'status':{},'scale':{'specReplicasPath':'.spec.size.want',"
 	       "'statusReplicasPath':'.status.have','labelSelectorPath':'.status.selector'}}}]}}");
 	assert_status(r, 201);

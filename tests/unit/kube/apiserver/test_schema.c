@@ -40,7 +40,8 @@ static void objects_are_pruned_and_defaulted(void **state)
 		 "{'a':'x','kind':'K','metadata':{'any':1}}"},
 		{OBJECT("'a':{'type':'object','properties':{'metadata':{'type':'object'}}}"),
 		 "{'a':{'metadata':{'b':1},'kind':1}}", "{'a':{'metadata':{}}}"},
-		{OBJECT("'a':{'type':'object','x-kubernetes-preserve-unknown-fields':true,'properties':{'b':{'type':'object'}}}"),
+		{OBJECT("'a':{'type':'object','x-kubernetes-preserve-unknown-fields':true,"
+			"'properties':{'b':{'type':'object'}}}"),
 		 "{'a':{'x':1,'b':{'y':1}}}", "{'a':{'x':1,'b':{}}}"},
 		{OBJECT("'a':{'type':'object','additionalProperties':{'type':'object'}}"),
 		 "{'a':{'x':{'y':1}}}", "{'a':{'x':{}}}"},
@@ -54,11 +55,13 @@ static void objects_are_pruned_and_defaulted(void **state)
 		{OBJECT("'a':{'type':'integer','default':3},'b':{'type':'integer','default':4}"),
 		 "{'b':1}", "{'a':3,'b':1}"},
 		{OBJECT("'a':{'type':'integer','default':3}"), "{'a':null}", "{'a':3}"},
-		{OBJECT("'a':{'type':'object','default':{},'properties':{'b':{'type':'integer','default':1}}}"),
+		{OBJECT("'a':{'type':'object','default':{},"
+			"'properties':{'b':{'type':'integer','default':1}}}"),
 		 "{}", "{'a':{'b':1}}"},
 		{OBJECT("'a':{'type':'object','properties':{'b':{'type':'integer','default':1}}}"),
 		 "{}", "{}"},
-		{OBJECT("'a':{'type':'array','items':{'type':'object','properties':{'b':{'type':'integer','default':1}}}}"),
+		{OBJECT("'a':{'type':'array','items':{'type':'object',"
+			"'properties':{'b':{'type':'integer','default':1}}}}"),
 		 "{'a':[{},{'b':2}]}", "{'a':[{'b':1},{'b':2}]}"},
 	};
 
@@ -113,7 +116,8 @@ static void values_out_of_bounds_are_named(void **state)
 		 "maxItems is 1, got 2"},
 		{"{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string'}}",
 		 "['x','y','x']", "a[2]: Duplicate value"},
-		{"{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['n'],'items':{'type':'object',"
+		{"{'type':'array','x-kubernetes-list-type':'map',"
+		 "'x-kubernetes-list-map-keys':['n'],'items':{'type':'object',"
 		 "'properties':{'n':{'type':'string'},'v':{'type':'integer'}}}}",
 		 "[{'n':'x','v':1},{'n':'x','v':2}]", "a[1]: Duplicate"},
 		{"{'type':'object','additionalProperties':{'type':'string'},'maxProperties':1}",
@@ -122,7 +126,8 @@ static void values_out_of_bounds_are_named(void **state)
 		 "a.x: Invalid value"},
 		{"{'type':'object','required':['r'],'properties':{'r':{'type':'string'}}}", "{}",
 		 "a.r: Required value"},
-		{"{'x-kubernetes-int-or-string':true,'anyOf':[{'type':'integer'},{'type':'string'}]}",
+		{"{'x-kubernetes-int-or-string':true,"
+		 "'anyOf':[{'type':'integer'},{'type':'string'}]}",
 		 "5", NULL},
 		{"{'x-kubernetes-int-or-string':true}", "true", "integer or string"},
 		{ONE_OF("anyOf"), "{'x':1}", NULL},
@@ -246,7 +251,8 @@ static void a_hostile_pattern_costs_nothing(void **state)
 	static const char *const patterns[] = {
 		"((a{1,255}){1,255}){1,255}",
 		"a{1,30000}{1,30000}",
-		"((((((((((((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
+		("((((((((((((((((((((((((((((((a"
+		 "+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+"),
 		"a++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++",
 		"a{99999999999999999999}",
 	};
@@ -294,9 +300,9 @@ static void checks_and_defaults_end(void **state)
 			"{'a':{'type':'string','default':'%s'}}}}"),
 		 filler);
 	is_too_long(schema, json_object(), 4000);
-	is_too_long(
-		OBJECT("'l':{'type':'array','items':{'type':'string','pattern':'^(a{1,99}){1,40}$'}}"),
-		json_string("a"), 1000);
+	is_too_long(OBJECT("'l':{'type':'array','items':{'type':'string',"
+			   "'pattern':'^(a{1,99}){1,40}$'}}"),
+		    json_string("a"), 1000);
 }
 
 static void a_server_with_schemas_heeds_those_of_its_definitions(void **state)
@@ -306,11 +312,16 @@ static void a_server_with_schemas_heeds_those_of_its_definitions(void **state)
 	(void)state;
 	api_start(&r, &(struct apiserver_spec){.schemas = true}, 100);
 	api_do(&r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
-	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true,"
-	       "'subresources':{'status':{}},'schema':{'openAPIV3Schema':{'type':'object','properties':{"
-	       "'spec':{'type':'object','properties':{'n':{'type':'integer','minimum':1},'d':{'type':'string','default':'x'}}},"
-	       "'status':{'type':'object','properties':{'phase':{'type':'string','enum':['A','B']}}}}}}}]}}");
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Cluster',"
+	       "'names':{'plural':'things','kind':'Thing'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true,"
+	       "'subresources':{'status':{}},"
+	       "'schema':{'openAPIV3Schema':{'type':'object','properties':{"
+	       "'spec':{'type':'object','properties':{'n':{'type':'integer','minimum':1},"
+	       "'d':{'type':'string','default':'x'}}},"
+	       "'status':{'type':'object',"
+	       "'properties':{'phase':{'type':'string','enum':['A','B']}}}}}}}]}}");
 	assert_status(&r, 201);
 	api_do(&r, "POST", "/apis/example.dev/v1/things",
 	       "{'metadata':{'name':'a'},'spec':{'n':0}}");
@@ -341,16 +352,20 @@ static void a_schema_that_is_not_structural_is_refused(void **state)
 		{"{'properties':{}}", "type: Invalid value: must be object at the root"},
 		{OBJECT("'a':{}"), "properties.a.type: Required value"},
 		{OBJECT("'a':{'type':'text'}"), "properties.a.type: Unsupported value"},
-		{OBJECT("'a':{'x-kubernetes-int-or-string':true,'anyOf':[{'type':'integer'},{'type':'string'}]}"),
+		{OBJECT("'a':{'x-kubernetes-int-or-string':true,"
+			"'anyOf':[{'type':'integer'},{'type':'string'}]}"),
 		 NULL},
 		{OBJECT("'a':{'x-kubernetes-preserve-unknown-fields':true}"), NULL},
 		{OBJECT("'a':{'type':'array'}"), "a.items: Required value"},
-		{OBJECT("'a':{'type':'array','items':{'type':'object'},'x-kubernetes-list-type':'map'}"),
+		{OBJECT("'a':{'type':'array','items':{'type':'object'},"
+			"'x-kubernetes-list-type':'map'}"),
 		 "x-kubernetes-list-map-keys"},
-		{OBJECT("'a':{'type':'array','items':{'type':'object'},'x-kubernetes-list-type':'map',"
+		{OBJECT("'a':{'type':'array','items':{'type':'object'},"
+			"'x-kubernetes-list-type':'map',"
 			"'x-kubernetes-list-map-keys':['n']}"),
 		 "names of item properties"},
-		{OBJECT("'a':{'type':'object','properties':{},'additionalProperties':{'type':'string'}}"),
+		{OBJECT("'a':{'type':'object','properties':{},"
+			"'additionalProperties':{'type':'string'}}"),
 		 "mutual exclusive"},
 		{OBJECT("'a':{'type':'string','anyOf':[{'default':'x'}]}"),
 		 "anyOf[0].default: Forbidden"},
@@ -363,11 +378,12 @@ static void a_schema_that_is_not_structural_is_refused(void **state)
 	(void)state;
 	api_start(&r, &(struct apiserver_spec){.schemas = true, .checks = true}, 100);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *body = mem_printf(
-			"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
-			"'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,"
-			"'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
-			cases[i].schema);
+		char *body = mem_printf("{'metadata':{'name':'things.example.dev'},"
+					"'spec':{'group':'example.dev','scope':'Cluster',"
+					"'names':{'plural':'things','kind':'Thing'},"
+					"'versions':[{'name':'v1','served':true,"
+					"'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
+					cases[i].schema);
 
 		api_do(&r, "POST", CRDS "?dryRun=All", body);
 		if (r.status != (cases[i].says ? 422 : 201) ||

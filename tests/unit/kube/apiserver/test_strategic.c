@@ -29,7 +29,8 @@ static void lists_merge_by_their_key_and_directives_are_followed(void **state)
 		 "{'a':{'c':2,'x':3},'d':[2]}"},
 		{"{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'True'}]}",
 		 "{'conditions':[{'type':'B','status':'False'},{'type':'C'}]}",
-		 "{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'False'},{'type':'C'}]}"},
+		 "{'conditions':[{'type':'A','status':'True'},"
+		 "{'type':'B','status':'False'},{'type':'C'}]}"},
 		{"{}", "{'conditions':[{'type':'A'}]}", "{'conditions':[{'type':'A'}]}"},
 		{"{'conditions':[{'type':'A'},{'type':'B'}]}",
 		 "{'conditions':[{'$patch':'delete','type':'A'}]}",
@@ -43,8 +44,10 @@ static void lists_merge_by_their_key_and_directives_are_followed(void **state)
 		{"{'taints':[{'key':'a'}]}", "{'taints':[{'key':'b'}]}",
 		 "{'taints':[{'key':'b'}]}"},
 		{"{'containers':[{'name':'c','env':[{'name':'E','value':'1'}],'image':'i'}]}",
-		 "{'containers':[{'name':'c','env':[{'name':'F','value':'2'}]}],'$setElementOrder/containers':[{'name':'c'}]}",
-		 "{'containers':[{'name':'c','env':[{'name':'E','value':'1'},{'name':'F','value':'2'}],'image':'i'}]}"},
+		 "{'containers':[{'name':'c','env':[{'name':'F','value':'2'}]}],"
+		 "'$setElementOrder/containers':[{'name':'c'}]}",
+		 "{'containers':[{'name':'c',"
+		 "'env':[{'name':'E','value':'1'},{'name':'F','value':'2'}],'image':'i'}]}"},
 		{"{'ports':[{'port':80,'n':1}]}", "{'ports':[{'port':80,'n':2},{'port':81}]}",
 		 "{'ports':[{'port':80,'n':2},{'port':81}]}"},
 		{"{'finalizers':['a','b']}", "{'finalizers':['b','c']}",

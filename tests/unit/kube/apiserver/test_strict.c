@@ -39,7 +39,8 @@ static void fields_that_a_kind_does_not_have_are_refused_told_or_dropped(void **
 	assert_status(r, 400);
 	assert_string_equal(
 		api_str(r, "message"),
-		"Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field \"spec.containers[0].imagee\", unknown field \"spec.bogus\"");
+		"Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown "
+		"field \"spec.containers[0].imagee\", unknown field \"spec.bogus\"");
 	pod(r, "?fieldValidation=Sometimes", "", "", "");
 	assert_status(r, 422);
 	pod(r, "?fieldValidation=Ignore", "", "", ",'bogus':1");
@@ -55,8 +56,10 @@ static void fields_that_a_kind_does_not_have_are_refused_told_or_dropped(void **
 		  "{'metadata':{'labelz':{'a':'b'}}}");
 	assert_status(r, 400);
 	pod(r, "?fieldValidation=Strict", ",'namespace':'default','annotations':{'any.dev/x':'y'}",
-	    ",'resources':{'limits':{'nvidia.com/gpu':'8','cpu':1.5}},'env':[{'name':'A','value':'b'}]",
-	    ",'volumes':[{'name':'v','azureDisk':{'diskName':'d'}}],'affinity':{'nodeAffinity':{}}");
+	    ",'resources':{'limits':{'nvidia.com/gpu':'8','cpu':1.5}},"
+	    "'env':[{'name':'A','value':'b'}]",
+	    ",'volumes':[{'name':'v','azureDisk':{'diskName':'d'}}],"
+	    "'affinity':{'nodeAffinity':{}}");
 	assert_status(r, 409); /* a conflict, not a complaint about an unknown field */
 }
 
@@ -90,15 +93,21 @@ static void custom_kinds_are_read_by_their_schema(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", CRDS,
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced',"
-	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true,"
-	       "'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object','properties':{"
-	       "'size':{'type':'integer'},'list':{'type':'array','items':{'type':'object','properties':{"
-	       "'a':{'type':'string'}}}},'any':{'type':'object','x-kubernetes-preserve-unknown-fields':true}"
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Namespaced',"
+	       "'names':{'plural':'things','kind':'Thing'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true,"
+	       "'schema':{'openAPIV3Schema':{'type':'object',"
+	       "'properties':{'spec':{'type':'object','properties':{"
+	       "'size':{'type':'integer'},"
+	       "'list':{'type':'array','items':{'type':'object','properties':{"
+	       "'a':{'type':'string'}}}},"
+	       "'any':{'type':'object','x-kubernetes-preserve-unknown-fields':true}"
 	       "}}}}}}]}}");
 	assert_status(r, 201);
 	api_do(r, "POST", THINGS "?fieldValidation=Strict",
-	       "{'metadata':{'name':'t'},'spec':{'size':1,'sizes':2,'list':[{'b':1}],'any':{'x':1}}}");
+	       "{'metadata':{'name':'t'},"
+	       "'spec':{'size':1,'sizes':2,'list':[{'b':1}],'any':{'x':1}}}");
 	assert_status(r, 400);
 	assert_non_null(strstr(api_str(r, "message"),
 			       "unknown field \"spec.sizes\", unknown field \"spec.list[0].b\""));

@@ -29,13 +29,14 @@ static void expect_cells(struct api *r, const char *want)
 static void make_pod(struct api *r)
 {
 	api_do(r, "POST", PODS,
-	       "{'metadata':{'name':'p'},'spec':{'nodeName':'n1','containers':[{'name':'a'},{'name':'b'}]}}");
+	       "{'metadata':{'name':'p'},"
+	       "'spec':{'nodeName':'n1','containers':[{'name':'a'},{'name':'b'}]}}");
 	assert_status(r, 201);
-	api_patch(
-		r, "merge-patch+json", PODS "/p/status",
-		"{'status':{'phase':'Running','podIP':'10.0.0.1','containerStatuses':["
-		"{'name':'a','ready':true,'restartCount':2,'state':{'running':{}}},"
-		"{'name':'b','ready':false,'restartCount':1,'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]}}");
+	api_patch(r, "merge-patch+json", PODS "/p/status",
+		  "{'status':{'phase':'Running','podIP':'10.0.0.1','containerStatuses':["
+		  "{'name':'a','ready':true,'restartCount':2,'state':{'running':{}}},"
+		  "{'name':'b','ready':false,'restartCount':1,"
+		  "'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]}}");
 	assert_status(r, 200);
 }
 
@@ -49,9 +50,8 @@ static void pods_are_rows_with_what_is_wrong_with_them(void **state)
 	assert_string_equal(api_str(r, "columnDefinitions.2.name"), "Status");
 	assert_int_equal(api_int(r, "columnDefinitions.5.priority"), 1);
 	assert_non_null(api_str(r, "metadata.resourceVersion"));
-	expect_cells(
-		r,
-		"[\"p\",\"1/2\",\"CrashLoopBackOff\",\"3\",\"0s\",\"10.0.0.1\",\"n1\",\"<none>\",\"<none>\"]");
+	expect_cells(r, "[\"p\",\"1/2\",\"CrashLoopBackOff\",\"3\",\"0s\",\"10.0.0.1\",\"n1\","
+			"\"<none>\",\"<none>\"]");
 	assert_string_equal(api_str(r, "rows.0.object.kind"), "PartialObjectMetadata");
 	assert_string_equal(api_str(r, "rows.0.object.metadata.name"), "p");
 }
@@ -96,16 +96,21 @@ static void a_definition_says_its_own_columns(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-	       "{'metadata':{'name':'widgets.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
-	       "'names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,"
-	       "'schema':{'openAPIV3Schema':{'type':'object','x-kubernetes-preserve-unknown-fields':true}},"
-	       "'additionalPrinterColumns':[{'name':'Size','type':'integer','jsonPath':'.spec.size'},"
-	       "{'name':'Ready','type':'string','priority':1,'jsonPath':'.conditions[?(@.type==\\'Ready\\')].status'},"
+	       "{'metadata':{'name':'widgets.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Cluster',"
+	       "'names':{'plural':'widgets','kind':'Widget'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true,"
+	       "'schema':{'openAPIV3Schema':{'type':'object',"
+	       "'x-kubernetes-preserve-unknown-fields':true}},"
+	       "'additionalPrinterColumns':[{'name':'Size','type':'integer',"
+	       "'jsonPath':'.spec.size'},{'name':'Ready','type':'string','priority':1,"
+	       "'jsonPath':'.conditions[?(@.type==\\'Ready\\')].status'},"
 	       "{'name':'Text','type':'integer','jsonPath':'.spec.text'},"
 	       "{'name':'Born','type':'date','jsonPath':'.metadata.creationTimestamp'}]}]}}");
 	assert_status(r, 201);
 	api_do(r, "POST", WIDGETS,
-	       "{'apiVersion':'example.dev/v1','kind':'Widget','metadata':{'name':'w'},'spec':{'size':3,'text':'x'},"
+	       "{'apiVersion':'example.dev/v1','kind':'Widget','metadata':{'name':'w'},"
+	       "'spec':{'size':3,'text':'x'},"
 	       "'conditions':[{'type':'Old','status':'False'},{'type':'Ready','status':'True'}]}");
 	assert_status(r, 201);
 	ask(r, WIDGETS);

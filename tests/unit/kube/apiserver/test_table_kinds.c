@@ -88,10 +88,12 @@ static void a_pod_says_first_what_is_wrong_with_it(void **state)
 	} pods[] = {
 		{"'status':{'phase':'Pending'}", "Pending"},
 		{"'status':{'phase':'Failed','reason':'Evicted'}", "Evicted"},
-		{"'status':{'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False',"
+		{"'status':{'phase':'Pending',"
+		 "'conditions':[{'type':'PodScheduled','status':'False',"
 		 "'reason':'SchedulingGated'}]}",
 		 "SchedulingGated"},
-		{"'status':{'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False',"
+		{"'status':{'phase':'Pending',"
+		 "'conditions':[{'type':'PodScheduled','status':'False',"
 		 "'reason':'Unschedulable'}]}",
 		 "Pending"},
 	};
@@ -133,15 +135,14 @@ static void a_node_says_whether_it_is_ready_and_cordoned(void **state)
 		"{'type':'Ready','status':'True'}],'addresses':[{'type':'Hostname','address':'n'},"
 		"{'type':'InternalIP','address':'10.0.0.2'}],%s}}",
 		info);
-	expect_row(
-		"Node", object,
-		" n | Ready,SchedulingDisabled | gpu | 5m | v1.36.1 ; 10.0.0.2 ; <none> ; Debian ; 6.1 ; "
-		"containerd://2.0");
-	expect_row(
-		"Node",
-		"{'metadata':{'name':'n'," BORN "},'status':{'conditions':[{'type':'Ready',"
-		"'status':'Unknown'}],'nodeInfo':{'kubeletVersion':'v1'}}}",
-		" n | NotReady | <none> | 5m | v1 ; <none> ; <none> ; <unknown> ; <unknown> ; <unknown>");
+	expect_row("Node", object,
+		   " n | Ready,SchedulingDisabled | gpu | 5m | v1.36.1 ; 10.0.0.2 ; <none> ; "
+		   "Debian ; 6.1 ; containerd://2.0");
+	expect_row("Node",
+		   "{'metadata':{'name':'n'," BORN "},'status':{'conditions':[{'type':'Ready',"
+		   "'status':'Unknown'}],'nodeInfo':{'kubeletVersion':'v1'}}}",
+		   " n | NotReady | <none> | 5m | v1 ; <none> ; <none> ; "
+		   "<unknown> ; <unknown> ; <unknown>");
 	expect_row("Node", "{'metadata':{'name':'n'," BORN "}}",
 		   " n | Unknown | <none> | 5m | - ; <none> ; <none> ; <unknown> ; <unknown> ; "
 		   "<unknown>");
@@ -186,7 +187,8 @@ static void an_event_is_as_old_as_its_last_sight(void **state)
 		"'involvedObject':{'kind':'Pod','name':'p','fieldPath':'spec.containers{a}'},"
 		"'source':{'component':'kubelet'},'count':7,"
 		"'firstTimestamp':'2027-01-15T07:00:00Z','lastTimestamp':'2027-01-15T07:59:50Z'}",
-		" 10s | Warning | Failed | pod/p ; spec.containers{a} ; kubelet | no ; 60m ; 7 ; e");
+		" 10s | Warning | Failed | pod/p ; spec.containers{a} ; "
+		"kubelet | no ; 60m ; 7 ; e");
 	/* An event of the newer kind, with a series and a reporting component. */
 	expect_row("Event",
 		   "{'metadata':{'name':'e'," BORN "},'type':'Normal','reason':'R','message':'m',"
@@ -267,12 +269,12 @@ static void a_job_says_how_far_it_is_and_how_long_it_took(void **state)
 		   "{'metadata':{'name':'j'," BORN "},'spec':{'completions':4," TEMPLATE "},"
 		   "'status':{'succeeded':1,'startTime':'2027-01-15T07:59:00Z'}}",
 		   " j | Running | 1/4 | 60s | 5m ; a,b ; i:1,j:2 ; app=x");
-	expect_row(
-		"Job",
-		"{'metadata':{'name':'j'," BORN "},'status':{'succeeded':1,"
-		"'startTime':'2027-01-15T07:56:00Z','completionTime':'2027-01-15T07:56:30Z',"
-		"'conditions':[{'type':'Failed','status':'False'},{'type':'Complete','status':'True'}]}}",
-		" j | Complete | 1/1 | 30s | 5m ;  ;  ; <none>");
+	expect_row("Job",
+		   "{'metadata':{'name':'j'," BORN "},'status':{'succeeded':1,"
+		   "'startTime':'2027-01-15T07:56:00Z','completionTime':'2027-01-15T07:56:30Z',"
+		   "'conditions':[{'type':'Failed','status':'False'},"
+		   "{'type':'Complete','status':'True'}]}}",
+		   " j | Complete | 1/1 | 30s | 5m ;  ;  ; <none>");
 	expect_row("Job",
 		   "{'metadata':{'name':'j'," BORN ",'deletionTimestamp':'2027-01-15T08:00:00Z'}}",
 		   " j | Terminating | 0/1 |  | 5m ;  ;  ; <none>");

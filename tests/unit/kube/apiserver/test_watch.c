@@ -247,8 +247,10 @@ static void a_watch_of_a_kind_outlives_its_definition(void **state)
 	struct api_watch w;
 
 	api_do(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
-	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}");
+	       "{'metadata':{'name':'things.example.dev'},"
+	       "'spec':{'group':'example.dev','scope':'Cluster',"
+	       "'names':{'plural':'things','kind':'Thing'},"
+	       "'versions':[{'name':'v1','served':true,'storage':true}]}}");
 	assert_status(r, 201);
 	watch_from_now(r, &w, "/apis/example.dev/v1/things?allowWatchBookmarks=true");
 	api_do(r, "POST", "/apis/example.dev/v1/things", "{'metadata':{'name':'a'}}");

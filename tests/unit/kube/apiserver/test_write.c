@@ -13,7 +13,8 @@ static void create_fills_in_what_the_server_owns(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", CM,
-	       "{'metadata':{'name':'a','uid':'mine','generation':7,'deletionTimestamp':'x'},'data':{'k':'v'}}");
+	       "{'metadata':{'name':'a','uid':'mine','generation':7,"
+	       "'deletionTimestamp':'x'},'data':{'k':'v'}}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "kind"), "ConfigMap");
 	assert_string_equal(api_str(r, "apiVersion"), "v1");
@@ -176,9 +177,9 @@ static void patches_of_three_types(void **state)
 		  "{'metadata':{'annotations':{'n':'v'},'labels':{'$patch':'merge'}}}");
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "metadata.annotations.n"), "v");
-	api_patch(
-		r, "json-patch+json", PODS "/p",
-		"[{'op':'test','path':'/metadata/labels/b','value':'2'},{'op':'add','path':'/spec/x/-','value':3}]");
+	api_patch(r, "json-patch+json", PODS "/p",
+		  "[{'op':'test','path':'/metadata/labels/b','value':'2'},"
+		  "{'op':'add','path':'/spec/x/-','value':3}]");
 	assert_status(r, 200);
 	assert_int_equal(api_int(r, "spec.x"), 3);
 	api_patch(r, "json-patch+json", PODS "/p",
@@ -217,7 +218,8 @@ static void string_data_of_a_secret_becomes_data(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", "/api/v1/namespaces/default/secrets",
-	       "{'metadata':{'name':'s'},'data':{'a':'eA==','b':'eQ=='},'stringData':{'b':'hello'}}");
+	       "{'metadata':{'name':'s'},'data':{'a':'eA==','b':'eQ=='},"
+	       "'stringData':{'b':'hello'}}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "data.a"), "eA==");
 	assert_string_equal(api_str(r, "data.b"), "aGVsbG8=");
@@ -233,7 +235,8 @@ static void an_event_has_two_forms(void **state)
 	struct api *r = *state;
 
 	api_do(r, "POST", "/apis/events.k8s.io/v1/namespaces/default/events",
-	       "{'metadata':{'name':'e'},'regarding':{'name':'p'},'note':'hi','reportingController':'c'}");
+	       "{'metadata':{'name':'e'},'regarding':{'name':'p'},'note':'hi',"
+	       "'reportingController':'c'}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "regarding.name"), "p");
 	assert_string_equal(api_str(r, "apiVersion"), "events.k8s.io/v1");
@@ -288,7 +291,8 @@ static void a_pod_gets_the_priority_of_its_class(void **state)
 	       "{'metadata':{'name':'normal'},'value':10,'globalDefault':true}");
 	assert_status(r, 201);
 	api_do(r, "POST", PODS,
-	       "{'metadata':{'name':'b'},'spec':{'priorityClassName':'high','schedulerName':'mine'}}");
+	       "{'metadata':{'name':'b'},"
+	       "'spec':{'priorityClassName':'high','schedulerName':'mine'}}");
 	assert_int_equal(api_int(r, "spec.priority"), 1000);
 	assert_string_equal(api_str(r, "spec.preemptionPolicy"), "Never");
 	assert_string_equal(api_str(r, "spec.schedulerName"), "mine");
@@ -383,10 +387,13 @@ static void a_client_that_goes_away_before_or_during_the_answer_harms_nobody(voi
 /* --- custom resources ------------------------------------------------------------------------- */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-#define CRD                                                                                                      \
-	"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"             \
-	"'names':{'plural':'things','kind':'Thing','shortNames':['th']},'versions':[{'name':'v1','served':true," \
-	"'storage':true,'subresources':{'status':{}},'schema':{'openAPIV3Schema':{'type':'object'}}}]}}"
+#define CRD                                                                                        \
+	"{'metadata':{'name':'things.example.dev'},"                                               \
+	"'spec':{'group':'example.dev','scope':'Cluster',"                                         \
+	"'names':{'plural':'things','kind':'Thing','shortNames':['th']},"                          \
+	"'versions':[{'name':'v1','served':true,"                                                  \
+	"'storage':true,'subresources':{'status':{}},"                                             \
+	"'schema':{'openAPIV3Schema':{'type':'object'}}}]}}"
 #define THINGS "/apis/example.dev/v1/things"
 
 static void a_definition_serves_its_kind_from_then_on(void **state)
@@ -431,7 +438,8 @@ static void a_definition_in_disorder_is_refused(void **state)
 		"{'spec':{'versions':[]}}",
 		"{'spec':{'group':'apps'},'metadata':{'name':'things.apps'}}",
 		"{'spec':{'names':{'kind':null}}}",
-		"{'spec':{'versions':[{'name':'v1','served':true,'storage':true},{'name':'v2','storage':true}]}}",
+		("{'spec':{'versions':[{'name':'v1','served':true,'storage':true},"
+		 "{'name':'v2','storage':true}]}}"),
 	};
 
 	for (size_t i = 0; i < sizeof(patches) / sizeof(*patches); i++) {
@@ -541,9 +549,8 @@ static void whoever_creates_what_nothing_acts_on_is_warned(void **state)
 	api_do(&r, "POST", "/apis/apps/v1/namespaces/default/statefulsets",
 	       "{'metadata':{'name':'db'}}");
 	assert_status(&r, 201);
-	assert_string_equal(
-		r.warning,
-		"299 - \"this server runs no controller for a StatefulSet: it is stored, but no pod will be created\"");
+	assert_string_equal(r.warning, "299 - \"this server runs no controller for a StatefulSet: "
+				       "it is stored, but no pod will be created\"");
 	api_do(&r, "POST", "/apis/apps/v1/namespaces/default/statefulsets",
 	       "{'metadata':{'name':'db'}}");
 	assert_status(&r, 409);

@@ -185,9 +185,8 @@ static void a_login_buys_a_cookie_that_is_renewed_once(void **state)
 	rig_start(&r, false);
 	play(&r, script);
 	assert_int_equal(ask(&r, "cmdevice", "getNode", false), ERR_NONE);
-	assert_string_equal(
-		r.seen[1],
-		"POST /json  {\"service\":\"login\",\"username\":\"drover\",\"password\":\"it's \\\"secret\\\"\"}");
+	assert_string_equal(r.seen[1], "POST /json  {\"service\":\"login\",\"username\":\"drover\","
+				       "\"password\":\"it's \\\"secret\\\"\"}");
 	assert_string_equal(r.seen[0], "GET /rest/v1/version basic ");
 	assert_true(str_starts(r.seen[2], "POST /json cm-login-token=abc123 {"));
 	assert_int_equal(ask(&r, "cmdevice", "getNode", false), ERR_NONE);

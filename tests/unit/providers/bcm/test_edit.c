@@ -128,7 +128,8 @@ static void what_was_not_written_is_not_believed(void **state)
 		/* The write was carried out or not: the read after it decides. */
 		{"{\"what\":\"LostReply\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_NONE, ""},
-		{"{\"what\":\"Status\",\"call\":\"cmdevice.updateDevice\",\"count\":1,\"value\":503}",
+		{"{\"what\":\"Status\",\"call\":\"cmdevice.updateDevice\","
+		 "\"count\":1,\"value\":503}",
 		 ERR_UNAVAILABLE, "503"},
 		{"{\"what\":\"Hang\",\"call\":\"cmdevice.updateDevice\",\"count\":1}", ERR_TIMEOUT,
 		 ""},

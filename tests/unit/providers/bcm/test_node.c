@@ -28,12 +28,15 @@ static void what_drover_may_not_touch_is_named(void **state)
 		{DEVICE(",\"dataNode\":true"), "data node"},
 		{DEVICE(",\"dataNode\":\"YES\""), "data node"},
 		{DEVICE(",\"dataNode\":1"), "data node"},
-		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"HeadNode\",\"powerControl\":\"ipmi\"}",
+		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"HeadNode\","
+		 "\"powerControl\":\"ipmi\"}",
 		 "HeadNode"},
-		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"LiteNode\",\"powerControl\":\"ipmi\"}",
+		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"LiteNode\","
+		 "\"powerControl\":\"ipmi\"}",
 		 "LiteNode"},
 		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"powerControl\":\"ipmi\"}", "no type"},
-		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"PhysicalNode\",\"powerControl\":\"none\"}",
+		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"PhysicalNode\","
+		 "\"powerControl\":\"none\"}",
 		 "no power control"},
 		{"{\"uuid\":\"u\",\"hostname\":\"h\",\"childType\":\"PhysicalNode\"}",
 		 "no power control"},
@@ -59,18 +62,18 @@ static void unset_is_nothing(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(
-		bcm_node_read(
-			json(DEVICE(
-				",\"mac\":\"00:00:00:00:00:00\",\"category\":"
-				"\"00000000-0000-0000-0000-000000000000\",\"managementNetwork\":"
-				"\"CATEGORY\",\"interfaces\":[{\"childType\":"
-				"\"NetworkBmcInterface\",\"ip\":\"0.0.0.0\"},{\"childType\":"
-				"\"NetworkPhysicalInterface\",\"name\":\"eth1\",\"ip\":\"10.0.0.9\"},"
-				"{\"childType\":\"NetworkPhysicalInterface\",\"name\":\"BOOTIF\","
-				"\"bootable\":true,\"dhcp\":true,\"ip\":\"0.0.0.0\"}]")),
-			a, &n, &e),
-		&e);
+	assert_ok(bcm_node_read(
+			  json(DEVICE(
+				  ",\"mac\":\"00:00:00:00:00:00\",\"category\":"
+				  "\"00000000-0000-0000-0000-000000000000\",\"managementNetwork\":"
+				  "\"CATEGORY\",\"interfaces\":[{\"childType\":"
+				  "\"NetworkBmcInterface\",\"ip\":\"0.0.0.0\"},{\"childType\":"
+				  "\"NetworkPhysicalInterface\","
+				  "\"name\":\"eth1\",\"ip\":\"10.0.0.9\"},"
+				  "{\"childType\":\"NetworkPhysicalInterface\",\"name\":\"BOOTIF\","
+				  "\"bootable\":true,\"dhcp\":true,\"ip\":\"0.0.0.0\"}]")),
+			  a, &n, &e),
+		  &e);
 	assert_null(n.mac);
 	assert_null(n.category);
 	assert_null(n.management_network);

@@ -69,7 +69,8 @@ static void answers_of_services_have_an_end(void **state)
 				   "\"Expiration\":\"2025-11-24T17:00:00Z\"}";
 	static const char endless[] = "{\"AccessKeyId\":\"ASIA\",\"SecretAccessKey\":\"s\"}";
 	static const char xml[] =
-		"<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">"
+		"<AssumeRoleWithWebIdentityResponse "
+		"xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">"
 		"<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIB</AccessKeyId>"
 		"<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
 		"<Expiration>2025-11-24T17:00:00Z</Expiration></Credentials>"

@@ -57,8 +57,8 @@ static void sets_are_walked_and_texts_read(void **state)
 static void all_shapes_of_errors_are_read(void **state)
 {
 	static const char *const shapes[] = {
-		"<Response><Errors><Error><Code>VcpuLimitExceeded</Code><Message>m</Message></Error>"
-		"</Errors><RequestID>x</RequestID></Response>",
+		"<Response><Errors><Error><Code>VcpuLimitExceeded</Code><Message>m</Message>"
+		"</Error></Errors><RequestID>x</RequestID></Response>",
 		"<ErrorResponse><Errors><Error><Code>VcpuLimitExceeded</Code><Message>m</Message>"
 		"</Error></Errors><RequestID>x</RequestID></ErrorResponse>",
 		"<ErrorResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><Error>"

@@ -140,7 +140,10 @@ static const struct vector vectors[] = {
 	 {{0}},
 	 {HOST},
 	 "",
-	 "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA==",
+	 "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxf"
+	 "pSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPk"
+	 "yQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBA"
+	 "z+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA==",
 	 "host;x-amz-date;x-amz-security-token",
 	 "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"},
 };
@@ -177,11 +180,11 @@ static void it_signs_as_the_published_vectors_do(void **state)
 		char want[600];
 		char *got = sigv4_authorization(&r, &c);
 
-		str_format(
-			want, sizeof(want),
-			"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
-			"SignedHeaders=%s, Signature=%s",
-			v->names, v->signature);
+		str_format(want, sizeof(want),
+			   "AWS4-HMAC-SHA256 "
+			   "Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+			   "SignedHeaders=%s, Signature=%s",
+			   v->names, v->signature);
 		if (strcmp(got, want))
 			fail_msg("%s: %s", v->name, got);
 		free(got);

@@ -64,12 +64,11 @@ static void a_medium_comes_and_goes_and_the_rest_stays(void **state)
 {
 	OWN(arena) a = arena_new();
 	OWN(domain)
-	d = parsed(
-		HEAD
-		"<metadata><x:y xmlns:x='urn:x'>theirs</x:y></metadata><devices>"
-		"<disk type='file' device='disk'><source file='/a'/><target dev='sda' bus='sata'/></disk>"
-		"<disk type='file' device='cdrom'><target dev='sdb' bus='sata'/></disk>"
-		"<graphics type='vnc' passwd='kept'/></devices></domain>");
+	d = parsed(HEAD "<metadata><x:y xmlns:x='urn:x'>theirs</x:y></metadata><devices>"
+			"<disk type='file' device='disk'><source file='/a'/>"
+			"<target dev='sda' bus='sata'/></disk>"
+			"<disk type='file' device='cdrom'><target dev='sdb' bus='sata'/></disk>"
+			"<graphics type='vnc' passwd='kept'/></devices></domain>");
 	struct domain_facts f;
 
 	(void)state;
@@ -114,9 +113,8 @@ static void a_domain_without_a_slot_gets_one(void **state)
 {
 	OWN(arena) a = arena_new();
 	OWN(domain)
-	d = parsed(
-		HEAD
-		"<devices><disk type='file' device='disk'><target dev='sda'/></disk></devices></domain>");
+	d = parsed(HEAD "<devices><disk type='file' device='disk'><target dev='sda'/>"
+			"</disk></devices></domain>");
 
 	(void)state;
 	domain_insert(d, "p", domain_media_volume(a, UUID), URL);
@@ -266,9 +264,10 @@ static void a_volume_has_its_size_and_nobody_elses_eyes(void **state)
 
 static void the_host_says_whom_qemu_runs_as(void **state)
 {
-#define CAPS(dac)                                                                                                 \
-	"<capabilities><host><secmodel><model>apparmor</model><baselabel type='kvm'>+1:+1</baselabel></secmodel>" \
-	"<secmodel><model>dac</model><baselabel type='kvm'>" dac                                                  \
+#define CAPS(dac)                                                                                  \
+	"<capabilities><host><secmodel><model>apparmor</model>"                                    \
+	"<baselabel type='kvm'>+1:+1</baselabel></secmodel>"                                       \
+	"<secmodel><model>dac</model><baselabel type='kvm'>" dac                                   \
 	"</baselabel></secmodel></host></capabilities>"
 	static const char *const bad[] = {"",	      "<capabilities/>", CAPS("root:root"),
 					  CAPS("+1"), CAPS("+-1:+1"),	 "<domain/>"};

@@ -103,7 +103,8 @@ static void what_is_no_medium_is_an_error(void **state)
 		enum err_kind kind;
 	} bad[] = {
 		{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "", ERR_UNAVAILABLE},
-		{"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n",
+		{"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n"
+		 "Content-Length: 0\r\n\r\n",
 		 "", ERR_PROTOCOL},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "x", ERR_UNAVAILABLE},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", ERR_PROTOCOL},

@@ -11,10 +11,12 @@
 /* Tests the protocol of drover-libvirt with libvirt's test driver, within the test's own
  * process. */
 #define HELLO                                                                                      \
-	"{\"id\":1,\"op\":\"hello\",\"protocol\":1,\"uri\":\"test:///default\",\"pool\":\"default-pool\"}"
+	"{\"id\":1,\"op\":\"hello\",\"protocol\":1,\"uri\":\"test:///default\","                   \
+	"\"pool\":\"default-pool\"}"
 #define UUID "6695eb01-f6a4-8304-79aa-97f2502e193f"
 #define MADE                                                                                       \
-	"\"uuid\":\"8a1f5b1e-0000-4000-8000-c6c04f314733\",\"owner\":\"1e0f\",\"machine\":\"lab-0\""
+	"\"uuid\":\"8a1f5b1e-0000-4000-8000-c6c04f314733\","                                       \
+	"\"owner\":\"1e0f\",\"machine\":\"lab-0\""
 
 struct box {
 	pthread_mutex_t lock;
@@ -83,15 +85,15 @@ static void a_machine_is_asked_and_switched(void **state)
 	r = ask(&b, "{\"id\":3,\"op\":\"power\",\"domain\":\"test\",\"uuid\":\"" UUID
 		    "\",\"on\":false,\"fence\":3,\"operation\":\"01JD\",\"limitMs\":20000}");
 	assert_null(json_at(r, "error"));
-	r = ask(&b,
-		"{\"id\":4,\"op\":\"boot\",\"domain\":\"test\",\"how\":\"media\",\"fence\":3,\"limitMs\":20000}");
+	r = ask(&b, "{\"id\":4,\"op\":\"boot\",\"domain\":\"test\",\"how\":\"media\","
+		    "\"fence\":3,\"limitMs\":20000}");
 	assert_null(json_at(r, "error"));
 	r = ask(&b, "{\"id\":5,\"op\":\"observe\",\"domain\":\"test\",\"limitMs\":20000}");
 	assert_string_equal(json_str_at(r, "power"), "Off");
 	assert_string_equal(json_str_at(r, "boot"), "media");
 	assert_int_equal(json_int_at(r, "fence"), 3);
-	r = ask(&b,
-		"{\"id\":6,\"op\":\"power\",\"domain\":\"test\",\"on\":true,\"fence\":2,\"limitMs\":20000}");
+	r = ask(&b, "{\"id\":6,\"op\":\"power\",\"domain\":\"test\",\"on\":true,"
+		    "\"fence\":2,\"limitMs\":20000}");
 	assert_string_equal(json_str_at(r, "error", "kind"), "conflict");
 	box_close(&b);
 }
@@ -104,9 +106,9 @@ static void machines_come_from_a_template(void **state)
 	(void)state;
 	box_open(&b);
 	ask(&b, HELLO);
-	r = ask(&b,
-		"{\"id\":2,\"op\":\"define\",\"domain\":\"lab-0\"," MADE
-		",\"cpus\":2,\"memoryBytes\":1073741824,\"drives\":[{\"bytes\":1048576,\"bus\":\"sata\"}],\"limitMs\":20000}");
+	r = ask(&b, "{\"id\":2,\"op\":\"define\",\"domain\":\"lab-0\"," MADE
+		    ",\"cpus\":2,\"memoryBytes\":1073741824,"
+		    "\"drives\":[{\"bytes\":1048576,\"bus\":\"sata\"}],\"limitMs\":20000}");
 	assert_null(json_at(r, "error"));
 	r = ask(&b, "{\"id\":3,\"op\":\"observe\",\"domain\":\"lab-0\",\"limitMs\":20000}");
 	assert_string_equal(json_str_at(r, "power"), "Off");
