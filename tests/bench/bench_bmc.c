@@ -111,14 +111,13 @@ static void on_gone(void *arg)
 }
 
 #define ROOT "/redfish/v1"
-#define LINK(path) "{\"@odata.id\":\"" path "\"}"
-static const char root[] =
-	"{\"RedfishVersion\":\"1.11.0\","
-	"\"Systems\":" LINK(ROOT "/Systems") ",\"Managers\":" LINK(ROOT "/Managers") ",\"SessionService\":" LINK(
-		ROOT "/SessionService") ",\"Links\":{\"Sessions\":" LINK(ROOT "/"
-									      "SessionService/"
-									      "Sessions") "}}";
-static const char media[] = "{\"Members\":[" LINK(ROOT "/Systems/1/VirtualMedia/1") "]}";
+#define LINK "{\"@odata.id\":\"" ROOT /* a path and "} follow */
+static const char root[] = "{\"RedfishVersion\":\"1.11.0\","
+			   "\"Systems\":" LINK "/Systems\"},"
+			   "\"Managers\":" LINK "/Managers\"},"
+			   "\"SessionService\":" LINK "/SessionService\"},"
+			   "\"Links\":{\"Sessions\":" LINK "/SessionService/Sessions\"}}}";
+static const char media[] = "{\"Members\":[" LINK "/Systems/1/VirtualMedia/1\"}]}";
 static const char slot[] = "{\"MediaTypes\":[\"CD\"],\"Image\":null,\"Inserted\":false,\"Actions\":"
 			   "{\"#VirtualMedia.InsertMedia\":{\"target\":\"" ROOT
 			   "/Systems/1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia\"}}}";
@@ -127,20 +126,17 @@ static void reply_system(struct httpd_req *q, unsigned i)
 {
 	OWN(arena) a = arena_new();
 
-	httpd_reply_json(
-		q, 200,
-		arena_printf(
-			a,
-			"{\"@odata.id\":\"" ROOT
-			"/Systems/1\",\"UUID\":\"%s\",\"SerialNumber\":\"S%u\","
-			"\"PowerState\":\"Off\","
-			"\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			"\"BootSourceOverrideTarget\":\"None\"},"
-			"\"VirtualMedia\":" LINK(
-				ROOT
-				"/Systems/1/VirtualMedia") ",\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":\"" ROOT
-							   "/Systems/1/Actions/ComputerSystem.Reset\"}}}",
-			fleet_uuid(i, a), i));
+	httpd_reply_json(q, 200,
+			 arena_printf(a,
+				      "{\"@odata.id\":\"" ROOT
+				      "/Systems/1\",\"UUID\":\"%s\",\"SerialNumber\":\"S%u\","
+				      "\"PowerState\":\"Off\","
+				      "\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+				      "\"BootSourceOverrideTarget\":\"None\"},"
+				      "\"VirtualMedia\":" LINK "/Systems/1/VirtualMedia\"},"
+				      "\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":\"" ROOT
+				      "/Systems/1/Actions/ComputerSystem.Reset\"}}}",
+				      fleet_uuid(i, a), i));
 }
 
 static void reply(struct httpd_req *q, unsigned i)
@@ -150,7 +146,7 @@ static void reply(struct httpd_req *q, unsigned i)
 	if (str_eq(httpd_method(q), "POST")) {
 		httpd_reply_header(q, "X-Auth-Token", "0123456789abcdef");
 		httpd_reply_header(q, "Location", ROOT "/SessionService/Sessions/1");
-		httpd_reply_json(q, 201, LINK(ROOT "/SessionService/Sessions/1"));
+		httpd_reply_json(q, 201, LINK "/SessionService/Sessions/1\"}");
 	} else if (str_eq(path, ROOT)) {
 		httpd_reply_json(q, 200, root);
 	} else if (str_eq(path, ROOT "/Systems/1")) {

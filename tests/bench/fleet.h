@@ -237,8 +237,8 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 			" 'resources': {'requests': {'nvidia.com/gpu': '8'}},"
 			" 'image': {'kubernetesVersion': '1.36', 'url': "
 			"'https://img.example/n136.raw', 'format': 'raw',"
-			" 'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'},"
+			" 'digest': 'sha256:"
+			"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'},"
 			" 'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}], "
 			"'network': {'isolation': 'Required'}, 'gate': 'G0',"
 			" 'deadlines': {'imaging': '30m', 'booting': '30m', 'joining': '10m', "
@@ -414,7 +414,8 @@ static inline void fleet_common(struct fleet *f, const char *limits)
 				" 'images': [{'kubernetesVersion': '1.36', 'url': "
 				"'https://img.example/n136.raw', 'format': 'raw',"
 				" 'digest': "
-				"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}]}},"
+				"'sha256:0123456789abcdef0123456789abcdef"
+				"0123456789abcdef0123456789abcdef'}]}},"
 				" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}}}}");
 }
 

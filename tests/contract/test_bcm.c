@@ -302,7 +302,8 @@ static void what_goes_wrong_is_told_as_what_it_is(void **state)
 		 "powerOperation"},
 		{"{\"what\":\"NoCall\",\"call\":\"cmdevice.powerOperation\"}", ERR_UNSUPPORTED,
 		 false, "no such call"},
-		{"{\"what\":\"ErrorMessage\",\"call\":\"cmdevice.powerOperation\",\"text\":\"boom\"}",
+		{"{\"what\":\"ErrorMessage\","
+		 "\"call\":\"cmdevice.powerOperation\",\"text\":\"boom\"}",
 		 ERR_PROTOCOL, false, "boom"},
 		{"{\"what\":\"Null\",\"call\":\"cmdevice.powerOperation\"}", ERR_PROTOCOL, false,
 		 "null"},
@@ -354,7 +355,8 @@ static void nothing_is_done_to_a_node_that_is_not_the_machines(void **state)
 		 "\\\"token\\\":\\\"t\\\",\\\"fence\\\":1}\"}",
 		 "managed as machine other"},
 		{"extra_values",
-		 "{\"drover\":\"{\\\"machine\\\":\\\"uid-0\\\",\\\"token\\\":\\\"t\\\",\\\"fence\\\":7}\"}",
+		 "{\"drover\":\"{\\\"machine\\\":\\\"uid-0\\\","
+		 "\\\"token\\\":\\\"t\\\",\\\"fence\\\":7}\"}",
 		 "fence 7"},
 	};
 	struct answer a;
@@ -651,8 +653,9 @@ static void everything_is_discovered_and_what_is_left_alone_says_why(void **stat
 	assert_int_equal(finish(&a), ERR_NONE);
 	assert_string_equal(
 		a.found,
-		"11.0: n0 at 10.0.8.17 n1 at 10.0.8.18 head at - but node head is a HeadNode in BCM: "
-		"drover manages only PhysicalNodes odd at - but BCM reports a device without uuid");
+		"11.0: n0 at 10.0.8.17 n1 at 10.0.8.18 head at - but node head is a HeadNode "
+		"in BCM: drover manages only PhysicalNodes odd at - but BCM reports a device "
+		"without uuid");
 	a.count = 0;
 	fault(w, "{\"what\":\"Denied\",\"call\":\"cmpart.getSoftwareImages\"}");
 	assert_true(provider_discover(w->provider, on_found, &a));

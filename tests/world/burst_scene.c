@@ -14,11 +14,14 @@ void burst_policy(struct sim_world *w, const char *zones, const char *amount)
 		w,
 		arena_printf(
 			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
+			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\n"
+			"metadata: {name: research}\n"
 			"spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
 			"  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: OnDemand}]\n"
-			"  offers: [{name: sky, provider: sky, regions: [r1], zones: %s, instanceTypes: [gpu-8]}]\n"
-			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n  scaleBack: {idleTimeout: 2m}\n"
+			"  offers: [{name: sky, provider: sky, regions: [r1], zones: %s, "
+			"instanceTypes: [gpu-8]}]\n"
+			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n"
+			"  scaleBack: {idleTimeout: 2m}\n"
 			"  budget: [{scope: Policy, amount: '%s', per: Day}]\n",
 			zones, amount));
 }

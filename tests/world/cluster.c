@@ -301,12 +301,12 @@ void cluster_away(struct cluster *p, bool away)
 char *cluster_kubeconfig(const struct cluster *p, const char *server, const char *ca_pem)
 {
 	char *ca = crypto_base64(ca_pem, strlen(ca_pem));
-	char *text = mem_printf(
-		"apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-		"clusters:\n- name: c\n  cluster: {server: \"%s\", certificate-authority-data: %s}\n"
-		"users:\n- name: u\n  user: {token: %s}\n"
-		"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
-		server, ca, p->token);
+	char *text = mem_printf("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+				"clusters:\n- name: c\n"
+				"  cluster: {server: \"%s\", certificate-authority-data: %s}\n"
+				"users:\n- name: u\n  user: {token: %s}\n"
+				"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
+				server, ca, p->token);
 
 	free(ca);
 	return text;

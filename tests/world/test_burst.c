@@ -27,9 +27,11 @@ static void policy(struct scene *s, const char *name, const char *tenant, const 
 		arena_printf(
 			a,
 			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: %s}\n"
-			"spec:\n  match: {tenants: [%s]}\n  trigger: {maxQueueWait: {default: 5m}}\n"
+			"spec:\n  match: {tenants: [%s]}\n"
+			"  trigger: {maxQueueWait: {default: 5m}}\n"
 			"  tiers: [{market: OnDemand}]\n"
-			"  offers: [{name: sky, provider: sky, regions: [r1], instanceTypes: [gpu-8]}]\n"
+			"  offers: [{name: sky, provider: sky, regions: [r1], "
+			"instanceTypes: [gpu-8]}]\n"
 			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n  budget: [%s]\n",
 			name, tenant, budget));
 }
@@ -279,17 +281,16 @@ static void unknown_policy(struct scene *s, const struct unknown *u)
 {
 	OWN(arena) a = arena_new();
 
-	world_apply(
-		&s->w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
-			"spec:\n  match: {tenants: [team-a]}\n  trigger: {%s}\n"
-			"  tiers: [{market: OnDemand}]\n"
-			"  offers: [{name: sky, provider: sky, regions: [r1], instanceTypes: [gpu-8]%s}]\n"
-			"  cost: {currency: USD}\n  %s\n"
-			"  budget: [{scope: Policy, amount: '300', per: Day}]\n",
-			u->trigger, u->offer, u->spec));
+	world_apply(&s->w, arena_printf(a,
+					"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\n"
+					"metadata: {name: research}\n"
+					"spec:\n  match: {tenants: [team-a]}\n  trigger: {%s}\n"
+					"  tiers: [{market: OnDemand}]\n"
+					"  offers: [{name: sky, provider: sky, regions: [r1], "
+					"instanceTypes: [gpu-8]%s}]\n"
+					"  cost: {currency: USD}\n  %s\n"
+					"  budget: [{scope: Policy, amount: '300', per: Day}]\n",
+					u->trigger, u->offer, u->spec));
 }
 
 static void assert_in_docs(const struct unknown *u)

@@ -71,14 +71,14 @@ static void drained_slowly(struct burst_scene *s, struct arena *a)
 {
 	char when[STR_TIME_SIZE];
 
-	world_apply(
-		&s->w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: Drain\nmetadata: {name: slow}\n"
-			"spec: {targets: {machines: [%s]}, reason: fans, deadline: '%s', onDeadline: Stop}\n",
-			sky_name(&s->sky),
-			str_time(when, loop_wall(s->w.loop) + (int64_t)7 * 24 * 3600 * 1000)));
+	world_apply(&s->w,
+		    arena_printf(
+			    a,
+			    "apiVersion: drover.dev/v1alpha1\nkind: Drain\nmetadata: {name: slow}\n"
+			    "spec: {targets: {machines: [%s]}, reason: fans, "
+			    "deadline: '%s', onDeadline: Stop}\n",
+			    sky_name(&s->sky),
+			    str_time(when, loop_wall(s->w.loop) + (int64_t)7 * 24 * 3600 * 1000)));
 }
 
 static void policy_runs(struct burst_scene *s, const char *runtime)

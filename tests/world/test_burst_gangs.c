@@ -12,16 +12,15 @@ static void gang(struct burst_scene *s, unsigned size)
 	str_format(text, sizeof(text), "%u", size);
 	for (unsigned i = 0; i < size; i++) {
 		str_format(name, sizeof(name), "ring-%u", i);
-		world_do(
-			&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-			json_pack(
-				"{s:s,s:s,s:{s:s,s:s,s:{s:s,s:s}},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
-				"apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
-				"namespace", "default", "annotations", "drover.dev/gang", "ring",
-				"drover.dev/gang-size", text, "spec", "tolerations", "key",
-				"nvidia.com/gpu", "operator", "Exists", "containers", "name",
-				"main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
-				"8"));
+		world_do(&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
+			 json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s,s:s}},"
+				   "s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+				   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+				   "namespace", "default", "annotations", "drover.dev/gang", "ring",
+				   "drover.dev/gang-size", text, "spec", "tolerations", "key",
+				   "nvidia.com/gpu", "operator", "Exists", "containers", "name",
+				   "main", "image", "train:1", "resources", "limits",
+				   "nvidia.com/gpu", "8"));
 	}
 }
 

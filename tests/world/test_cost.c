@@ -70,7 +70,8 @@ static void shown(struct sim_world *w)
 	assert_in_range(
 		strtod(strstr(b.data,
 			      "drover_cost_month_amount{tenant=\"team-a\",currency=\"EUR\"} ") +
-			       strlen("drover_cost_month_amount{tenant=\"team-a\",currency=\"EUR\"} "),
+			       strlen("drover_cost_month_amount{tenant=\"team-a\","
+				      "currency=\"EUR\"} "),
 		       NULL) *
 			MONEY_UNIT,
 		micro - 1, micro + 5);

@@ -15,16 +15,15 @@ static void serve_kind(struct sim_world *w, const char *plural, const char *kind
 {
 	OWN(arena) a = arena_new();
 
-	world_do(
-		w, &w->tenants[0], "POST", CRDS,
-		json_pack(
-			"{s:{s:s},s:{s:s,s:s,s:{s:s,s:s,s:s,s:s},s:[{s:s,s:b,s:b,s:{s:{s:s,s:b}}}]}}",
-			"metadata", "name", arena_printf(a, "%s.resource.k8s.io", plural), "spec",
-			"group", "resource.k8s.io", "scope", scope, "names", "plural", plural,
-			"singular", plural, "kind", kind, "listKind",
-			arena_printf(a, "%sList", kind), "versions", "name", "v1", "served", 1,
-			"storage", 1, "schema", "openAPIV3Schema", "type", "object",
-			"x-kubernetes-preserve-unknown-fields", 1));
+	world_do(w, &w->tenants[0], "POST", CRDS,
+		 json_pack("{s:{s:s},s:{s:s,s:s,s:{s:s,s:s,s:s,s:s},"
+			   "s:[{s:s,s:b,s:b,s:{s:{s:s,s:b}}}]}}",
+			   "metadata", "name", arena_printf(a, "%s.resource.k8s.io", plural),
+			   "spec", "group", "resource.k8s.io", "scope", scope, "names", "plural",
+			   plural, "singular", plural, "kind", kind, "listKind",
+			   arena_printf(a, "%sList", kind), "versions", "name", "v1", "served", 1,
+			   "storage", 1, "schema", "openAPIV3Schema", "type", "object",
+			   "x-kubernetes-preserve-unknown-fields", 1));
 }
 
 static void begin(struct sim_world *w, uint64_t seed, unsigned servers)

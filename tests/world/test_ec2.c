@@ -102,17 +102,18 @@ static void only_by(struct scene *s, const char *market, const char *field)
 
 	world_apply(
 		&s->w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
-			"spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
-			"  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: %s}]\n"
-			"  offers: [{name: aws, provider: aws, regions: [eu-west-1], instanceTypes: [gpu-8]}]\n"
-			"  cost: {currency: USD}\n"
-			"  runtime: {maxRuntime: 4h, spotNeeds: {checkpointable: false}}\n"
-			"  scaleBack: {idleTimeout: 2m}\n"
-			"  budget: [{scope: Policy, amount: '1000', per: Day}]\n",
-			market));
+		arena_printf(a,
+			     "apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\n"
+			     "metadata: {name: research}\n"
+			     "spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
+			     "  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: %s}]\n"
+			     "  offers: [{name: aws, provider: aws, regions: [eu-west-1], "
+			     "instanceTypes: [gpu-8]}]\n"
+			     "  cost: {currency: USD}\n"
+			     "  runtime: {maxRuntime: 4h, spotNeeds: {checkpointable: false}}\n"
+			     "  scaleBack: {idleTimeout: 2m}\n"
+			     "  budget: [{scope: Policy, amount: '1000', per: Day}]\n",
+			     market));
 	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/aws",
 		 json_pack("{s:{s:{s:b}, s:[{s:s, s:{s:s, s:s, s:s, s:s}, s:s, s:s, s:s}]}}",
 			   "spec", "ec2", "reservations", str_eq(market, "Reserved"),

@@ -266,8 +266,7 @@ static void a_list_that_is_not_served_holds_no_machine_up(void **state)
 	assert_true(way_back_of(false, 503) <= with + 15000);
 }
 
-static void a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a_person(
-	void **state)
+static void a_bmc_without_list_is_asked_again_after_a_day_or_an_update_or_by_a_person(void **state)
 {
 	struct sim_world w;
 	struct server *b = &w.servers[0];
@@ -344,7 +343,7 @@ int main(void)
 		cmocka_unit_test(a_bmc_that_serves_no_list_is_let_be_and_remembered),
 		cmocka_unit_test(a_list_that_is_not_served_holds_no_machine_up),
 		cmocka_unit_test(
-			a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a_person),
+			a_bmc_without_list_is_asked_again_after_a_day_or_an_update_or_by_a_person),
 		cmocka_unit_test(
 			a_drive_that_a_slow_bmc_lists_is_missed_before_the_machine_is_clean),
 	};

@@ -337,7 +337,8 @@ static void what_another_writer_dropped_is_named_in_status(void **state)
 	assert_false(says_incident(&w));
 	assert_string_equal(isolating_of(&w, text), "True netris, release 4.14.0");
 	sim_netris_fault(n.sim, "OtherRemoves",
-			 "GET /api/v2/server-cluster/20000006" /* team-a's cluster */, a->name, 0, 2);
+			 "GET /api/v2/server-cluster/20000006" /* team-a's cluster */, a->name, 0,
+			 2);
 	world_pod(&w, &w.tenants[0], "more");
 	world_wait_running(&w, &w.tenants[0], "more", 1800);
 	assert_null(sim_netris_wanted(n.sim, a->name));

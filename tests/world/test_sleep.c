@@ -45,15 +45,14 @@ static void asleep_scale(struct sim_world *w, int replicas, bool paused)
 
 static void asleep_set(struct sim_world *w)
 {
-	world_do(
-		w, &w->host, "POST", SETS,
-		json_pack(
-			"{s:s,s:s,s:{s:s,s:s},s:{s:i,s:s,s:{s:{s:s}},s:{s:{s:{s:s}},s:{s:[{s:s,s:s}]}}}}",
-			"apiVersion", "apps/v1", "kind", "StatefulSet", "metadata", "name",
-			"team-a", "namespace", "vc-team-a", "spec", "replicas", 1, "serviceName",
-			"team-a", "selector", "matchLabels", "app", "vcluster", "template",
-			"metadata", "labels", "app", "vcluster", "spec", "containers", "name",
-			"syncer", "image", "vcluster:1"));
+	world_do(w, &w->host, "POST", SETS,
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:i,s:s,s:{s:{s:s}},"
+			   "s:{s:{s:{s:s}},s:{s:[{s:s,s:s}]}}}}",
+			   "apiVersion", "apps/v1", "kind", "StatefulSet", "metadata", "name",
+			   "team-a", "namespace", "vc-team-a", "spec", "replicas", 1, "serviceName",
+			   "team-a", "selector", "matchLabels", "app", "vcluster", "template",
+			   "metadata", "labels", "app", "vcluster", "spec", "containers", "name",
+			   "syncer", "image", "vcluster:1"));
 	asleep_scale(w, 1, false);
 	asleep_cluster(w, json_pack("{s:{s:s,s:s},s:s}", "controlPlane", "namespace", "vc-team-a",
 				    "name", "team-a", "sleepGrace", "11m"));

@@ -12,13 +12,14 @@
  * annotations. */
 static void put_web(struct server *b, const char *name, json_t *notes)
 {
-	json_t *pod = json_pack(
-		"{s:s,s:s,s:{s:s,s:s,s:[{s:s,s:s,s:s,s:s,s:b}]},s:{s:s,s:[{s:s,s:s,s:{s:{s:s}}}],s:[{s:s,s:s}]}}",
-		"apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace", "default",
-		"ownerReferences", "apiVersion", "apps/v1", "kind", "ReplicaSet", "name", "web",
-		"uid", "web-1", "controller", 1, "spec", "nodeName", b->claim, "containers", "name",
-		"main", "image", "web:1", "resources", "limits", "nvidia.com/gpu", "1",
-		"tolerations", "key", "nvidia.com/gpu", "operator", "Exists");
+	json_t *pod = json_pack("{s:s,s:s,s:{s:s,s:s,s:[{s:s,s:s,s:s,s:s,s:b}]},"
+				"s:{s:s,s:[{s:s,s:s,s:{s:{s:s}}}],s:[{s:s,s:s}]}}",
+				"apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+				"namespace", "default", "ownerReferences", "apiVersion", "apps/v1",
+				"kind", "ReplicaSet", "name", "web", "uid", "web-1", "controller",
+				1, "spec", "nodeName", b->claim, "containers", "name", "main",
+				"image", "web:1", "resources", "limits", "nvidia.com/gpu", "1",
+				"tolerations", "key", "nvidia.com/gpu", "operator", "Exists");
 
 	if (notes)
 		json_object_set_new(json_object_get(pod, "metadata"), "annotations", notes);

@@ -99,9 +99,9 @@ static void a_volume_on_a_node_that_is_gone_brings_no_machine(void **state)
 	add_claim(&w, "data", "kubernetes.io/hostname", "n-gone");
 	add_pod(&w, "train", "data");
 	world_run(&w, 60000);
-	assert_true(is_told(
-		&w, "train",
-		"persistentVolumeClaim data: its volume data is on Node n-gone, which no longer exists"));
+	assert_true(is_told(&w, "train",
+			    "persistentVolumeClaim data: its volume data is on Node n-gone, "
+			    "which no longer exists"));
 	world_wait_all(&w, "free", 10);
 	world_stop(&w);
 }

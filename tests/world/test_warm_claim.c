@@ -216,7 +216,8 @@ static void a_claim_of_another_pool_takes_a_warm_machine_too(void **state)
 		arena_printf(
 			a,
 			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: idle}\n"
-			"spec:\n  virtualClusterSelector: {matchLabels: {nobody: here}}\n  warm: {nodes: 1}\n"
+			"spec:\n  virtualClusterSelector: {matchLabels: {nobody: here}}\n"
+			"  warm: {nodes: 1}\n"
 			"  template:\n    spec:\n      providerRefs: [{name: rack}]\n"
 			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" WORLD_IMAGES
 			"/node.raw\", format: raw, digest: \"%s\"}\n"

@@ -203,14 +203,14 @@ static void apply_tenant(struct sim_world *w, const struct cluster *p)
 		    arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
 	world_secret(w, ns, ns, "config", conf, NULL, NULL);
 	free(conf);
-	world_apply(
-		w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: %s}\n"
-			"spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
-			"  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
-			p->name, ns, ns, p->endpoint));
+	world_apply(w,
+		    arena_printf(
+			    a,
+			    "apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\n"
+			    "metadata: {name: %s}\n"
+			    "spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
+			    "  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
+			    p->name, ns, ns, p->endpoint));
 }
 
 void world_objects(struct sim_world *w)
@@ -240,7 +240,8 @@ void world_objects(struct sim_world *w)
 			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: gpus}\n"
 			"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
 			"      providerRefs: [{name: rack}]\n      requirements:\n"
-			"      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
+			"      - {key: node.kubernetes.io/instance-type, "
+			"operator: In, values: [gpu-8]}\n"
 			"      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
 			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" WORLD_IMAGES
 			"/node.raw\", format: raw, digest: \"%s\"}\n"
