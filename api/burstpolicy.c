@@ -466,8 +466,8 @@ static const struct field spec_fields[] = {
 	FIELD_ITEMS(
 		burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
 		.max_items = 32,
-		.doc = "Budgets. From its start, a launch counts at its highest possible cost; once "
-		       "it has ended, its actual cost counts instead."),
+		.doc = "Budgets. From its start, a launch counts at its highest possible cost; "
+		       "once it has ended, its actual cost counts instead."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
 		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,

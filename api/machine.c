@@ -20,8 +20,8 @@ static const struct field bmc_trust_fields[] = {
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the CA certificate that is trusted. If an approval does not "
-		     "set it, the CA certificate that drover reads is approved."),
+	      .doc = "SHA-256 digest of the CA certificate that is trusted. If an approval does "
+		     "not set it, the CA certificate that drover reads is approved."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {

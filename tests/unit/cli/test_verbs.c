@@ -145,8 +145,8 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
 	assert_said(
-		"the drain goes on; a user cordoned the Node, and it stays cordoned: once the drain "
-		"is cancelled, `kubectl uncordon c-1` in the tenant's cluster");
+		"the drain goes on; a user cordoned the Node, and it stays cordoned: once the "
+		"drain is cancelled, `kubectl uncordon c-1` in the tenant's cluster");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
