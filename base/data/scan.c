@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/data/scan_build.h"
 #include "base/data/scan_names.h"
 #include "base/data/scan_token.h"
-#include "base/hash.h"
 #include "base/mem.h"
 
 /*
@@ -20,8 +20,8 @@
  * Only the state and the part of a token that is split between chunks (`token`, `cut`) are carried
  * from one chunk to the next. A token that is complete in a chunk is read in place.
  *
- * How a value is handled (struct fate) is known before its first byte, from its name and the table
- * of its object. Inside a value that is not built, no name is looked up and nothing is allocated.
+ * Each name, scalar and bracket is reported to scan_build.h, which decides how the value is handled
+ * and builds the wanted values.
  *
  * A caller may recognise a line by its digest, which covers everything that would be built from the
  * line. Therefore a line that is complete in one chunk is first read without building anything (a
@@ -46,38 +46,14 @@ enum state {
 	DONE,
 };
 
-struct fate {
-	bool keep, each;
-	bool pick;
-	/* Number of the note (struct scan_want) in which the value's string is reported; 0:
-	 * none. */
-	unsigned char note;
-	/* Table of the value's members or elements; NULL: none is wanted. */
-	const struct scan_want *some;
-	size_t most;
-};
-
-struct frame {
-	/* The object or array being built; NULL: it is not built, or this is a dry run. */
-	json_t *node;
-	const struct scan_want *some;
-	struct scan_object object;
-	uint64_t digest;
-	bool array, each, kept, pick, note;
-};
-
 struct scan {
 	struct scan_spec spec;
 
 	enum state state;
-	struct frame *frames;
-	size_t depth, frames_cap;
 	/* Number given to the most recently opened object; see struct scan_object. */
 	uint64_t number;
-	/* How the current value, or the next one, is handled. */
-	struct fate fate;
-	/* Name of the current value, if it is built as a member of an object. */
-	struct buf name;
+	/* Handling and result of the values, and the stack of the open objects and arrays. */
+	struct scan_build build;
 	/* Decoded part so far of the current string, number or literal (true, false, null). */
 	struct buf token;
 	/* True: the current string is a member's name. */
@@ -87,24 +63,11 @@ struct scan {
 	 * the end of a chunk. */
 	size_t ncut;
 
-	json_t *root, *element;
-	bool in_element;
-	/* Depth of the stack at which the value for the next callback begins. */
-	size_t base;
 	/* Names seen so far, for detecting duplicates: [0] in the document, [1] in the current
 	 * element. */
 	struct scan_names names[2];
-	/* budget: depth of the container that has a limit `most`; 0 means none. left: weight that
-	 * may still be built inside that container. */
-	size_t left, budget;
-	bool left_out;
-	/* True: a dry run, in which nothing is built. */
-	bool dry;
+	/* Digest and notes of the current line, from its dry run. */
 	struct scan_line line;
-	/* Digest so far of the current document, line or element. */
-	uint64_t digest;
-	/* Digest of the member with the SCAN_DIGEST row; 0: no such member so far. */
-	uint64_t picked;
 
 	/* Number of elements or lines passed to a callback. */
 	size_t given;
@@ -120,28 +83,13 @@ struct scan {
 
 const struct scan_want scan_all[] = {SCAN_REST};
 
-size_t scan_weight(const json_t *v)
-{
-	size_t sum = SCAN_VALUE_BYTES, i;
-	const char *name;
-	json_t *m;
-
-	if (json_is_string(v))
-		return sum + json_string_length(v);
-	json_array_foreach (v, i, m)
-		sum += scan_weight(m);
-	json_object_foreach ((json_t *)(uintptr_t)v, name, m)
-		sum += strlen(name) + scan_weight(m);
-	return sum;
-}
-
 /* --- errors and bounds ------------------------------------------------------------------------ */
 
 static int wrong(const struct scan *s, const char *at, const char *what, struct err *e)
 {
 	size_t byte = *s->count + (size_t)(at - s->from);
 
-	if (s->spec.lines || s->in_element)
+	if (s->spec.lines || s->build.in_element)
 		return err_set(e, ERR_PROTOCOL, 0, "item %zu, byte %zu: %s", s->given, byte, what);
 	return err_set(e, ERR_PROTOCOL, 0, "byte %zu: %s", byte, what);
 }
@@ -162,107 +110,25 @@ static int check_size(const struct scan *s, struct err *e)
 			       s->spec.max_bytes);
 	if (s->head > s->spec.max_bytes)
 		return err_set(e, ERR_PROTOCOL, 0, "more than %zu bytes%s", s->spec.max_bytes,
-			       s->given || s->in_element ? " beside the items" : "");
+			       s->given || s->build.in_element ? " beside the items" : "");
 	return 0;
-}
-
-/* --- handling of values by their names -------------------------------------------------------- */
-
-static struct fate fate_of(const struct scan_want *w, const char *name, size_t len)
-{
-	for (; w->name; w++)
-		if (!strncmp(w->name, name, len) && !w->name[len])
-			return (struct fate){.keep = !w->drop,
-					     .each = w->each,
-					     .pick = w->pick,
-					     .note = w->note,
-					     .some = w->some,
-					     .most = w->most};
-	return (struct fate){.keep = w->some, .some = w->some};
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static struct frame *top(const struct scan *s)
+static struct scan_frame *top(const struct scan *s)
 {
-	return &s->frames[s->depth - 1];
-}
-
-static void charge(struct scan *s, size_t bytes)
-{
-	if (s->budget)
-		s->left -= bytes < s->left ? bytes : s->left;
-}
-
-/* Decides how an array's next element is handled; begins an element if it is to be passed to a
- * callback. */
-static void next_element(struct scan *s)
-{
-	const struct frame *f = top(s);
-
-	s->fate = (struct fate){.keep = f->each || (f->kept && f->some), .some = f->some};
-	s->state = VALUE;
+	return scan_build_top(&s->build);
 }
 
 static void value_begins(struct scan *s, const char *at)
 {
-	if (s->depth && top(s)->each && !s->in_element) {
-		s->in_element = true;
-		s->base = s->depth;
+	if (scan_build_at_element(&s->build)) {
+		scan_build_element_begins(&s->build);
 		s->part = 0;
-		s->digest = 0;
 		count_to(s, at, &s->part);
 	}
-	if (s->budget && !s->left && s->fate.keep) {
-		s->fate.keep = false;
-		s->left_out = true;
-	}
-}
-
-/*
- * Adds a scalar to the digest of its container. The digest of a container covers the names and
- * values that are built from it, in order, except members with a note, which may change while the
- * rest stays equal.
- */
-static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
-{
-	uint64_t *into = s->depth == s->base ? &s->digest : &top(s)->digest;
-
-	if (s->spec.digests && !s->fate.note)
-		*into = hash_keyed(text, len, *into + (unsigned char)kind);
-}
-
-/* Adds the digest of container f, which was just closed and popped from the stack, to the digest of
- * its parent. */
-static void digest_container(struct scan *s, const struct frame *f)
-{
-	if (!s->spec.digests || !f->kept)
-		return;
-	if (f->pick)
-		s->picked = f->digest;
-	if (s->depth == s->base)
-		s->digest = f->digest;
-	else if (!f->note)
-		top(s)->digest = hash_keyed(&f->digest, sizeof(f->digest), top(s)->digest);
-}
-
-/* Adds a value that was built to its container. v NULL: this is a dry run, in which nothing is
- * built. */
-static void put(struct scan *s, json_t *v)
-{
-	if (s->depth == s->base) {
-		*(s->in_element ? &s->element : &s->root) = v;
-		return;
-	}
-	charge(s, SCAN_VALUE_BYTES);
-	if (!top(s)->array)
-		charge(s, s->name.len);
-	if (!v)
-		return;
-	if (top(s)->array)
-		json_array_append_new(top(s)->node, v);
-	else
-		json_object_setn_new_nocheck(top(s)->node, s->name.data, s->name.len, v);
+	scan_build_value_begins(&s->build);
 }
 
 static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *arg, struct err *e),
@@ -282,105 +148,68 @@ static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *a
 static int value_ends(struct scan *s, const char *at, struct err *e)
 {
 	s->state = AFTER;
-	if (s->in_element && s->depth == s->base) {
+	if (s->build.in_element && scan_build_at_base(&s->build)) {
 		count_to(s, at, &s->none);
 		if (check_size(s, e) < 0)
 			return -1;
-		s->in_element = false;
-		s->base = 0;
+		scan_build_element_ends(&s->build);
 		scan_names_forget(&s->names[1]);
-		if (give_out(s, &s->element, s->spec.ops->on_each, e) < 0)
+		if (give_out(s, &s->build.element, s->spec.ops->on_each, e) < 0)
 			return -1;
 		s->given++;
 		return 0;
 	}
-	if (s->depth)
+	if (s->build.depth)
 		return 0;
 	s->state = DONE;
 	if (s->spec.lines)
 		return 0;
 	count_to(s, at, &s->head);
-	return check_size(s, e) < 0 ? -1 : give_out(s, &s->root, s->spec.ops->on_value, e);
+	return check_size(s, e) < 0 ? -1 : give_out(s, &s->build.root, s->spec.ops->on_value, e);
 }
 
 static int open_container(struct scan *s, const char *at, bool array, struct err *e)
 {
-	struct fate f = s->fate;
-	struct frame *frame;
-	json_t *node = NULL;
+	struct scan_frame *frame;
 
-	if (s->depth - s->base == DEPTH_MAX)
+	if (s->build.depth - s->build.base == DEPTH_MAX)
 		return wrong(s, at, "JSON deeper than 64 levels", e);
-	if (f.keep) {
-		node = s->dry ? NULL : array ? json_array() : json_object();
-		put(s, node);
-	}
-	mem_grow(s->frames, s->depth, s->frames_cap);
-	frame = &s->frames[s->depth++];
-	*frame = (struct frame){.node = node,
-				.some = f.some,
-				.object.number = ++s->number,
-				.array = array,
-				.each = f.each,
-				.kept = f.keep,
-				.pick = f.pick,
-				.note = f.note,
-				.digest = (unsigned char)*at};
-	if (f.keep && f.most && !s->budget) {
-		s->budget = s->depth;
-		s->left = f.most;
-		charge(s, SCAN_VALUE_BYTES);
-	}
+	frame = scan_build_open(&s->build, array);
+	frame->object.number = ++s->number;
 	if (!array) {
 		s->state = NAME_OR_END;
 		return 0;
 	}
-	if (f.each)
+	if (frame->each)
 		count_to(s, at + 1, &s->none);
-	next_element(s);
 	s->state = VALUE_OR_END;
 	return 0;
 }
 
 static int close_container(struct scan *s, const char *at, char c, struct err *e)
 {
-	if (!s->depth || top(s)->array != (c == ']'))
+	if (!s->build.depth || top(s)->array != (c == ']'))
 		return wrong(s, at, "a bracket that closes nothing", e);
 	if (top(s)->each)
 		count_to(s, at, &s->head);
-	if (s->budget == s->depth)
-		s->budget = 0;
-	scan_names_leave(&s->names[s->in_element], &top(s)->object);
-	s->depth--;
-	digest_container(s, &s->frames[s->depth]);
+	scan_names_leave(&s->names[s->build.in_element], &top(s)->object);
+	scan_build_close(&s->build);
 	return value_ends(s, at + 1, e);
 }
 
 static int string_ends(struct scan *s, const char *text, size_t len, const char *at, struct err *e)
 {
-	struct frame *f;
-
 	if (!s->is_name) {
-		if (s->fate.keep) {
-			digest_scalar(s, '"', text, len);
-			put(s, s->dry ? NULL : json_stringn_nocheck(text, len));
-			charge(s, len);
-		}
-		if (s->dry && s->fate.note)
-			s->line.note[s->fate.note - 1] =
+		scan_build_string(&s->build, text, len);
+		if (s->build.dry && s->build.handling.note)
+			s->line.note[s->build.handling.note - 1] =
 				text == s->token.data ? (struct scan_note){NULL, SIZE_MAX}
 						      : (struct scan_note){text, len};
 		return value_ends(s, at, e);
 	}
-	f = top(s);
-	if (!scan_names_add(&s->names[s->in_element], &f->object, text, len))
+	if (!scan_names_add(&s->names[s->build.in_element], &top(s)->object, text, len))
 		return wrong(s, at, "a name twice in one object", e);
-	s->fate = f->kept && f->some ? fate_of(f->some, text, len) : (struct fate){0};
-	if (s->fate.keep) {
-		buf_clear(&s->name);
-		buf_put(&s->name, text, len);
-		digest_scalar(s, ':', text, len);
-	}
+	scan_build_name(&s->build, text, len);
 	s->state = COLON;
 	return 0;
 }
@@ -392,10 +221,7 @@ static int number_ends(struct scan *s, const char *at, struct err *e)
 
 	if (!scan_number(s->token.data, s->token.len, &n, &what))
 		return wrong(s, at, what, e);
-	if (s->fate.keep) {
-		digest_scalar(s, '0', s->token.data, s->token.len);
-		put(s, s->dry ? NULL : n.real ? json_real(n.d) : json_integer(n.i));
-	}
+	scan_build_number(&s->build, s->token.data, s->token.len, &n);
 	return value_ends(s, at, e);
 }
 
@@ -410,12 +236,9 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 	if (!v)
 		return wrong(s, at, "a word that is none of true, false and null", e);
 	/* Accept null as an empty list of items, because Go writes a nil slice as null. */
-	if (s->fate.each && !json_is_null(v))
+	if (s->build.handling.each && !json_is_null(v))
 		return wrong(s, at, "the items are not an array", e);
-	if (s->fate.keep) {
-		digest_scalar(s, 'w', s->token.data, s->token.len);
-		put(s, s->dry ? NULL : v);
-	}
+	scan_build_word(&s->build, w, s->token.len, v);
 	return value_ends(s, at, e);
 }
 
@@ -423,7 +246,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 
 static bool is_kept(const struct scan *s)
 {
-	return s->is_name || s->fate.keep;
+	return s->is_name || s->build.handling.keep;
 }
 
 static void take(struct scan *s, const char *text, size_t len)
@@ -543,12 +366,10 @@ static void token_begins(struct scan *s, enum state state, bool is_name)
 static const char *value(struct scan *s, const char *p, struct err *e)
 {
 	value_begins(s, p);
-	if (s->fate.each && *p != '[' && *p != 'n') {
+	if (s->build.handling.each && *p != '[' && *p != 'n') {
 		(void)!wrong(s, p, "the items are not an array", e);
 		return NULL;
 	}
-	if (s->fate.each)
-		s->fate.keep = false;
 	if (*p == '{' || *p == '[')
 		return open_container(s, p, *p == '[', e) < 0 ? NULL : p + 1;
 	if (*p == '"') {
@@ -568,9 +389,8 @@ static int comma(struct scan *s, const char *p, struct err *e)
 	if (*p != ',')
 		return wrong(s, p, "neither a comma nor the end", e);
 	if (top(s)->array)
-		next_element(s);
-	else
-		s->state = NAME;
+		scan_build_next(&s->build);
+	s->state = top(s)->array ? VALUE : NAME;
 	return 0;
 }
 
@@ -618,18 +438,16 @@ static const char *between(struct scan *s, const char *p, struct err *e)
 static void start(struct scan *s)
 {
 	s->state = VALUE;
-	s->fate = (struct fate){.keep = true, .some = s->spec.want, .most = s->spec.most};
+	scan_build_start(&s->build, s->spec.want, s->spec.most);
 	s->head = 0;
-	s->left_out = false;
 	s->line = (struct scan_line){0};
-	s->digest = s->picked = 0;
 	scan_names_forget(&s->names[0]);
 }
 
 /* Ends a line. Frees large buffers, because a watch is idle most of the time. */
 static int line_ends(struct scan *s, const char *at, struct err *e)
 {
-	if (s->state == VALUE && !s->depth) {
+	if (s->state == VALUE && !s->build.depth) {
 		s->from = at + 1;
 		s->head = 0;
 		return 0;
@@ -638,7 +456,7 @@ static int line_ends(struct scan *s, const char *at, struct err *e)
 		return wrong(s, at, "a line that ends within its value", e);
 	count_to(s, at, &s->head);
 	s->from = at + 1;
-	if (check_size(s, e) < 0 || give_out(s, &s->root, s->spec.ops->on_value, e) < 0)
+	if (check_size(s, e) < 0 || give_out(s, &s->build.root, s->spec.ops->on_value, e) < 0)
 		return -1;
 	s->given++;
 	if (s->token.cap > KEPT) {
@@ -666,7 +484,7 @@ static const char *step(struct scan *s, const char *p, const char *end, struct e
 
 uint64_t scan_digest(const struct scan *s)
 {
-	return s->picked ? s->picked : s->digest;
+	return scan_build_digest(&s->build);
 }
 
 static const char *run(struct scan *s, const char *p, const char *end, struct err *e)
@@ -682,13 +500,13 @@ static const char *read_dry(struct scan *s, const char *p, const char *newline, 
 {
 	const char *at;
 
-	s->dry = true;
+	s->build.dry = true;
 	at = run(s, p, newline, e);
 	/* A number or literal has no end mark of its own: read the newline too, so that it is
 	 * complete. */
 	if (at && (s->state == NUMBER || s->state == WORD))
 		at = step(s, newline, newline + 1, e);
-	s->dry = false;
+	s->build.dry = false;
 	if (!at)
 		return NULL;
 	s->line.digest = scan_digest(s);
@@ -698,7 +516,7 @@ static const char *read_dry(struct scan *s, const char *p, const char *newline, 
 		at = newline + 1;
 	} else if (s->state == DONE) {
 		at = p;
-	} else if (s->state != VALUE || s->depth) {
+	} else if (s->state != VALUE || s->build.depth) {
 		(void)!wrong(s, newline, "a line that ends within its value", e);
 		return NULL;
 	}
@@ -709,7 +527,7 @@ static const char *read_dry(struct scan *s, const char *p, const char *newline, 
 
 static bool at_line_start(const struct scan *s)
 {
-	return s->state == VALUE && !s->depth && !s->head;
+	return s->state == VALUE && !s->build.depth && !s->head;
 }
 
 static int feed(struct scan *s, const char *data, size_t len, struct err *e)
@@ -733,7 +551,7 @@ static int feed(struct scan *s, const char *data, size_t len, struct err *e)
 
 bool scan_left_out(const struct scan *s)
 {
-	return s->left_out;
+	return s->build.left_out;
 }
 
 int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
@@ -773,7 +591,7 @@ struct scan *scan_new(const struct scan_spec *spec)
 
 	s->spec = *spec;
 	s->count = &s->head;
-	buf_init(&s->name, SIZE_MAX);
+	scan_build_init(&s->build, spec->digests);
 	buf_init(&s->token, SIZE_MAX);
 	start(s);
 	return s;
@@ -783,13 +601,10 @@ void scan_free(struct scan *s)
 {
 	if (!s)
 		return;
-	json_decref(s->root);
-	json_decref(s->element);
+	scan_build_done(&s->build);
 	scan_names_done(&s->names[0]);
 	scan_names_done(&s->names[1]);
-	buf_done(&s->name);
 	buf_done(&s->token);
-	free(s->frames);
 	free(s);
 }
 

@@ -303,24 +303,6 @@ static void assert_kept(const char *text, const struct scan_want *want, const ch
 	free(out);
 }
 
-static void only_what_is_wanted_is_kept(void **state)
-{
-	(void)state;
-	assert_kept("{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},"
-		    "\"b\":{\"a\":1,\"q\":2}}",
-		    mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
-	/* Applies to each object in an array, at every depth. */
-	assert_kept("{\"a\":[{\"a\":1,\"x\":2},7,[{\"a\":3,\"y\":4}]]}", mixed,
-		    "{\"a\":[{\"a\":1},7,[{\"a\":3}]]}");
-	/* An array or object where a plain value is wanted is emptied. */
-	assert_kept("{\"a\":[1,{}],\"b\":2}", deep, "{\"a\":[],\"b\":2}");
-	assert_kept("{\"a\":{\"a\":1}}", deep, "{\"a\":{}}");
-	/* Escapes in a name make no difference. */
-	assert_kept("{\"\\u0061\":1,\"\\u00e9\":{\"a\":1}}", mixed, "{\"a\":1,\"\xc3\xa9\":{}}");
-	assert_kept("[1,\"a\",{\"a\":2,\"d\":3}]", deep, "[1,\"a\",{\"a\":2}]");
-	assert_kept("7", deep, "7");
-}
-
 static void assert_refused(const char *text, const struct scan_want *want, const char *why)
 {
 	struct err e = {0};
@@ -411,73 +393,6 @@ static void depth_is_bounded_as_in_json_parse(void **state)
 	}
 }
 
-/* --- bounds ----------------------------------------------------------------------------------- */
-
-static void a_member_is_kept_up_to_its_bound_and_then_weighs_as_much(void **state)
-{
-	const json_t *a;
-	struct buf b;
-	struct err e;
-
-	(void)state;
-	buf_init(&b, 1u << 22);
-	buf_puts(&b, "{\"a\":{");
-	for (unsigned i = 0; i < 100000; i++)
-		buf_printf(&b, "\"k%u\":[],", i);
-	buf_puts(&b, "\"z\":1},\"c\":\"kept\"}");
-	OWN_JSON j = scan_parse(b.data, b.len, bound, &e);
-
-	assert_non_null(j);
-	a = json_object_get(j, "a");
-	assert_in_range(scan_weight(a), 200, 200 + SCAN_VALUE_BYTES + 8);
-	assert_in_range(json_object_size(a), 4, 6);
-	assert_string_equal(json_str_at(j, "c"), "kept");
-	buf_done(&b);
-}
-
-static void a_bound_ends_with_its_member(void **state)
-{
-	(void)state;
-	/* 32 for the array itself and 3 * (32 + 1) more; the rest is dropped. The next array has a
-	 * bound of its own. */
-	assert_kept("[{\"b\":[1,2,3,4,5]},{\"b\":[1,2,3,4,5]}]", bound,
-		    "[{\"b\":[1,2,3,4]},{\"b\":[1,2,3,4]}]");
-}
-
-static int keep_one(json_t *value, void *arg, struct err *e)
-{
-	(void)e;
-	json_decref(*(json_t **)arg);
-	*(json_t **)arg = json_incref(value);
-	return 0;
-}
-
-static void a_bound_on_the_whole_document_holds(void **state)
-{
-	static const struct scan_ops ops = {.on_value = keep_one};
-	static const char line[] = "{\"a\":1,\"b\":[1,2,3],\"c\":{}}\n";
-	struct err e;
-	OWN_JSON kept = NULL;
-	OWN(scan)
-	s = scan_new(&(struct scan_spec){.want = scan_all,
-					 .lines = true,
-					 .max_bytes = 64,
-					 .most = 100,
-					 .ops = &ops,
-					 .arg = &kept});
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		char *text;
-
-		assert_ok(scan_feed(s, line, strlen(line), &e), &e);
-		text = json_text(kept);
-		assert_string_equal(text, "{\"a\":1,\"b\":[1]}");
-		free(text);
-		assert_in_range(scan_weight(kept), 100, 150);
-	}
-}
-
 static void a_million_names_cost_time_in_proportion(void **state)
 {
 	struct buf b;
@@ -495,15 +410,6 @@ static void a_million_names_cost_time_in_proportion(void **state)
 	b.data[b.len - 5] = 'f'; /* repeats an existing name */
 	assert_null(scan_parse(b.data, b.len, deep, &e));
 	buf_done(&b);
-}
-
-static void a_weight_counts_strings_and_values(void **state)
-{
-	OWN_JSON o = json_pack("{s:s, s:[i, n]}", "ab", "xyz", "c", 1);
-
-	(void)state;
-	assert_int_equal(scan_weight(NULL), 32);
-	assert_int_equal(scan_weight(o), 5 * 32 + 2 + 3 + 1);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -873,16 +779,11 @@ int main(void)
 		cmocka_unit_test(it_keeps_and_refuses_what_jansson_and_a_trim_do),
 		cmocka_unit_test(text_of_a_byte_or_two_is_read_as_jansson_does),
 		cmocka_unit_test(every_sequence_of_utf_8_is_judged_as_jansson_does),
-		cmocka_unit_test(only_what_is_wanted_is_kept),
 		cmocka_unit_test(what_is_not_wanted_is_checked_all_the_same),
 		cmocka_unit_test(the_same_name_in_two_objects_is_no_duplicate),
 		cmocka_unit_test(a_name_comes_twice_among_few_and_among_many),
 		cmocka_unit_test(depth_is_bounded_as_in_json_parse),
-		cmocka_unit_test(a_member_is_kept_up_to_its_bound_and_then_weighs_as_much),
-		cmocka_unit_test(a_bound_ends_with_its_member),
-		cmocka_unit_test(a_bound_on_the_whole_document_holds),
 		cmocka_unit_test(a_million_names_cost_time_in_proportion),
-		cmocka_unit_test(a_weight_counts_strings_and_values),
 		cmocka_unit_test(a_list_is_given_out_item_by_item),
 		cmocka_unit_test(a_list_that_is_not_one_is_refused),
 		cmocka_unit_test(an_item_past_the_limit_is_refused_and_one_at_the_limit_is_not),
