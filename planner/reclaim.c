@@ -1,53 +1,19 @@
 /*
- * reclaim: first finds the machines that may be taken back from their tenants, then processes the
- * waiting pods one after the other.
- *
- * Machines with pods of one gang form a unit, because they can only be taken back together. Units
- * are found by union-find (a disjoint-set structure); the root of a unit is its first machine.
+ * reclaim: first finds the machines that may be taken back from their tenants
+ * (reclaim_candidates.h), then processes the waiting pods one after the other.
  */
 #include "planner/reclaim.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "planner/gangs.h"
 #include "planner/groups.h"
 #include "planner/quota.h"
+#include "planner/reclaim_candidates.h"
 #include "planner/supply.h"
 
-#define MILLI ((__int128)1000000)
-#define CPUS 100 /* Number of CPUs that weigh as much as one GPU. */
 #define BEFORE 64
-
-/* A machine that serves a tenant in a pool whose reclaim policy allows it to be taken back. */
-struct candidate {
-	const struct world_claim *claim;
-	const struct world_load *load;
-	struct plan_tenant *tenant;
-	const struct world_pool *pool;
-	const struct world_stock *m;
-	/* Work of the machine's pods that would be lost: the sum of run time times GPUs, in ms
-	 * times thousandths of a GPU. */
-	__int128 lost;
-	/* Longest run time of a pod on the machine, in ms. */
-	int64_t age;
-	/* Highest priority of the machine's pods, as it counts among tenants. */
-	int64_t priority;
-	size_t root;
-	/* Sums over all machines of the unit (machines that can only be taken back together); valid
-	 * only in the unit's root, its first machine. */
-	struct {
-		size_t n, fits, next_order;
-		__int128 cost;
-		int64_t age;
-		bool barred;
-	} unit;
-	/* Index of the next machine of the same unit (machines that can only be taken back
-	 * together); SIZE_MAX: this is the last one. */
-	size_t next;
-	bool barred, taken;
-};
 
 /* A machine that will be given to a tenant, with its free amounts by column. */
 struct coming {
@@ -73,200 +39,6 @@ struct reclaim {
 	size_t takes_cap;
 	bool looked;
 };
-
-/* --- candidates ------------------------------------------------------------------------------- */
-
-/* Returns the weight of requests or of a capacity: its GPUs in thousandths, or, without GPUs, a
- * part of its CPUs. */
-static __int128 weight_of(const struct resources *r)
-{
-	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
-			      *cpus = resources_get(r, "cpu");
-
-	return gpus && gpus->nano > 0 ? gpus->nano / MILLI : cpus ? cpus->nano / MILLI / CPUS : 0;
-}
-
-static int64_t way_of(const struct world_provider *p, const char *type)
-{
-	for (size_t i = 0; p && i < p->types.n; i++)
-		if (str_eq(p->types.v[i].name, type) && p->types.v[i].way_ms > 0)
-			return p->types.v[i].way_ms;
-	return RECLAIM_WAY_MS;
-}
-
-static int64_t way_of_machine(const struct reclaim *r, const struct world_machine *m)
-{
-	return way_of(world_find(r->p->w->providers, m->provider), m->instance_type);
-}
-
-static bool may_go(const struct world_claim *c, const struct world_pool *pool,
-		   const struct plan_tenant *t)
-{
-	return c->ready && !c->failed && !c->leaving && c->machine && pool && !pool->paused &&
-	       pool->reclaim != WORLD_RECLAIM_NEVER && t->it && !t->it->paused;
-}
-
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct candidate *)x)->claim->name,
-		      ((const struct candidate *)y)->claim->name);
-}
-
-static void add_candidate(struct reclaim *r, const struct world_claim *c)
-{
-	struct plan_tenant *t = planning_tenant(r->p, c->tenant);
-	const struct world_pool *pool = world_find(r->p->w->pools, c->pool);
-	struct world_stock *m = c->machine ? map_get(r->p->w->machines, c->machine) : NULL;
-	struct world_host *h;
-
-	if (!m || !may_go(c, pool, t))
-		return;
-	h = world_find(r->p->w->nodes, arena_printf(r->p->a, "%s/%s", c->tenant, c->name));
-	r->v[r->nv++] = (struct candidate){.claim = c,
-					   .load = h ? h->load : NULL,
-					   .tenant = t,
-					   .pool = pool,
-					   .m = m,
-					   .priority = INT64_MIN,
-					   .barred = !h || h->node.unschedulable ||
-						     r->now - c->created_ms < RECLAIM_KEEP_MS};
-}
-
-static struct candidate *of_load(struct candidate *const *by, size_t n, const struct world_load *l)
-{
-	size_t from = 0, to = n;
-
-	while (from < to) {
-		const size_t mid = from + (to - from) / 2;
-
-		if (by[mid]->load == l)
-			return by[mid];
-		if (by[mid]->load < l)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return NULL;
-}
-
-static size_t root_of(struct reclaim *r, size_t i)
-{
-	while (r->v[i].root != i)
-		i = r->v[i].root = r->v[r->v[i].root].root;
-	return i;
-}
-
-static void add_pod(struct reclaim *r, struct candidate *c, const struct world_one *pod)
-{
-	const int64_t began = pod->since > 0 ? pod->since : c->claim->created_ms;
-
-	if (pod->daemon || pod->terminating)
-		return;
-	const int64_t priority = queue_clamp(r->p->w, c->tenant->it, pod->priority);
-
-	c->priority = priority > c->priority ? priority : c->priority;
-	if (r->now - began > c->age)
-		c->age = r->now - began;
-	if (!pod->saves && !c->claim->saves && r->now > began)
-		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
-}
-
-/* Joins all machines with pods of the gang into one unit (they can only be taken back together). If
- * a pod of the gang is on a machine that may not be taken back, bars the whole unit: none of its
- * machines may be taken. */
-static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
-		      const struct world_gang *g)
-{
-	struct candidate *first = NULL;
-	bool barred = false;
-
-	for (const struct world_member *m = g->first; m; m = m->after) {
-		struct candidate *c = m->pod->load ? of_load(by, n, m->pod->load) : NULL;
-		size_t a, b;
-
-		r->p->work += 2;
-		barred |= m->pod->load && !c;
-		if (!c)
-			continue;
-		first = first ? first : c;
-		a = root_of(r, (size_t)(first - r->v));
-		b = root_of(r, (size_t)(c - r->v));
-		r->v[a < b ? b : a].root = a < b ? a : b;
-	}
-	if (first && barred)
-		first->barred = true;
-}
-
-static int by_load_at(const void *x, const void *y)
-{
-	const struct candidate *a = *(struct candidate *const *)x,
-			       *b = *(struct candidate *const *)y;
-
-	return a->load < b->load ? -1 : a->load > b->load;
-}
-
-static void look_at_pods(struct reclaim *r)
-{
-	struct candidate **by = arena_calloc(r->p->a, r->nv + 1, sizeof(struct candidate *));
-	struct map_iter it;
-
-	for (size_t i = 0; i < r->nv; i++)
-		by[i] = &r->v[i];
-	qsort(by, r->nv, sizeof(struct candidate *), by_load_at);
-	map_for_each (it, r->p->w->pods) {
-		const struct world_one *pod = it.value;
-		struct candidate *c = pod->load ? of_load(by, r->nv, pod->load) : NULL;
-
-		r->p->work++;
-		if (c)
-			add_pod(r, c, pod);
-	}
-	map_for_each (it, r->p->w->gangs)
-		join_gang(r, by, r->nv, it.value);
-}
-
-/* Links the machines of each unit into a list and computes the unit's sums. Iterates from the end,
- * so the list is sorted and begins with the root, which is the first machine of its unit. */
-static void make_units(struct reclaim *r)
-{
-	for (size_t i = r->nv; i-- > 0;) {
-		struct candidate *c = &r->v[i], *root = &r->v[root_of(r, i)];
-
-		if (c != root) {
-			c->next = root->next;
-			root->next = i;
-		}
-	}
-	for (size_t i = 0; i < r->nv; i++) {
-		struct candidate *c = &r->v[i], *root = &r->v[root_of(r, i)];
-
-		root->unit.n++;
-		root->unit.barred |= c->barred;
-		root->unit.age = c->age > root->unit.age ? c->age : root->unit.age;
-		root->unit.cost +=
-			c->lost + weight_of(&c->claim->capacity) * way_of_machine(r, &c->m->m);
-	}
-}
-
-static void look(struct reclaim *r)
-{
-	const struct world_list *claims = world_claims(r->p->w);
-
-	r->looked = true;
-	r->v = arena_calloc(r->p->a, claims->n + 1, sizeof(*r->v));
-	for (size_t i = 0; i < claims->n; i++)
-		add_candidate(r, claims->v[i]);
-	r->p->work += 10 * claims->n;
-	qsort(r->v, r->nv, sizeof(*r->v), by_name);
-	for (size_t i = 0; i < r->nv; i++) {
-		r->v[i].root = i;
-		r->v[i].next = SIZE_MAX;
-	}
-	if (!r->nv)
-		return;
-	look_at_pods(r);
-	make_units(r);
-}
 
 /* --- which machines would serve --------------------------------------------------------------- */
 
@@ -486,7 +258,7 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 static void measure(struct reclaim *r, struct wish *w, size_t room)
 {
 	const struct queued *q = w->q;
-	const __int128 weight = weight_of(&q->class_->pod->requests);
+	const __int128 weight = reclaim_weight_of(&q->class_->pod->requests);
 
 	for (size_t i = r->at, n = 0; i < r->n && n < room; i++) {
 		const struct queued *x = r->q[i];
@@ -512,8 +284,9 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct candidate *c = &r->v[w->roots[i]];
-		const int64_t after =
-			e->machine ? e->p50 - r->now - way_of_machine(r, &c->m->m) : c->unit.age;
+		const int64_t after = e->machine
+					      ? e->p50 - r->now - reclaim_move_ms_of(r->p, &c->m->m)
+					      : c->unit.age;
 
 		left = after < left ? after : left;
 	}
@@ -707,8 +480,10 @@ static bool serve(struct reclaim *r, const struct queued *q)
 	w.pods = give_coming(r, q, w.pods);
 	if (!w.pods)
 		return true;
-	if (!r->looked)
-		look(r);
+	if (!r->looked) {
+		r->v = reclaim_candidates(r->p, r->now, &r->nv);
+		r->looked = true;
+	}
 	if (!r->nv || (q->gang && !is_alike(q->gang)))
 		return false;
 	w.machines = machines_for(r, &w);

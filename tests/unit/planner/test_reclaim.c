@@ -269,20 +269,6 @@ static void what_a_larger_unit_makes_needless_stays(void **state)
 	assert_string_equal(takes(w, a), "c1 of other for g0, c2 of other for g0");
 }
 
-static void a_gang_that_runs_elsewhere_too_is_left_alone(void **state)
-{
-	OWN(arena) a = arena_new();
-	OWN(world) w = lent(a, 10);
-
-	(void)state;
-	serve(w, a, "other", "c2", 3, "job");
-	assert_string_equal(takes(w, a), "c2 of other for train");
-	serve(w, a, "other", "bare", 3, "job");
-	/* The Node of the gang's second pod now has no claim: drover did not provision it. */
-	world_del_claim(w, "bare");
-	assert_string_equal(takes(w, a), "c1 of other for train");
-}
-
 static void what_comes_soon_enough_is_waited_for(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -564,7 +550,6 @@ int main(void)
 		cmocka_unit_test(a_gang_goes_as_a_whole_or_not_at_all),
 		cmocka_unit_test(a_gang_that_waits_gets_all_that_it_needs_or_nothing_is_taken),
 		cmocka_unit_test(what_a_larger_unit_makes_needless_stays),
-		cmocka_unit_test(a_gang_that_runs_elsewhere_too_is_left_alone),
 		cmocka_unit_test(what_comes_soon_enough_is_waited_for),
 		cmocka_unit_test(nobody_behind_takes_what_one_before_it_would_get),
 		cmocka_unit_test(who_would_come_back_before_it_is_left_alone),

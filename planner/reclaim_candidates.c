@@ -1,0 +1,214 @@
+/*
+ * reclaim_candidates: units are found by union-find (a disjoint-set structure); the root of a unit
+ * is its first machine.
+ */
+#include "planner/reclaim_candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "planner/queue.h"
+#include "planner/reclaim.h"
+
+#define MILLI ((__int128)1000000)
+#define CPUS 100 /* Number of CPUs that weigh as much as one GPU. */
+
+struct search {
+	struct planning *p;
+	struct candidate *v;
+	size_t nv;
+	int64_t now;
+};
+
+__int128 reclaim_weight_of(const struct resources *r)
+{
+	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
+			      *cpus = resources_get(r, "cpu");
+
+	return gpus && gpus->nano > 0 ? gpus->nano / MILLI : cpus ? cpus->nano / MILLI / CPUS : 0;
+}
+
+static int64_t way_of(const struct world_provider *p, const char *type)
+{
+	for (size_t i = 0; p && i < p->types.n; i++)
+		if (str_eq(p->types.v[i].name, type) && p->types.v[i].way_ms > 0)
+			return p->types.v[i].way_ms;
+	return RECLAIM_WAY_MS;
+}
+
+int64_t reclaim_move_ms_of(const struct planning *p, const struct world_machine *m)
+{
+	return way_of(world_find(p->w->providers, m->provider), m->instance_type);
+}
+
+static bool may_go(const struct world_claim *c, const struct world_pool *pool,
+		   const struct plan_tenant *t)
+{
+	return c->ready && !c->failed && !c->leaving && c->machine && pool && !pool->paused &&
+	       pool->reclaim != WORLD_RECLAIM_NEVER && t->it && !t->it->paused;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct candidate *)x)->claim->name,
+		      ((const struct candidate *)y)->claim->name);
+}
+
+static void add_candidate(struct search *s, const struct world_claim *c)
+{
+	struct plan_tenant *t = planning_tenant(s->p, c->tenant);
+	const struct world_pool *pool = world_find(s->p->w->pools, c->pool);
+	struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
+	struct world_host *h;
+
+	if (!m || !may_go(c, pool, t))
+		return;
+	h = world_find(s->p->w->nodes, arena_printf(s->p->a, "%s/%s", c->tenant, c->name));
+	s->v[s->nv++] = (struct candidate){.claim = c,
+					   .load = h ? h->load : NULL,
+					   .tenant = t,
+					   .pool = pool,
+					   .m = m,
+					   .priority = INT64_MIN,
+					   .barred = !h || h->node.unschedulable ||
+						     s->now - c->created_ms < RECLAIM_KEEP_MS};
+}
+
+static struct candidate *of_load(struct candidate *const *by, size_t n, const struct world_load *l)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		const size_t mid = from + (to - from) / 2;
+
+		if (by[mid]->load == l)
+			return by[mid];
+		if (by[mid]->load < l)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return NULL;
+}
+
+static size_t root_of(struct search *s, size_t i)
+{
+	while (s->v[i].root != i)
+		i = s->v[i].root = s->v[s->v[i].root].root;
+	return i;
+}
+
+static void add_pod(struct search *s, struct candidate *c, const struct world_one *pod)
+{
+	const int64_t began = pod->since > 0 ? pod->since : c->claim->created_ms;
+
+	if (pod->daemon || pod->terminating)
+		return;
+	const int64_t priority = queue_clamp(s->p->w, c->tenant->it, pod->priority);
+
+	c->priority = priority > c->priority ? priority : c->priority;
+	if (s->now - began > c->age)
+		c->age = s->now - began;
+	if (!pod->saves && !c->claim->saves && s->now > began)
+		c->lost += reclaim_weight_of(&pod->shape->pod.requests) * (s->now - began);
+}
+
+/* Joins all machines with pods of the gang into one unit (they can only be taken back together). If
+ * a pod of the gang is on a machine that may not be taken back, bars the whole unit: none of its
+ * machines may be taken. */
+static void join_gang(struct search *s, struct candidate *const *by, size_t n,
+		      const struct world_gang *g)
+{
+	struct candidate *first = NULL;
+	bool barred = false;
+
+	for (const struct world_member *m = g->first; m; m = m->after) {
+		struct candidate *c = m->pod->load ? of_load(by, n, m->pod->load) : NULL;
+		size_t a, b;
+
+		s->p->work += 2;
+		barred |= m->pod->load && !c;
+		if (!c)
+			continue;
+		first = first ? first : c;
+		a = root_of(s, (size_t)(first - s->v));
+		b = root_of(s, (size_t)(c - s->v));
+		s->v[a < b ? b : a].root = a < b ? a : b;
+	}
+	if (first && barred)
+		first->barred = true;
+}
+
+static int by_load_at(const void *x, const void *y)
+{
+	const struct candidate *a = *(struct candidate *const *)x,
+			       *b = *(struct candidate *const *)y;
+
+	return a->load < b->load ? -1 : a->load > b->load;
+}
+
+static void look_at_pods(struct search *s)
+{
+	struct candidate **by = arena_calloc(s->p->a, s->nv + 1, sizeof(struct candidate *));
+	struct map_iter it;
+
+	for (size_t i = 0; i < s->nv; i++)
+		by[i] = &s->v[i];
+	qsort(by, s->nv, sizeof(struct candidate *), by_load_at);
+	map_for_each (it, s->p->w->pods) {
+		const struct world_one *pod = it.value;
+		struct candidate *c = pod->load ? of_load(by, s->nv, pod->load) : NULL;
+
+		s->p->work++;
+		if (c)
+			add_pod(s, c, pod);
+	}
+	map_for_each (it, s->p->w->gangs)
+		join_gang(s, by, s->nv, it.value);
+}
+
+/* Links the machines of each unit into a list and computes the unit's sums. Iterates from the end,
+ * so the list is sorted and begins with the root, which is the first machine of its unit. */
+static void make_units(struct search *s)
+{
+	for (size_t i = s->nv; i-- > 0;) {
+		struct candidate *c = &s->v[i], *root = &s->v[root_of(s, i)];
+
+		if (c != root) {
+			c->next = root->next;
+			root->next = i;
+		}
+	}
+	for (size_t i = 0; i < s->nv; i++) {
+		struct candidate *c = &s->v[i], *root = &s->v[root_of(s, i)];
+
+		root->unit.n++;
+		root->unit.barred |= c->barred;
+		root->unit.age = c->age > root->unit.age ? c->age : root->unit.age;
+		root->unit.cost += c->lost + reclaim_weight_of(&c->claim->capacity) *
+						     reclaim_move_ms_of(s->p, &c->m->m);
+	}
+}
+
+struct candidate *reclaim_candidates(struct planning *p, int64_t now_ms, size_t *n)
+{
+	struct search search = {.p = p, .now = now_ms}, *s = &search;
+	const struct world_list *claims = world_claims(p->w);
+
+	s->v = arena_calloc(s->p->a, claims->n + 1, sizeof(*s->v));
+	for (size_t i = 0; i < claims->n; i++)
+		add_candidate(s, claims->v[i]);
+	s->p->work += 10 * claims->n;
+	qsort(s->v, s->nv, sizeof(*s->v), by_name);
+	for (size_t i = 0; i < s->nv; i++) {
+		s->v[i].root = i;
+		s->v[i].next = SIZE_MAX;
+	}
+	if (s->nv) {
+		look_at_pods(s);
+		make_units(s);
+	}
+	*n = s->nv;
+	return s->v;
+}
