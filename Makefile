@@ -19,13 +19,13 @@ ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apis
 	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller cli cli/simulate cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0
-# libvirt and its libcurl are drover-libvirt's alone.
+# Only drover-libvirt links libvirt, and with it libvirt's own libcurl.
 VIRT_PKGS := libvirt libxml-2.0
 TEST_PKGS := cmocka
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wpointer-arith -Wvla -Wformat=2 -Wundef -Wimplicit-fallthrough -Wswitch-enum
-# tests/tools/hardened looks for all of it in what is built.
+# Hardening flags.  tests/tools/hardened checks that all of them took effect in the built programs.
 X86  := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 HARD := -fstack-protector-strong -fstack-clash-protection -fPIE $(if $(X86),-fcf-protection=full)
 OPT_rel := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
@@ -40,10 +40,10 @@ CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PKGS) $(VIRT_PKGS) 2
 CFLAGS   += -std=gnu17 $(WARN) $(HARD) $(OPT_$(VARIANT)) -fvisibility=hidden -ffunction-sections \
 	    -fdata-sections $(if $(WERROR),-Werror)
 LDFLAGS  += $(LD_$(VARIANT))
-# The agent alone uses liburing; static, so that nothing else comes to need it.
+# Only the agent uses liburing.  It is linked statically, so that no program needs the shared library.
 LDLIBS    = $(shell pkg-config --libs $(PKGS)) -l:liburing.a -lpthread
 
-# --- what is built: found by name, no list to forget ---------------------------------------------
+# --- libraries and programs: their sources are found by file name, not listed ---------------------
 MAINS     := $(wildcard cli/main.c wipe/main.c providers/libvirt/main.c)
 SRC       := $(filter-out $(MAINS),$(foreach r,$(ROOMS),$(wildcard $(r)/*.c)))
 LIBS      := $(patsubst %,$(B)/lib/%.a,$(subst /,_,$(patsubst %/,%,$(sort $(dir $(SRC))))))
@@ -78,11 +78,12 @@ $(foreach r,$(ROOMS),$(eval $(call lib_rule,$(r))))
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 
-# The version is known to the files that tell it alone: another commit compiles these again, and no others.
+# Only the files that report the version are compiled with it, so a new commit recompiles no others.
 $(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(wildcard $(ROOMS)))): \
 	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"' -DDROVER_COMMIT='"$(COMMIT)"'
 
-# Other switches compile everything again: a hardened program has no part from before.
+# Every object depends on $(B)/flags.  Changed flags recompile everything, so that no program contains an
+# object compiled with other flags, for example without hardening.
 FLAGS := $(filter-out -Werror,$(CC) $(CPPFLAGS) $(CFLAGS))
 $(B)/flags: FORCE
 	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
@@ -93,7 +94,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The assembler reads them (sim/dialect.c), which -MMD does not see.
+# sim/dialect.c includes the dialects by the assembler's .incbin, which -MMD does not report.
 $(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
 
 VIRT_LIB := $(B)/lib/providers_libvirt.a
@@ -108,13 +109,14 @@ $(B)/drover-libvirt: $(B)/providers/libvirt/main.o $(VIRT_LIBS)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(VIRT_LIBS) -Wl,--end-group -Wl,--as-needed \
 		$(shell pkg-config --libs $(VIRT_PKGS)) $(LDLIBS)
 
-# Without a build id: that is of the debugging symbols too, which name this folder, and the image shall not differ by it.
+# Linked without a build ID.  The ID also depends on the debugging symbols, which contain the path of this
+# directory, and the boot image must be the same in every directory.
 AGENT_LIBS := $(B)/lib/wipe.a $(filter $(B)/lib/base%,$(LIBS))
 $(B)/drover-agent: $(B)/wipe/main.o $(AGENT_LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--build-id=none -o $@ $< -Wl,--start-group $(AGENT_LIBS) -Wl,--end-group -Wl,--as-needed $(LDLIBS)
 
-# mold, where it is installed, links a test program in 0.14 s; GNU ld in 0.3 s (rel) and 0.5 s (san).
+# Uses mold if it is installed: it links a test program in 0.14 s; GNU ld needs 0.3 s (rel) or 0.5 s (san).
 TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
 link_test = $(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
 	$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
@@ -123,11 +125,12 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(link_test)
 
 # --- tests ----------------------------------------------------------------------------------------
-# `make unit T=unit/base/data/test_json` builds and runs one, T=unit all in tests/unit, T="contract world/test_way" both.
+# T selects tests below tests/: T=unit/base/data/test_json one program, T=unit a directory,
+# T="contract world/test_way" a directory and a program.
 unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## run unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
-# STAGES: of which goal; FROM=stage goes on there, ONLY=stage,group runs these.
+# Runs the stages of the goal $(1).  FROM=STAGE continues at that stage; ONLY=STAGE,GROUP runs only these.
 STAGES = $(Q)tests/tools/stages $(1) $(if $(FROM),FROM=$(FROM)) $(if $(ONLY),ONLY=$(ONLY))
 
 check: ## tests without network and real components: unit, world, sanitizers, headers, layers (FROM=, ONLY=)
@@ -139,10 +142,10 @@ test: ## all that a change must pass: check, lint, and the main tests on real co
 test-long: ## all tests, for hours; one group with ONLY=api, real, sim ... (FROM=, ONLY=)
 	$(call STAGES,long)
 
-status: ## which test stages passed on this tree, on an older tree, never
+status: ## list which test stages passed on this tree, on an older tree, or never
 	$(Q)tests/tools/stages status
 
-which: ## tests to run in addition to make test, for files changed since SINCE=COMMIT
+which: ## list tests to run in addition to make test, for files changed since SINCE=COMMIT
 	$(Q)tests/tools/which $(SINCE)
 
 layers: all ## check that each directory includes only what its layer allows
@@ -162,7 +165,7 @@ clang: $(B)/tests/fuzz/targets.def ## check all sources for clang warnings; no o
 conformance: $(B)/tests/contract/client/test_client | $(PROGRAMS) ## compare the embedded API server with kube-apiserver
 	$(Q)tests/contract/apiserver/conformance
 
-# --- the real test, the demo ----------------------------------------------------------------------
+# --- demos, boot image, packages ------------------------------------------------------------------
 demo: ## show drover with simulated machines, in two minutes (KEEP=1: keep it running)
 	@echo "drover demo: installs missing packages and builds drover. Then GPU pods of two tenants get simulated"
 	@echo "machines; when the pods end, the machines are drained and wiped, and the wipe is verified."
@@ -183,7 +186,7 @@ image: $(B)/drover-agent ## build the agent's boot image, build/image/drover-age
 	$(Q)tests/tools/deps image
 	$(Q)wipe/image/build --release '$(VERSION)'
 
-# Of the agent that was built last; `make image` builds it anew.
+# Rebuilds the boot image only if the agent or wipe/image is newer.  `make image` always rebuilds it.
 build/image/drover-agent.iso: $(B)/drover-agent $(wildcard wipe/image/*)
 	$(Q)$(MAKE) --no-print-directory image
 
@@ -210,7 +213,8 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS) -Wl,--as-needed \
 		$(shell pkg-config --libs $(VIRT_PKGS))
 
-# One program with all targets: each has the name of its file there instead of LLVMFuzzerTestOneInput.
+# All fuzz targets are linked into one program.  Therefore LLVMFuzzerTestOneInput of each target is renamed
+# to the name of its file.
 $(B)/tests/fuzz/fuzz_%.o: CPPFLAGS += -DLLVMFuzzerTestOneInput=$(notdir $*)
 $(B)/tests/fuzz/corpora.o: CPPFLAGS += -I$(B)/tests/fuzz
 $(B)/tests/fuzz/corpora.o: $(B)/tests/fuzz/targets.def
@@ -256,9 +260,9 @@ man: all ## build manual pages of drover and its verbs from --help: build/man
 	$(Q)tests/tools/deps man
 	$(Q)tests/tools/man $(B)/drover build/man
 
-# tests/tools/mutants writes $(B)/mutants/TEST/NAME.c, a broken copy of one source.  The linker meets its
-# object before the libraries, so it takes nothing from the object of the sound source in them.  Without
-# warnings: a broken copy may leave a variable or a function unused.
+# tests/tools/mutants writes $(B)/mutants/TEST/NAME.c, a broken copy of one source.  The object of the copy
+# is linked before the libraries, so the linker does not use the object of the original source.  Warnings are
+# off, because a broken copy may leave a variable or a function unused.
 $(B)/mutants/%.o: $(B)/mutants/%.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -DDROVER_VERSION='"mutant"' -DDROVER_COMMIT='"mutant"' -c -o $@ $<

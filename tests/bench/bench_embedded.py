@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The embedded API server beside kube-apiserver with etcd, under the same client.
+"""Compares the embedded API server with kube-apiserver and etcd, with the same client.
 
-apiserver_creates_per_s, apiserver_gets_per_s: one client process, 16 connections with TLS and
-one request under way on each, config maps of 1 KiB; both servers with their disk (etcd with
-fsync).  apiserver_watch_10k_mb: the resident memory of a server with 10,000 open watches and no
-objects but its own.
-Arguments: seconds for each measurement; how many watches.
+apiserver_creates_per_s, apiserver_gets_per_s: requests per second of one client process with 16 TLS
+connections, one request in progress on each, for ConfigMaps of 1 KiB.  Both servers store on disk
+(etcd with fsync).  apiserver_watch_10k_mb: resident memory of the embedded server with 10,000 open
+watches and only the objects that it creates itself.
+Arguments: seconds of each measurement (3), number of watches (10000).
 """
 import json
 import pathlib
@@ -17,14 +17,14 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "contract/apiserver"))
-import servers  # noqa: E402  (beside the cases)
+import servers  # noqa: E402  (in tests/contract/apiserver)
 
 LOAD = servers.ROOT / "build/rel/tests/bench/load_apiserver"
 CONNECTIONS = 16
 
 
 def credential(server, folder):
-    """The files that the client takes: CA, and a token or a pair."""
+    """Writes the client's files; returns its arguments: address, CA, and a token or certificate and key."""
     folder = pathlib.Path(folder)
     (folder / "bench-ca.pem").write_text(server.ca)
     if server.token:
@@ -37,7 +37,7 @@ def credential(server, folder):
 
 
 def rate(where, what, seconds, prefix):
-    """Requests in a second, and how many there were."""
+    """Returns (requests per second, number of requests)."""
     done = subprocess.run([LOAD, *where, what, str(CONNECTIONS), str(seconds), prefix],
                           check=True, stdout=subprocess.PIPE, text=True)
     n, took = done.stdout.split()
@@ -45,7 +45,7 @@ def rate(where, what, seconds, prefix):
 
 
 def watches(where, server, n):
-    """Megabytes with n watches open, from two processes, above and with the empty server."""
+    """Returns the server's resident memory in MB: (with n watches of two processes, before them)."""
     before = server.rss_mb()
     clients = [subprocess.Popen([LOAD, *where, "watch", str(n // 2), "0", "w"],
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

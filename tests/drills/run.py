@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The drills of docs/drills.md: a machine that is stuck, found and mended with `drover why` and one verb.
+"""Runs the drills of docs/drills.md: a stuck machine is found and repaired with `drover why` and one command.
 
     tests/drills/run.py [DRILL ...]
 
-Each has a machine of its own in one `drover up`.  Something goes wrong there (`drover sim fault`, or what a person does);
-`drover why` without a name has to say what is stuck, why, and a verb; the cause is mended where it lies, as a person
-would; and the verb that `why` printed, run as it stands, has to end it.  No VM and no network.
+All drills share one `drover up`; each has a machine of its own.  A fault is injected (`drover sim fault`, or an action
+of an operator).  `drover why` without a name must then print what is stuck, the reason, and a command.  The cause is
+removed at the machine, as an operator would do it.  The printed command, run unchanged, must then resolve the problem.
+No VM and no network.
 """
 import dataclasses
 import json
@@ -28,15 +29,15 @@ SPEED = 4
 
 @dataclasses.dataclass(frozen=True)
 class Drill:
-    """One row: where it is stuck, what goes wrong, what `why` has to say, the verb, and how it ends."""
-    name: str            # of the drill, as in docs/drills.md
-    begin: tuple         # steps before it is stuck: methods of Scene with their arguments
-    says: str            # of the row of `drover why`, a regular expression
-    verb: str            # that what helps has to begin with
-    mend: tuple = ()     # steps of the person at the machine, before the verb
-    end: str = "free"    # the machine's state when all is well
-    over: str = ""       # or: what `drover why` says no more
-    slow_s: int = 120    # until `why` says it, on a quiet machine
+    """One drill: the fault, the expected output of `drover why`, the command, and the state at the end."""
+    name: str            # name of the drill in docs/drills.md
+    begin: tuple         # steps that make the machine stuck: methods of Scene with their arguments
+    says: str            # regular expression that a row of `drover why` must match
+    verb: str            # beginning of the command that this row must propose
+    mend: tuple = ()     # steps of the operator at the machine, before the command
+    end: str = "free"    # state of the machine after the command
+    over: str = ""       # not "": after the command, `drover why` must no longer print that row
+    slow_s: int = 120    # time limit, on a quiet machine, until `drover why` prints the row
 
 
 DRILLS = (
@@ -66,7 +67,7 @@ DRILLS = (
 
 
 class Scene:
-    """A machine and what happens to it."""
+    """The machine of a drill, and the steps that change it."""
 
     def __init__(self, up, number):
         self.up, self.number, self.machine = up, number, f"gpu-{number}"
@@ -93,7 +94,7 @@ class Scene:
         with urllib.request.urlopen(request, timeout=30, context=self.up.host.tls) as reply:
             return json.load(reply)
 
-    # --- what happens -----------------------------------------------------------------------------
+    # --- steps ------------------------------------------------------------------------------------
 
     def fault(self, *args):
         done = self.drover("sim", "fault", "--rack", f"{self.up.folder}/rack", self.machine, *args)
@@ -119,7 +120,7 @@ class Scene:
         return self.up.pod(self.machine)["spec"]["nodeName"]
 
     def keep_the_pod(self):
-        """It does not end for as long as its finalizer stands."""
+        """Adds a finalizer to the pod, so that its deletion does not complete."""
         self.patch(f"{demo.PODS}/{self.machine}", {"metadata": {"finalizers": ["example.com/checkpoint"]}}, self.up.tenant)
 
     def drain(self):
@@ -147,17 +148,17 @@ class Scene:
     def observe(self):
         self.patch(f"{demo.API}/machines/{self.machine}", {"spec": {"managementPolicy": "Observe"}})
 
-    # --- what is seen -----------------------------------------------------------------------------
+    # --- checks -----------------------------------------------------------------------------------
 
     def stuck(self):
-        """The rows of `drover why` about this machine, or what belongs to it, each with its remedies."""
+        """Returns the rows of `drover why` about this machine or its Drain, each with its remedies."""
         done = self.host("why", "-o", "json")
         assert done.returncode == 0, done.stderr
         names = (f"machine/{self.machine}", f"drain/drain-{self.machine}-")
         return [r for r in json.loads(done.stdout)["stuck"] if r["object"].startswith(names[1]) or r["object"] == names[0]]
 
     def row(self, drill):
-        """The one that says what it has to, as text, and the verb that it proposes."""
+        """Returns (text, command) of the row that the drill expects; None: there is no such row."""
         for r in self.stuck():
             text = " ".join(str(r.get(k, "")) for k in ("object", "state", "reason", "message"))
             text += f" waits for {r.get('waitingFor', '')}"
@@ -175,7 +176,7 @@ class Scene:
         text, verb = found[-1]
         for name, *args in drill.mend:
             getattr(self, name)(*args)
-        words = verb.split()[1:][:3 if "--wipe" in verb else 2]  # behind it prose goes on
+        words = verb.split()[1:][:3 if "--wipe" in verb else 2]  # a description follows the command
         yes = ["--yes"] if words[0] == "confirm-off" else []
         done = self.host(*words, *yes)
         assert done.returncode == 0, (verb, done.stderr)
@@ -188,7 +189,7 @@ class Scene:
 def run(scene, drill, results):
     try:
         results[drill.name] = (True, scene.go(drill))
-    except BaseException as e:  # noqa: B036  each drill tells of itself, and the others go on
+    except BaseException as e:  # noqa: B036  a failed drill must not end the others
         results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.stuck()}")
     print(("  " if results[drill.name][0] else "  FAILED ") + results[drill.name][1], flush=True)
 

@@ -1,10 +1,10 @@
-// Command peers plans pods with Karpenter's scheduler, as its own benchmark does: no cluster, no API server, one node
-// pool, the instance types of its fake cloud.
+// Command peers plans pods with Karpenter's scheduler, as Karpenter's own benchmark does: without a cluster or API
+// server, with one node pool and the instance types of Karpenter's fake cloud.
 //
 //	peers PODS ROUNDS
 //
-// PODS has one pod in each line: KIND CPU MEMORY OWN OTHER, as tests/bench/plan_peer.c writes them.  Prints one line of
-// JSON: the best time of the rounds, the peak of memory, how many nodes, what they cost.
+// PODS is a file written by tests/bench/plan_peer.c, with one pod per line: KIND CPU MEMORY OWN OTHER.  Prints one line
+// of JSON: time of the fastest round, peak memory, number of nodes, and their price.
 package main
 
 import (
@@ -42,7 +42,7 @@ import (
 
 const (
 	types400 = 400
-	workers  = 5 // as in its benchmark
+	workers  = 5 // as in Karpenter's benchmark
 	label    = "my-label"
 )
 
@@ -53,7 +53,7 @@ func die(err error) {
 	}
 }
 
-// selecting those with this value of the label.
+// selecting returns a selector of the pods whose label has this value.
 func selecting(value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{label: value}}
 }
@@ -99,7 +99,7 @@ func read(path string) (pods []*corev1.Pod) {
 	return pods
 }
 
-// one round, from nothing: the time is that of the topology, the scheduler and its answer.
+// one runs one round from an empty state. The returned time covers creating the topology and the scheduler, and solving.
 func one(ctx context.Context, pods []*corev1.Pod) (scheduling.Results, time.Duration) {
 	pool := test.NodePool(v1.NodePool{Spec: v1.NodePoolSpec{Limits: v1.Limits{
 		corev1.ResourceCPU: resource.MustParse("10000000"), corev1.ResourceMemory: resource.MustParse("10000000Gi"),
@@ -118,21 +118,21 @@ func one(ctx context.Context, pods []*corev1.Pod) (scheduling.Results, time.Dura
 		events.NewRecorder(&record.FakeRecorder{}), clock.RealClock{}, nil, parallel)
 	results, err := s.Solve(ctx, pods)
 	die(err)
-	took := min(time.Since(began), processor()-cpu) // what else the machine does is not counted
+	took := min(time.Since(began), processor()-cpu) // excludes other load of the machine
 	if len(results.PodErrors) > 0 {
 		die(fmt.Errorf("%d of %d pods got no place", len(results.PodErrors), len(pods)))
 	}
 	return results, took
 }
 
-// processor time of this process.
+// processor returns the processor time of this process.
 func processor() time.Duration {
 	var used syscall.Rusage
 	die(syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// price of what it would launch: of each node the cheapest type that is left.
+// price returns the sum of the prices of all new nodes, each with its cheapest possible instance type.
 func price(r scheduling.Results) (sum float64) {
 	for _, n := range r.NewNodeClaims {
 		least := math.MaxFloat64

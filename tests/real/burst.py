@@ -122,7 +122,7 @@ class Ami:
         except urllib.error.HTTPError as e:
             if e.code != 404:  # 404: the Node is deleted, so the instance has ended
                 self.error = e
-        except Exception as e:  # pylint: disable=broad-except  # told by whoever waits
+        except Exception as e:  # pylint: disable=broad-except  # the waiting thread raises it
             self.error = e
 
     def beat(self):

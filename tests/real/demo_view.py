@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""examples/demo.py as a person sees it: on a pipe and, beside it, on a terminal of 80 columns.
+"""Tests the output of examples/demo.py: on a pipe and, at the same time, on a terminal of 80 columns.
 
-No VM and no network.  Nothing here is timed: a wait has a limit of minutes, and what is looked for
-is what was shown at any time.  tests/real/demo_view.py
+No VM and no network.  Nothing is timed: each wait has a limit of minutes, and each check covers all
+output so far.  tests/real/demo_view.py
 """
 import fcntl
 import os
@@ -32,7 +32,7 @@ COLOURS = {"free": "32", "serving": "36", "quarantined": "31"}
 
 
 class Terminal:
-    """A program on a terminal of its own, in a session of its own."""
+    """A program on its own pseudo-terminal, in its own session."""
 
     def __init__(self, *command):
         environ = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
@@ -40,7 +40,7 @@ class Terminal:
         self.pid, self.master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-            # As a shell hands it on; whoever runs the tests in the background ignores it.
+            # Restore the default, as in an interactive shell: tests run in the background ignore SIGINT.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execve(command[0], command, {**environ, "TERM": "xterm"})
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -50,7 +50,7 @@ class Terminal:
         while True:
             try:
                 some = os.read(self.master, 65536)
-            except OSError:  # EIO: nobody has it open any more
+            except OSError:  # EIO: no process has the terminal open any more
                 some = b""
             if not some:
                 return
@@ -77,7 +77,7 @@ class Terminal:
         pace.wait_for(f"{what!r} to be shown", shown, LIMIT_S, 0.2)
 
     def interrupt(self):
-        """What Ctrl-C does: the terminal tells the whole foreground group."""
+        """Sends Ctrl-C: the terminal sends SIGINT to the foreground process group."""
         os.write(self.master, b"\x03")
 
     def wait(self):
@@ -93,7 +93,7 @@ class Terminal:
 
 
 def screen(text):
-    """What stands there in the end, all lines ever; by the few escapes that the demo uses."""
+    """Returns all lines as they look at the end. Interprets only the escapes that the demo uses."""
     lines, row = [""], 0
     for part in re.split(r"(\033\[\d*[A-Za-z]|\r?\n)", text):
         if part.endswith("\n"):
@@ -111,8 +111,8 @@ def screen(text):
 
 
 def on_a_pipe(out, terminal):
-    """Shown as it comes; the one on a terminal begins when this one has its ports."""
-    env = {**os.environ, "TERM": "xterm"}  # so that it is the pipe that decides
+    """Checks the output on a pipe. Starts the demo on the terminal once this one has its ports."""
+    env = {**os.environ, "TERM": "xterm"}  # so that only the pipe suppresses escapes
     with subprocess.Popen([DEMO], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=env) as piped:
         try:
@@ -153,7 +153,7 @@ def check_rows(text):
 
 
 def check_screen(text):
-    """Each step of the story leaves its rows once: what was there before is drawn over."""
+    """Checks that each step of the demo leaves one table: earlier tables are overwritten."""
     lines = screen(text)
     heads = [n for n, line in enumerate(lines) if line.startswith("MACHINE  STATE")]
     steps = [line for line in lines if re.match(r"\d machines are off|All |team-[ab]'s ", line)]
@@ -166,7 +166,7 @@ def check_screen(text):
 
 
 def look_around(text):
-    """The commands that it prints, as a person would copy them."""
+    """Runs the commands that the demo prints, as a user would copy them. Returns the data directory."""
     commands = [shlex.split(line) for line in re.findall(r"^  (\S+ .*--kubeconfig .*?)\r?$", text, re.M)]
     programs = [pathlib.Path(c[0]).name for c in commands]
     assert programs == ["kubectl", "kubectl", "drover"], commands

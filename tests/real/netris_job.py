@@ -32,7 +32,7 @@ CLUSTERS = {"quarantine": "br-q", "provisioning": "br-p", "tenant/team-a": "br-a
 PREFIX = "drover-netris"
 ANSWERS = {"quarantine": "10.77.0.1", "provisioning": "10.77.0.2", "tenant/team-a": "10.77.0.3", "tenant/team-b": "10.77.0.4"}
 BALANCER = "10.77.1.10"
-VIP = "10.20.0.10"  # of the V-net that the controller creates first
+VIP = "10.20.0.10"  # address in the V-net that the controller creates first
 LOOK_S = 1
 
 

@@ -192,7 +192,7 @@ class Watch:
                         call(event["object"])
             except (OSError, http.client.HTTPException):
                 time.sleep(0.2)
-            except Exception as e:  # of the callbacks: the test gets it from check()
+            except Exception as e:  # a callback failed: check() raises it in the test
                 self.failed = e
                 return
             finally:

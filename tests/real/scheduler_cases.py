@@ -10,7 +10,7 @@ MODEL = "nvidia.com/gpu.product"
 NAMESPACES = {"one": {"team": "x"}, "two": {"team": "y"}, "three": {"team": "x", "kind": "batch"}}
 OVERHEAD = {"kata": {"cpu": "250m", "memory": "160Mi"}}
 APPS = ("web", "train", "db")
-NUMBERS = ("0", "99", "100", "950")  # of taints, and of tolerations that are compared with them
+NUMBERS = ("0", "99", "100", "950")  # values of taints, and of tolerations that are compared with them
 
 CATALOGUE = (
     ("small", {"cpu": "4", "memory": "8Gi", "pods": "8"}, {"gen": "1", "disk": "ssd"}),

@@ -86,7 +86,7 @@ LONG = [
     # Optimised, as shipped.
     Stage("unit", "unit, contract and world tests as they are shipped, without sanitizers", f"{MAKE} unit",
           ("build",), ("optimised",)),
-    # Every effect, every safety line, every kill.
+    # Exhaustive forms of tests that `make test` runs in part.
     Stage("sweep", "each external effect of a machine's whole trip goes wrong in each way",
           f"WORLD_EVERY=1 TEST_CPU_S=3600 {MAKE} unit T='world/test_sweep world/test_burst_sweep'", ("build",),
           ("kills",)),
