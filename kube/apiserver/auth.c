@@ -92,14 +92,19 @@ static bool is_bootstrap(struct apiserver *a, const struct secret *token, struct
 	return true;
 }
 
-bool auth_token(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m)
+json_t *auth_token(struct apiserver *a, const struct secret *token, const json_t *audiences,
+		   struct user *u, struct arena *m)
 {
+	json_t *fit;
+
 	*u = (struct user){0};
-	if (!is_listed(a, token, u, m) && !is_bootstrap(a, token, u, m) &&
-	    !token_user(a, token, u, m))
-		return false;
-	user_add_group(u, m, "system:authenticated");
-	return true;
+	/* As in kube-apiserver, a token that names no audience is for the server itself. */
+	fit = is_listed(a, token, u, m) || is_bootstrap(a, token, u, m)
+		      ? token_audiences(audiences, NULL)
+		      : token_user(a, token, audiences, u, m);
+	if (fit)
+		user_add_group(u, m, "system:authenticated");
+	return fit;
 }
 
 /* --- a request -------------------------------------------------------------------------------- */
@@ -142,8 +147,11 @@ static int find_user(struct request *rq)
 	if (from_certificate(rq))
 		return 0;
 	token = httpd_bearer(rq->q);
-	if (token)
-		return auth_token(rq->a, token, &rq->user, rq->arena) ? 0 : unauthorized(rq);
+	if (token) {
+		OWN_JSON fit = auth_token(rq->a, token, NULL, &rq->user, rq->arena);
+
+		return fit ? 0 : unauthorized(rq);
+	}
 	if (!spec->rbac || httpd_header(rq->q, "Authorization"))
 		return unauthorized(rq);
 	rq->user.name = "system:anonymous";

@@ -26,15 +26,15 @@ static json_t *token_status(struct request *rq, const json_t *spec)
 	const char *text = json_str_at(spec, "token");
 	OWN(secret) token = text ? secret_from_str(text) : NULL;
 	struct user u;
-	json_t *status;
+	json_t *fit =
+		token ? auth_token(rq->a, token, json_object_get(spec, "audiences"), &u, rq->arena)
+		      : NULL;
 
-	if (!token || !auth_token(rq->a, token, &u, rq->arena))
+	if (!fit)
 		return json_pack("{s:b, s:s, s:{}}", "authenticated", 0, "error",
 				 "the token is not known", "user");
-	status = json_pack("{s:b, s:o}", "authenticated", 1, "user", user_object(&u));
-	if (json_object_get(spec, "audiences"))
-		json_object_set(status, "audiences", json_object_get(spec, "audiences"));
-	return status;
+	return json_pack("{s:b, s:o, s:o}", "authenticated", 1, "user", user_object(&u),
+			 "audiences", fit);
 }
 
 /* --- may a user do something? ----------------------------------------------------------------- */

@@ -140,10 +140,17 @@ bool user_in_group(const struct user *u, const char *group);
 struct request;
 /* Authenticates the request and fills rq->user; -1 with rq->fault. */
 int auth_request(struct request *rq) __attribute__((warn_unused_result));
-/* Authenticates a bearer token: fills *u with the token's user; false: the token is unknown or no
- * longer valid. */
-bool auth_token(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m);
-bool token_user(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m);
+/* Authenticates a bearer token for one of the audiences, an array of texts; NULL or empty: this
+ * server. Fills *u with the token's user. Returns the audiences that fit, an array that the caller
+ * owns; NULL: the token is unknown, no longer valid, or for other audiences. */
+json_t *auth_token(struct apiserver *a, const struct secret *token, const json_t *audiences,
+		   struct user *u, struct arena *m);
+/* Does the same for the token of a ServiceAccount. */
+json_t *token_user(struct apiserver *a, const struct secret *token, const json_t *audiences,
+		   struct user *u, struct arena *m);
+/* Returns the audiences in both arrays, an array that the caller owns; NULL: none. asked NULL or
+ * empty, had NULL: this server. */
+json_t *token_audiences(const json_t *asked, const json_t *had);
 void do_token_request(struct request *rq);
 int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 	__attribute__((warn_unused_result));

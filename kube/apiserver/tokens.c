@@ -148,15 +148,28 @@ static json_t *verified(struct apiserver *a, const char *token)
 	return claims;
 }
 
-static bool is_for_us(const json_t *claims)
+static bool contains(const json_t *texts, const char *text)
 {
 	size_t i;
 	json_t *one;
 
-	json_array_foreach (json_object_get(claims, "aud"), i, one)
-		if (str_eq(json_string_value(one), ISSUER))
+	json_array_foreach (texts, i, one)
+		if (str_eq(json_string_value(one), text))
 			return true;
 	return false;
+}
+
+json_t *token_audiences(const json_t *asked, const json_t *had)
+{
+	OWN_JSON own = json_pack("[s]", ISSUER);
+	OWN_JSON both = json_array();
+	size_t i;
+	json_t *one;
+
+	json_array_foreach (json_array_size(asked) ? asked : own, i, one)
+		if (contains(had ? had : own, str_or(json_string_value(one), "")))
+			json_array_append(both, one);
+	return json_array_size(both) ? json_incref(both) : NULL;
 }
 
 /* True if the object to which the token is bound still exists with the same UID and is not being
@@ -173,25 +186,26 @@ static bool stands(struct apiserver *a, struct arena *m, const char *plural, con
 	       !object_is_going(obj);
 }
 
-bool token_user(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m)
+json_t *token_user(struct apiserver *a, const struct secret *token, const json_t *audiences,
+		   struct user *u, struct arena *m)
 {
 	int64_t now_s = loop_wall(a->loop) / 1000;
 	OWN_JSON claims = secret_len(token) <= MAX_TOKEN ? verified(a, secret_expose(token)) : NULL;
 	const json_t *of = json_object_get(claims, "kubernetes.io");
 	const json_t *secret = json_object_get(of, "secret"), *pod = json_object_get(of, "pod");
-	const json_t *exp = json_object_get(claims, "exp");
+	const json_t *exp = json_object_get(claims, "exp"), *had = json_object_get(claims, "aud");
 	const char *ns = json_str_at(of, "namespace");
 
-	if (!ns || !is_for_us(claims) || (exp && json_integer_value(exp) <= now_s) ||
+	if (!ns || !json_is_array(had) || (exp && json_integer_value(exp) <= now_s) ||
 	    !stands(a, m, "serviceaccounts", ns, json_object_get(of, "serviceaccount")) ||
 	    (secret && !stands(a, m, "secrets", ns, secret)) ||
 	    (pod && !stands(a, m, "pods", ns, pod)))
-		return false;
+		return NULL;
 	u->name = arena_strdup(m, json_str_at(claims, "sub"));
 	u->uid = arena_strdup(m, json_str_at(of, "serviceaccount", "uid"));
 	user_add_group(u, m, "system:serviceaccounts");
 	user_add_group(u, m, arena_printf(m, "system:serviceaccounts:%s", ns));
-	return true;
+	return token_audiences(audiences, had);
 }
 
 /* --- POST serviceaccounts/NAME/token ---------------------------------------------------------- */

@@ -88,6 +88,16 @@ case("access: TokenReview knows a token",
          "status.authenticated": True, "status.user.username": ROBOT_NAME}),
      post(REVIEWS, {"spec": {"token": "nonsense"}}, want={
          "status.authenticated": one_of(False, ABSENT)}))
+case("access: a token counts for its audiences only",
+     ROBOT[0], post(ACCOUNTS + "/robot/token", {**TOKEN, "spec": {"audiences": ["a.dev", "b.dev"]}},
+                    keep={"token": "status.token"}),
+     robot(post(ME, {}, code=401)),
+     post(REVIEWS, {"spec": {"token": "{token}"}}, want={"status.authenticated": one_of(False, ABSENT)}),
+     post(REVIEWS, {"spec": {"token": "{token}", "audiences": ["c.dev"]}},
+          want={"status.authenticated": one_of(False, ABSENT)}),
+     post(REVIEWS, {"spec": {"token": "{token}", "audiences": ["c.dev", "b.dev"]}}, want={
+         "status.authenticated": True, "status.user.username": ROBOT_NAME,
+         "status.audiences": ["b.dev"]}))
 case("access: a token Secret is filled in",
      ROBOT[0],
      post(SECRETS, {"metadata": {"name": "t", "annotations": {

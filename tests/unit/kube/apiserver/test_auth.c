@@ -266,9 +266,14 @@ static void a_token_review_knows_whose_a_token_is(void **state)
 
 	must(r, path, "{'spec':{'token':'jane-token'}}");
 	assert_string_equal(api_str(r, "status.user.username"), "jane");
+	assert_string_equal(api_str(r, "status.audiences.0"),
+			    "https://kubernetes.default.svc.cluster.local");
 	must(r, path, "{'spec':{'token':'nobody'}}");
 	assert_null(json_at(r->j, "status", "authenticated")); /* false is omitted */
 	assert_true(json_is_object(json_at(r->j, "status", "user")));
+	assert_null(api_str(r, "status.audiences.0"));
+	must(r, path, "{'spec':{'token':'jane-token','audiences':['other.dev']}}");
+	assert_null(api_str(r, "status.user.username"));
 	try(r, "jane-token", "POST", path, "{'spec':{'token':'jane-token'}}");
 	assert_status(r, 403);
 	try(r, "admin-token", "GET", path, NULL);
