@@ -145,9 +145,16 @@ struct word {
 	const char *claim;
 	/* Place in the queue; 0: not reported */
 	size_t place;
-	/* Time at which the pod is expected to be served, wall ms, p50; 0: unknown */
-	int64_t expected;
+	/* Times at which the pod is expected to be served, wall ms; p50 0: unknown */
+	struct eta_span due;
 };
+
+/* Returns the expected time (p50) whose change causes an event, wall ms; 0: none. A new estimate
+ * for a claim causes no event. */
+static int64_t expected_of(const struct word *w)
+{
+	return w->claim ? 0 : w->due.p50;
+}
 
 /* True if the expected time moved by more than last->slack, or became known or unknown. */
 static bool is_moved(const struct told *last, int64_t expected)
@@ -163,7 +170,7 @@ static int64_t due_in(const struct reader *r, const struct word *w, bool *anothe
 {
 	const struct told *last = r->last;
 	const int64_t age = loop_now(r->w->c->loop) - last->at;
-	const bool moved = is_other_place(last->place, w->place) || is_moved(last, w->expected);
+	const bool moved = is_other_place(last->place, w->place) || is_moved(last, expected_of(w));
 	const int64_t left = (moved ? POD_EVENTS_AGAIN_MS : POD_EVENTS_KEEP_MS) - age;
 
 	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0;
@@ -174,8 +181,8 @@ static void learn(struct told *last, const struct word *w, const struct loop *lo
 {
 	last->at = loop_now(loop);
 	last->place = w->place;
-	last->expected = w->expected;
-	last->slack = (w->expected - loop_wall(loop)) / 4;
+	last->expected = expected_of(w);
+	last->slack = (last->expected - loop_wall(loop)) / 4;
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
@@ -199,14 +206,17 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 	const struct plan_pod *p = r->p;
 	const bool timed = !w->claim && *w->when;
 
-	waiting_put(r->w->waiting, p->tenant,
-		    &(struct virtual_cluster_waiting){
-			    .pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
-			    .place = (int64_t)w->place,
-			    .reason = w->reason,
-			    .message = arena_printf(r->a, "%s%s%s", timed ? w->when : "",
-						    timed ? ": " : "", text),
-			    .claim = w->claim,
+	waiting_put(r->w->waiting,
+		    &(struct waiting_row){
+			    .tenant = p->tenant,
+			    .at = {.pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
+				   .place = (int64_t)w->place,
+				   .reason = w->reason,
+				   .message = arena_printf(r->a, "%s%s%s", timed ? w->when : "",
+							   timed ? ": " : "", text),
+				   .claim = w->claim},
+			    .p50 = w->due.p50,
+			    .p90 = w->due.p90,
 		    });
 }
 
@@ -254,39 +264,47 @@ static const char *in_about(int64_t ms, struct arena *a)
 	return arena_printf(a, "ready in %s", eta_text(ms, text, sizeof(text)));
 }
 
-/* Returns a text that says when the claim's machine is expected to serve, in the arena; "":
- * unknown. */
-static const char *claim_due(const struct pod_events *w, const struct node_claim *n,
-			     struct arena *a)
+/* Returns the times after `span` from now. */
+static struct eta_span from_now(const struct pod_events *w, const struct eta_span *span)
+{
+	const int64_t now = loop_wall(w->c->loop);
+
+	return (struct eta_span){now + span->p50, now + span->p90};
+}
+
+/* Returns the times at which the claim's machine is expected to serve; p50 0: unknown. */
+static struct eta_span claim_due(const struct pod_events *w, const struct node_claim *n)
 {
 	const struct machine *m = machine_named_by(w->c, n);
 	struct eta_span span;
 
 	if (n->status.eta.p50)
-		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
+		return (struct eta_span){n->status.eta.p50, n->status.eta.p90};
 	if (m && !n->status.machine_ref &&
 	    eta_from(w->eta, m->spec.provider_ref.name, claim_instance_type(n, m), MACHINE_CLAIMED,
 		     0, &span))
-		return in_about(span.p50, a);
-	return "";
+		return from_now(w, &span);
+	return (struct eta_span){0};
 }
 
-static const char *new_due(const struct pod_events *w, const struct plan_claim *p, struct arena *a)
+static struct eta_span new_due(const struct pod_events *w, const struct plan_claim *p)
 {
 	struct eta_span span;
 
 	return eta_from(w->eta, p->provider, p->instance_type, MACHINE_CLAIMED, 0, &span)
-		       ? in_about(span.p50, a)
-		       : "";
+		       ? from_now(w, &span)
+		       : (struct eta_span){0};
 }
 
 /* Reports to the pod that a claim's machine is for it. The news contain only the claim's name, so
  * that the plan that makes the claim and the plans that follow cause one event. */
 static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
-			   const char *when)
+			   struct eta_span due)
 {
+	const char *when = due.p50 ? in_about(due.p50 - loop_wall(r->w->c->loop), r->a) : "";
+
 	return tell(r, &(struct word){"Normal", "Nominated", arena_printf(r->a, "claim %s", claim),
-				      text, when, claim, 0, 0});
+				      text, when, claim, 0, due});
 }
 
 /* Reports a claim that this plan makes for the pod. name: name of the NodeClaim; NULL: it was not
@@ -301,7 +319,7 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 	text = pod_words_coming(
 		to_come_is(r->w->c, claim->provider, claim->machine) ? name : claim->machine,
 		claim->pool, name, r->a);
-	return tell_coming(r, name, text, new_due(r->w, claim, r->a));
+	return tell_coming(r, name, text, new_due(r->w, claim));
 }
 
 /* Writes to *out when the machine that the plan expects for the pod will serve: the time until it
@@ -329,7 +347,7 @@ static int64_t tell_nothing(const struct reader *r)
 		when = arena_printf(r->a, "expected %s",
 				    eta_between(&span, loop_wall(r->w->c->loop), between));
 	return tell(r, &(struct word){"Warning", pod_words_reason(p), pod_words_news(p, r->a),
-				      pod_words_why(p, r->a), when, NULL, p->place, span.p50});
+				      pod_words_why(p, r->a), when, NULL, p->place, span});
 }
 
 /* Handles a pod that the plan places on an existing Node. kube-scheduler should bind the pod within
@@ -357,7 +375,7 @@ static int64_t tell_room(const struct reader *r)
 		"by drover's calculation Node %s has room for the pod, but kube-scheduler does not "
 		"bind it: see the Node's taints and the pod's FailedScheduling event",
 		r->p->target);
-	return tell(r, &(struct word){"Warning", "RoomOnNode", text, text, "", NULL, 0, 0});
+	return tell(r, &(struct word){"Warning", "RoomOnNode", text, text, "", NULL, 0, {0}});
 }
 
 static int64_t tell_claim(const struct reader *r)
@@ -374,10 +392,10 @@ static int64_t tell_claim(const struct reader *r)
 	if (!m) /* The claim was deleted meanwhile, or no machine is set for it yet. */
 		return tell_coming(r, claim,
 				   arena_printf(r->a, "claim %s is waiting for its machine", claim),
-				   "");
+				   (struct eta_span){0});
 	return tell_coming(r, claim,
 			   pod_words_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),
-			   claim_due(w, n, r->a));
+			   claim_due(w, n));
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,

@@ -10,7 +10,11 @@
 /* The lists of all tenants that result from one plan. */
 struct book {
 	struct arena *a;
-	/* Key: name of a tenant; value: struct virtual_cluster_waits, in the arena */
+	/* All pods, in the order of the queue */
+	struct waiting_row *rows;
+	size_t n, cap;
+	/* Key: name of a tenant; value: its first pods, struct virtual_cluster_waits in the
+	 * arena */
 	struct map *tenants;
 };
 
@@ -27,6 +31,7 @@ struct waiting {
 	struct loop_timer timer;
 	/* loop_now() of the last publication of lists that had pods; 0: none */
 	int64_t at;
+	uint64_t number;
 };
 
 static struct book *book_new(void)
@@ -43,6 +48,7 @@ static void book_drop(struct book **b)
 	if (!*b)
 		return;
 	map_free((*b)->tenants);
+	free((*b)->rows);
 	arena_free((*b)->a);
 	free(*b);
 	*b = NULL;
@@ -69,38 +75,82 @@ static const char *clean(struct arena *a, const char *s, size_t max)
 	return copy;
 }
 
-void waiting_put(struct waiting *w, const char *tenant, const struct virtual_cluster_waiting *row)
+/* Adds a pod to its tenant's list for status.waiting. */
+static void put_first(struct book *b, const struct waiting_row *row)
 {
-	struct arena *a = w->next->a;
-	struct virtual_cluster_waits *of = map_get(w->next->tenants, tenant);
+	struct virtual_cluster_waits *of = map_get(b->tenants, row->tenant);
 
 	if (!of) {
-		of = arena_new_obj(a, struct virtual_cluster_waits);
-		of->v = arena_calloc(a, VIRTUAL_CLUSTER_WAITING_MAX, sizeof(*of->v));
-		map_put(w->next->tenants, tenant, of);
+		of = arena_new_obj(b->a, struct virtual_cluster_waits);
+		of->v = arena_calloc(b->a, VIRTUAL_CLUSTER_WAITING_MAX, sizeof(*of->v));
+		map_put(b->tenants, row->tenant, of);
 	}
-	if (of->n == VIRTUAL_CLUSTER_WAITING_MAX)
-		return;
-	of->v[of->n++] = (struct virtual_cluster_waiting){
-		.pod = clean(a, row->pod, VIRTUAL_CLUSTER_POD_MAX),
-		.place = row->place,
-		.reason = row->reason,
-		.message = clean(a, row->message, VIRTUAL_CLUSTER_MESSAGE_MAX),
-		.claim = row->claim ? arena_strdup(a, row->claim) : NULL,
+	if (of->n < VIRTUAL_CLUSTER_WAITING_MAX)
+		of->v[of->n++] = row->at;
+}
+
+void waiting_put(struct waiting *w, const struct waiting_row *row)
+{
+	struct book *b = w->next;
+	struct arena *a = b->a;
+	const struct virtual_cluster_waiting *at = &row->at;
+	const struct waiting_row copy = {
+		.tenant = arena_strdup(a, row->tenant),
+		.at = {.pod = clean(a, at->pod, VIRTUAL_CLUSTER_POD_MAX),
+		       .place = at->place,
+		       .reason = at->reason,
+		       .message = clean(a, at->message, VIRTUAL_CLUSTER_MESSAGE_MAX),
+		       .claim = at->claim ? arena_strdup(a, at->claim) : NULL},
+		.p50 = row->p50,
+		.p90 = row->p90,
 	};
+
+	mem_grow(b->rows, b->n, b->cap);
+	b->rows[b->n++] = copy;
+	put_first(b, &copy);
+}
+
+static bool is_same(const struct virtual_cluster_waiting *x,
+		    const struct virtual_cluster_waiting *y)
+{
+	return str_eq(x->reason, y->reason) && str_eq(str_or(x->claim, ""), str_or(y->claim, ""));
+}
+
+static const char *key_of(const struct waiting_row *row, struct arena *a)
+{
+	return arena_printf(a, "%s/%s", row->tenant, row->at.pod);
+}
+
+/* Sets since when each pod of `is` waits for its reason: as in the list `was` (NULL: none) if it
+ * has the pod with the same reason and claim, otherwise now. */
+static void date(const struct book *was, struct book *is, int64_t now)
+{
+	OWN(arena) a = arena_new();
+	OWN(map) before = map_new(NULL);
+
+	for (size_t i = 0; was && i < was->n; i++)
+		map_put(before, key_of(&was->rows[i], a), &was->rows[i]);
+	for (size_t i = 0; i < is->n; i++) {
+		const struct waiting_row *old = map_get(before, key_of(&is->rows[i], a));
+
+		is->rows[i].at.since =
+			old && is_same(&old->at, &is->rows[i].at) ? old->at.since : now;
+	}
 }
 
 static void publish(void *arg)
 {
 	struct waiting *w = arg;
-	const bool changes = (w->now && map_size(w->now->tenants)) || map_size(w->last->tenants);
+	const bool changes = (w->now && w->now->n) || w->last->n;
 
+	date(w->now, w->last, loop_wall(w->c->loop));
 	book_drop(&w->now);
 	w->now = w->last;
 	w->last = NULL;
 	if (!changes)
 		return;
 	w->at = loop_now(w->c->loop);
+	w->number++;
 	w->published(w->arg);
 }
 
@@ -124,12 +174,6 @@ static const struct virtual_cluster_waiting *find(const struct virtual_cluster_w
 		if (str_eq(in->v[i].pod, pod))
 			return &in->v[i];
 	return NULL;
-}
-
-static bool is_same(const struct virtual_cluster_waiting *x,
-		    const struct virtual_cluster_waiting *y)
-{
-	return str_eq(x->reason, y->reason) && str_eq(str_or(x->claim, ""), str_or(y->claim, ""));
 }
 
 bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, struct arena *a,
@@ -156,6 +200,19 @@ bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, s
 			   old->place != x->place || !str_eq(str_or(old->message, ""), x->message);
 	}
 	return changed;
+}
+
+/* --- for readers ------------------------------------------------------------------------------ */
+
+const struct waiting_row *waiting_rows(const struct waiting *w, size_t *n)
+{
+	*n = w->now ? w->now->n : 0;
+	return w->now ? w->now->rows : NULL;
+}
+
+uint64_t waiting_number(const struct waiting *w)
+{
+	return w->number;
 }
 
 /* --- start and stop --------------------------------------------------------------------------- */

@@ -5,14 +5,15 @@
 #include "controller/core/context.h"
 
 /*
- * waiting: list of what the newest plan reports for each waiting pod, as written to
- * VirtualCluster.status.waiting.
+ * waiting: list of what the newest plan reports for each waiting pod.
  *
- * `drover why` reads this list, because events on pods are rare and may be lost, and its user may
- * have no access to the tenant's events. The list contains the first VIRTUAL_CLUSTER_WAITING_MAX
- * pods of a tenant in the order of the queue. A list is published as a whole, once all pods of its
- * plan were reported. It is published at most every WAITING_MS, because a tenant can change all
- * other tenants' places as often as it likes.
+ * VirtualCluster.status.waiting contains the first VIRTUAL_CLUSTER_WAITING_MAX pods of a tenant in
+ * the order of the queue: `drover why` reads it, because events on pods are rare and may be lost,
+ * and its user may have no access to the tenant's events. The whole list is served to readers of
+ * the leader (controller/view/view.h).
+ *
+ * A list is published as a whole, once all pods of its plan were reported. It is published at most
+ * every WAITING_MS, because a tenant can change all other tenants' places as often as it likes.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/claims/test_waiting.c, tests/world/test_waiting.c
@@ -20,6 +21,15 @@
 #define WAITING_MS 10000
 
 struct waiting;
+/* A waiting pod. */
+struct waiting_row {
+	const char *tenant;
+	struct virtual_cluster_waiting at;
+	/* Times at which the pod is expected to be served with a probability of 50 % and of 90 %,
+	 * wall ms; 0: unknown */
+	int64_t p50, p90;
+};
+
 /* published(): called when a new list was published, which waiting_status() then returns. */
 struct waiting *waiting_new(struct context *c, void (*published)(void *arg), void *arg);
 void waiting_free(struct waiting *w);
@@ -28,9 +38,9 @@ void waiting_free(struct waiting *w);
  * the queue, and finally waiting_end(). A list that was not ended by waiting_end() is dropped by
  * the next waiting_begin(). */
 void waiting_begin(struct waiting *w);
-/* Adds a pod of the tenant to the list. row->pod is NAMESPACE/NAME; row->since is ignored. Texts
- * are copied, except row->reason, which must stay valid. */
-void waiting_put(struct waiting *w, const char *tenant, const struct virtual_cluster_waiting *row);
+/* Adds a pod to the list. row->at.since is ignored. Texts are copied, except row->at.reason, which
+ * must stay valid. */
+void waiting_put(struct waiting *w, const struct waiting_row *row);
 void waiting_end(struct waiting *w);
 
 /* Sets *out to the published list for status.waiting of vc. Its texts are valid until the next list
@@ -38,5 +48,12 @@ void waiting_end(struct waiting *w);
  * `since`. False: vc has this list already, or no list was published yet. */
 bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, struct arena *a,
 		    struct virtual_cluster_waits *out);
+
+/* Returns the published list of all tenants in the order of the queue, and its length in *n. Valid
+ * until the next list is published. */
+const struct waiting_row *waiting_rows(const struct waiting *w, size_t *n);
+/* Returns the number of the published list, which differs from those of earlier lists; 0: none was
+ * published yet. */
+uint64_t waiting_number(const struct waiting *w);
 
 #endif

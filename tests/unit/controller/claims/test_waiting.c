@@ -55,12 +55,12 @@ static void run(struct bed *b, int64_t ms)
 static void put(struct bed *b, const char *pod, int64_t place, const char *reason,
 		const char *claim)
 {
-	waiting_put(b->w, "team-a",
-		    &(struct virtual_cluster_waiting){.pod = pod,
-						      .place = place,
-						      .reason = reason,
-						      .message = "m",
-						      .claim = claim});
+	waiting_put(b->w, &(struct waiting_row){.tenant = "team-a",
+						.at = {.pod = pod,
+						       .place = place,
+						       .reason = reason,
+						       .message = "m",
+						       .claim = claim}});
 }
 
 /* Passes a plan in which only this pod waits (NULL: none), then runs for ms. */
@@ -168,12 +168,12 @@ static void a_list_is_bounded_in_rows_and_bytes(void **state)
 	text[sizeof(text) - 1] = '\0';
 	waiting_begin(b->w);
 	for (int i = 0; i < 2 * VIRTUAL_CLUSTER_WAITING_MAX; i++)
-		waiting_put(
-			b->w, "team-a",
-			&(struct virtual_cluster_waiting){.pod = arena_printf(b->a, "ns/p-%d", i),
-							  .place = i + 1,
-							  .reason = "r",
-							  .message = i ? text : "bad \xff byte"});
+		waiting_put(b->w,
+			    &(struct waiting_row){.tenant = "team-a",
+						  .at = {.pod = arena_printf(b->a, "ns/p-%d", i),
+							 .place = i + 1,
+							 .reason = "r",
+							 .message = i ? text : "bad \xff byte"}});
 	waiting_end(b->w);
 	run(b, 1);
 	assert_true(writes(b));
@@ -185,6 +185,52 @@ static void a_list_is_bounded_in_rows_and_bytes(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void readers_get_all_pods_of_all_tenants_in_the_order_of_the_queue(void **state)
+{
+	struct bed *b = *state;
+	const struct waiting_row *rows;
+	const uint64_t none = waiting_number(b->w);
+	uint64_t first;
+	size_t n;
+
+	run(b, 1);
+	assert_null(waiting_rows(b->w, &n));
+	assert_int_equal(n, 0);
+	for (int again = 0; again < 2; again++) {
+		waiting_begin(b->w);
+		for (int i = 0; i < 2 * VIRTUAL_CLUSTER_WAITING_MAX; i++)
+			waiting_put(b->w, &(struct waiting_row){
+						  .tenant = i % 2 ? "team-b" : "team-a",
+						  .at = {.pod = arena_printf(b->a, "ns/p-%d", i),
+							 .place = i + 1,
+							 .reason = again && i == 1 ? "Other" : "r",
+							 .message = "m"},
+						  .p50 = 10 + i,
+						  .p90 = 20 + i});
+		waiting_end(b->w);
+		if (!again) {
+			run(b, 1);
+			first = waiting_number(b->w);
+			assert_int_not_equal(first, none);
+		}
+	}
+	run(b, WAITING_MS);
+	assert_int_not_equal(waiting_number(b->w), first);
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(n, 2 * VIRTUAL_CLUSTER_WAITING_MAX);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(rows[i].tenant, i % 2 ? "team-b" : "team-a");
+		assert_int_equal(rows[i].at.place, i + 1);
+		assert_int_equal(rows[i].p50, 10 + i);
+		assert_int_equal(rows[i].p90, 20 + i);
+		/* Only the second pod's reason changed with the second list. */
+		if (i == 1)
+			assert_true(rows[i].at.since > WALL + 1000);
+		else
+			assert_true(rows[i].at.since < WALL + 1000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +238,7 @@ int main(void)
 		T(lists_are_published_at_most_every_ten_seconds_and_the_newest_counts),
 		T(since_is_when_reason_and_claim_became_these),
 		T(a_list_is_bounded_in_rows_and_bytes),
+		T(readers_get_all_pods_of_all_tenants_in_the_order_of_the_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
