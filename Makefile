@@ -16,8 +16,8 @@ VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMM
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
 ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apiserver redfish netris planner \
-	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
-	controller/drain controller/claims controller/life controller/steps controller cli cli/simulate cli/up
+	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \
+	controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/simulate cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0
 # Only drover-libvirt links libvirt, and with it libvirt's own libcurl.
 VIRT_PKGS := libvirt libxml-2.0

@@ -1,6 +1,6 @@
 /*
  * explain_ask: reads objects from the host cluster's API server and, for a pod, from its tenant's
- * API server. cli/explain.c explains them.
+ * API server. controller/explain/explain.c explains them.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/client.h"
-#include "cli/explain.h"
-#include "cli/target.h"
+#include "controller/explain/explain.h"
+#include "cli/explain_ask.h"
+#include "api/target.h"
 #include "kube/config.h"
 #include "kube/call.h"
 

@@ -2,7 +2,7 @@
  * explain_print: prints the explanations of explain.h as lines of text for the operator.
  * Tests: tests/unit/cli/test_explain.c
  */
-#include "cli/explain.h"
+#include "cli/explain_print.h"
 
 #include <string.h>
 

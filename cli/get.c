@@ -22,7 +22,7 @@
 #include "cli/cli.h"
 #include "cli/get_watch.h"
 #include "cli/grid.h"
-#include "cli/target.h"
+#include "api/target.h"
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/loop/loop.h"
 #include "base/str.h"
-#include "cli/target.h"
+#include "api/target.h"
 
 /* Returns the NAME in "TYPE/NAME" and sets *kind. NULL, after printing the error: the form is
  * wrong, or objects of the type cannot be paused. */

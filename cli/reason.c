@@ -12,10 +12,10 @@
 #include "base/args.h"
 #include "base/data/json.h"
 #include "base/str.h"
-#include "cli/answer.h"
+#include "controller/explain/answer.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "cli/explain.h"
+#include "controller/explain/explain.h"
 
 struct asked {
 	struct cli_options o;

@@ -2,8 +2,8 @@
  * stuck: `drover why` without a name. Lists all objects that need an operator, are overdue or wait,
  * the most urgent first.
  *
- * The texts come from explain_object() (cli/explain.h), so that this list and `drover why NAME` use
- * the same words.
+ * The texts come from explain_object() (controller/explain/explain.h), so that this list and
+ * `drover why NAME` use the same words.
  * Tests: tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/answer.h"
-#include "cli/explain.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 #include "cli/stuck.h"
 #include "cli/verbs.h"
 

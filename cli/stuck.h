@@ -5,8 +5,8 @@
 
 /*
  * stuck: decides whether a drover object needs help, and from whom, from its explanation
- * (cli/explain.h). `drover why` without a name lists the objects that need help; `drover check`
- * reports which parts of an installation these objects affect.
+ * (controller/explain/explain.h). `drover why` without a name lists the objects that need help;
+ * `drover check` reports which parts of an installation these objects affect.
  * Tests: tests/unit/cli/test_why.c
  */
 enum need { NEED_PERSON, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };

@@ -18,9 +18,9 @@
 #include "base/arena.h"
 #include "base/loop/loop.h"
 #include "base/str.h"
-#include "cli/answer.h"
+#include "controller/explain/answer.h"
 #include "cli/cli.h"
-#include "cli/explain.h"
+#include "controller/explain/explain.h"
 #include "cli/top_view.h"
 
 #define RACK "topology.drover.dev/rack"

@@ -9,7 +9,8 @@
 #include "base/data/age.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/explain.h"
+#include "controller/explain/explain.h"
+#include "cli/explain_print.h"
 
 enum { CLAIMS_MAX = 8, FILTER = 64, PAGE = 10, LINE = 512 };
 

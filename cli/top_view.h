@@ -11,9 +11,9 @@
  * a row for each machine, the claims in progress, and details of one machine. Keys sort, filter and
  * open details.
  *
- * Machines and claims are explanations from explain_object() (cli/explain.h), with additional
- * members: `rack` of a machine, `etaP50` and `etaP90` of a claim. Control characters in texts never
- * reach the screen, because users can write such texts.
+ * Machines and claims are explanations from explain_object() (controller/explain/explain.h), with
+ * additional members: `rack` of a machine, `etaP50` and `etaP90` of a claim. Control characters in
+ * texts never reach the screen, because users can write such texts.
  * Tests: tests/unit/cli/test_top.c
  */
 struct top_view;

@@ -32,7 +32,7 @@ int cli_do_follow(struct cli_client *c, const char *drain);
 int cli_do_cancel(struct cli_client *c, const char *drain);
 
 /* Prints why an object waits or is stuck. target: in the form that explain_ask() expects
- * (cli/explain.h). ns: drover's own namespace. */
+ * (controller/explain/explain.h). ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
 /* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);

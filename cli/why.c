@@ -14,8 +14,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/explain.h"
-#include "cli/target.h"
+#include "cli/explain_print.h"
+#include "cli/explain_ask.h"
+#include "api/target.h"
 #include "cli/verbs.h"
 
 struct asked {

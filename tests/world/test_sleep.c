@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "api/annotations.h"
 #include "base/str.h"
-#include "cli/explain.h"
+#include "cli/explain_ask.h"
 #include "controller/rules/sleep.h"
 #include "controller/tenant/sleep.h"
 #include "tests/world/leaving.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/str.h"
-#include "cli/explain.h"
+#include "cli/explain_ask.h"
 #include "tests/world/world.h"
 
 #define PODS 5

@@ -9,7 +9,9 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/explain.h"
+#include "controller/explain/explain.h"
+#include "cli/explain_print.h"
+#include "cli/explain_ask.h"
 #include "tests/world/leaving.h"
 #include "tests/world/world.h"
 

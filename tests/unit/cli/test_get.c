@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/grid.h"
-#include "cli/target.h"
+#include "api/target.h"
 #include "cli/verbs.h"
 
 static struct cli_client c;

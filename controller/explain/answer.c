@@ -1,11 +1,11 @@
-#include "cli/answer.h"
+#include "controller/explain/answer.h"
 
 #include <string.h>
 
 #include "api/reasons.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "cli/target.h"
+#include "api/target.h"
 
 void answer_put(json_t *o, const char *key, const char *text)
 {

@@ -1,4 +1,4 @@
-#include "cli/target.h"
+#include "api/target.h"
 
 #include <string.h>
 #include "base/str.h"

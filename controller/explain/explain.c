@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/answer.h"
-#include "cli/explain.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 #include "api/annotations.h"
 #include "api/machine_states.h"
 #include "base/arena.h"

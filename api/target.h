@@ -1,5 +1,5 @@
-#ifndef CLI_TARGET_H
-#define CLI_TARGET_H
+#ifndef API_TARGET_H
+#define API_TARGET_H
 
 #include "api/kinds.h"
 

@@ -1,5 +1,5 @@
 /*
- * explain_words: explains the state of a machine in words, and why the Node of a serving machine
+ * doing: explains the state of a machine in words, and why the Node of a serving machine
  * takes no pods or is not released.
  * Tests: tests/unit/cli/test_explain.c
  */
@@ -9,7 +9,7 @@
 #include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "cli/explain.h"
+#include "controller/explain/explain.h"
 #include "controller/rules/disruption_budget.h"
 #include "controller/rules/machine.h"
 

@@ -1,11 +1,11 @@
 /*
- * explain_tenant: explains what a tenant or a pod of a tenant waits for.
+ * tenant: explains what a tenant or a pod of a tenant waits for.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <string.h>
 
-#include "cli/answer.h"
-#include "cli/explain.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"

@@ -1,13 +1,13 @@
 /*
- * explain_slow: finds a machine that has been in its state for longer than nearly all machines are,
+ * slow: finds a machine that has been in its state for longer than nearly all machines are,
  * although nothing has failed. Adds what the operator can check before the deadline of the state
  * passes.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "api/machine_states.h"
 #include "base/str.h"
-#include "cli/answer.h"
-#include "cli/explain.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 
 #define AGENT                                                                                      \
 	"check its console: the BMC must serve the agent's boot medium, and the agent must reach " \

@@ -1,17 +1,17 @@
-#ifndef CLI_EXPLAIN_H
-#define CLI_EXPLAIN_H
+#ifndef CONTROLLER_EXPLAIN_EXPLAIN_H
+#define CONTROLLER_EXPLAIN_EXPLAIN_H
 
-#include "base/buf.h"
 #include "api/kinds.h"
-#include "kube/client.h"
 
 /*
  * explain: explains what an object waits for, since when, when drover tries again, the last error,
  * and the command that helps. Covers every drover object and the pods of tenants. Input are objects
  * of the host cluster and, for a pod, the Pod in the tenant's cluster.
  *
- * An explanation ("answer") is the JSON object that `drover why -o json` prints; explain_print()
- * turns it into text for the operator. Times in it are RFC 3339. Unknown values are left out.
+ * An explanation ("answer") is the JSON object that `drover why -o json` prints and that the view
+ * serves (controller/view/view.h). cli/explain_print.h turns it into text for the operator. Times
+ * in it are RFC 3339. Unknown values are left out.
+ * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 
 /* Returns the explanation of a Machine, owned by the caller. now: wall ms. d: the Drain named in
@@ -57,29 +57,7 @@ json_t *explain_virtual_cluster(const struct virtual_cluster *vc);
  * object; no other object is used, so the Machine of a claim and the Drain of a machine are
  * missing. NULL for a WipeRecord and a BurstLedger, which wait for nothing. */
 json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now);
-void explain_print(const json_t *answer, int64_t now, struct buf *out);
 
-/* Clients and context of explain_ask(). It reaches a tenant's API server with the kubeconfig that
- * the VirtualCluster names, if the caller may read that Secret. */
-struct explain_asker {
-	struct kube_client *host;
-	struct loop *loop;
-	struct loop_group *group;
-	struct http *http;
-	/* drover's own namespace */
-	const char *ns;
-	/* true: allow http:// for tenants' API servers (tests) */
-	bool plain_ok;
-};
-/* Reads the object that target names and explains it. target: TYPE/NAME (cli/target.h),
- * TENANT/NAMESPACE/POD, or a name alone, which is tried as machine, then as claim, then as the
- * other kinds. Calls done() exactly once, never before explain_ask() returns; answer is valid
- * during done().
- *
- * A pod that its tenant's cluster does not have is ERR_NOT_FOUND. If the pod cannot be read, the
- * answer has member `podUnknown` with the cause. */
-void explain_ask(const struct explain_asker *with, const char *target,
-		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
 /* Adds phase, Node and scheduling message of a Pod to its answer. pod: as read from the tenant's
  * API server. */
 void explain_pod_seen(json_t *answer, const json_t *pod);

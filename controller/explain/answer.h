@@ -1,11 +1,11 @@
-#ifndef CLI_ANSWER_H
-#define CLI_ANSWER_H
+#ifndef CONTROLLER_EXPLAIN_ANSWER_H
+#define CONTROLLER_EXPLAIN_ANSWER_H
 
 #include "api/kinds.h"
 
 /*
  * answer: helpers that write the members of an explanation (variable `answer`), which is the JSON
- * object that cli/explain.h describes. Unknown and empty values are left out.
+ * object that controller/explain/explain.h describes. Unknown and empty values are left out.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 void answer_put(json_t *o, const char *key, const char *text);

@@ -1,13 +1,13 @@
 /*
- * explain_supply: explains why NodePools, Providers, Drains and BurstPolicies do not make progress.
+ * supply: explains why NodePools, Providers, Drains and BurstPolicies do not make progress.
  * Tests: tests/unit/cli/test_why.c
  */
-#include "cli/answer.h"
-#include "cli/explain.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "cli/target.h"
+#include "api/target.h"
 
 static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 		     const struct conditions *cs, bool paused)
