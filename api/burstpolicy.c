@@ -463,11 +463,10 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(burst_policy_spec, cost, "cost", cost_fields, .required = true,
 		  .doc = "Prices, price limits and billing rules. Offers with an unknown price are "
 			 "refused."),
-	FIELD_ITEMS(
-		burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
-		.max_items = 32,
-		.doc = "Budgets. From its start, a launch counts at its highest possible cost; "
-		       "once it has ended, its actual cost counts instead."),
+	FIELD_ITEMS(burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
+		    .max_items = 32,
+		    .doc = "Budgets. From its start, a launch counts at its highest possible cost; "
+			   "once it has ended, its actual cost counts instead."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
 		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,
