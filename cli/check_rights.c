@@ -138,6 +138,8 @@ static void check_rest(struct check *k)
 		{OBJECT_GROUP, "machines", NULL, "administer", NULL, NULL},
 		{"apiextensions.k8s.io", "customresourcedefinitions", NULL, "list", NULL, NULL},
 		{"", "namespaces", NULL, "get", NULL, "kube-system"},
+		{"authentication.k8s.io", "tokenreviews", NULL, "create", NULL, NULL},
+		{"authorization.k8s.io", "subjectaccessreviews", NULL, "create", NULL, NULL},
 		{"", "events", NULL, "create", NULL, NULL},
 		{"", "events", NULL, "patch", NULL, NULL},
 		{"", "secrets", NULL, "get", k->ns, NULL},

@@ -8,6 +8,7 @@
  *   media    plain HTTP; boot media for all other BMCs
  *   ops      plain HTTP, meant for this host only: /healthz /readyz /leadz /metrics
  *   metrics  TLS, optional, for other hosts: /metrics with a token, /leadz
+ *   view     TLS, optional, for other hosts: the fleet and the queue (controller/view/view.h)
  */
 #include <argp.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/args.h"
+#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
 #include "base/httpd/httpd_cert.h"
@@ -59,7 +61,7 @@
 
 struct run {
 	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen,
-		*metrics_listen, *image, *image_ca, *evidence_dir;
+		*metrics_listen, *view_listen, *image, *image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	/* --allow-exec: programs that Providers may run */
@@ -94,8 +96,8 @@ struct run {
 	struct loop_group *group;
 	struct http *http;
 	struct controller *controller;
-	struct httpd *agent, *media, *ops, *metrics;
-	struct httpd_cert *agent_l, *metrics_l;
+	struct httpd *agent, *media, *ops, *metrics, *view;
+	struct httpd_cert *agent_l, *metrics_l, *view_l;
 	struct httpd_mhd *media_l, *ops_l;
 	struct loop_signal *term, *intr;
 	int status;
@@ -106,6 +108,7 @@ enum {
 	OPT_MEDIA,
 	OPT_OPS,
 	OPT_METRICS,
+	OPT_VIEW,
 	OPT_PER_ADDRESS,
 	OPT_NAME,
 	OPT_JSON,
@@ -178,6 +181,10 @@ static const struct argp_option options[] = {
 	{"metrics-listen", OPT_METRICS, "ADDR:PORT", 0,
 	 "HTTPS endpoint of /metrics, for clients with the bearer token of Secret "
 	 "drover-metrics-token, and of /leadz, which answers 200 on the leader only (off)",
+	 0},
+	{"view-listen", OPT_VIEW, "ADDR:PORT", 0,
+	 "HTTPS endpoint of the fleet and the queue as JSON, for clients whose bearer token the "
+	 "host cluster accepts; see docs/view.md (off)",
 	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
 	 "Most connections from one address to the agent endpoint, and to the media endpoint "
@@ -332,6 +339,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--allow-libvirt: at most %d", PROGRAMS_MAX);
 		r->hosts[r->nhosts++] = arg;
 		return 0;
+	case OPT_VIEW:
+		r->view_listen = arg;
+		return 0;
 	case OPT_METRICS:
 		r->metrics_listen = arg;
 		return 0;
@@ -421,17 +431,38 @@ static void give_up(struct run *r, const struct err *e, const char *what)
 	loop_stop(r->loop);
 }
 
-/* Opens a TLS listener on d with a certificate of the CA that agents trust. NULL with *e. */
+/* Opens a TLS listener on d with a certificate for these names of the CA that agents trust. NULL
+ * with *e. */
 static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
-				    const struct httpd_mhd_spec *listener, struct err *e)
+				    const struct httpd_mhd_spec *listener, const char *const *names,
+				    struct err *e)
 {
 	struct httpd_cert_spec s = {.listener = *listener,
-				    .names = r->names,
+				    .names = names,
 				    .ca = keys_agent_ca,
 				    .arg = controller_context(r->controller)->keys,
 				    .days = CERT_DAYS};
 
 	return httpd_cert_new(d, &s, e);
+}
+
+/* Opens the listener of the view, with a certificate that also has the names of the Service
+ * drover-view (deploy/controller.yaml). False: failed, and the program ends. */
+static bool serve_view(struct run *r, const struct httpd_mhd_spec *listener)
+{
+	OWN(arena) a = arena_new();
+	const char *names[NAMES_MAX + 3] = {NULL};
+	struct err e;
+	size_t n = 0;
+
+	for (; r->names[n]; n++)
+		names[n] = r->names[n];
+	names[n++] = arena_printf(a, "drover-view.%s", r->ns);
+	names[n++] = arena_printf(a, "drover-view.%s.svc", r->ns);
+	r->view_l = serve_tls(r, r->view, listener, names, &e);
+	if (!r->view_l)
+		give_up(r, &e, "--view-listen");
+	return r->view_l;
 }
 
 static void on_ready(void *arg)
@@ -447,21 +478,25 @@ static void on_ready(void *arg)
 					 .per_address = METRICS_PER_ADDRESS,
 					 .head_ms = AGENT_HEAD_MS,
 					 .body_ms = AGENT_BODY_MS};
+	struct httpd_mhd_spec view = metrics;
 	struct err e;
 
-	r->agent_l = serve_tls(r, r->agent, &agent, &e);
+	view.address = r->view_listen;
+	r->agent_l = serve_tls(r, r->agent, &agent, r->names, &e);
 	if (!r->agent_l) {
 		give_up(r, &e, "agent endpoint");
 		return;
 	}
 	if (r->metrics_listen) {
 		(void)keys_metrics_token(controller_context(r->controller)->keys);
-		r->metrics_l = serve_tls(r, r->metrics, &metrics, &e);
+		r->metrics_l = serve_tls(r, r->metrics, &metrics, r->names, &e);
 		if (!r->metrics_l) {
 			give_up(r, &e, "--metrics-listen");
 			return;
 		}
 	}
+	if (r->view_listen && !serve_view(r, &view))
+		return;
 	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen),
 		 LOG_S("ops", r->ops_listen));
 }
@@ -546,11 +581,13 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	r->media = httpd_new(r->group);
 	r->ops = httpd_new(r->group);
 	r->metrics = httpd_new(r->group);
+	r->view = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent, true);
 	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media, false);
 	controller_ops_routes(r->controller, r->ops);
 	controller_remote_routes(r->controller, r->metrics);
+	controller_view_routes(r->controller, r->view);
 	r->media_l = httpd_mhd_new(r->media, &media, e);
 	if (!r->media_l)
 		return err_wrap(e, "--media-listen %s", r->media_listen);
@@ -629,12 +666,14 @@ int cli_run(int argc, char **argv)
 	loop_signal_free(r.intr);
 	httpd_cert_free(r.agent_l);
 	httpd_cert_free(r.metrics_l);
+	httpd_cert_free(r.view_l);
 	httpd_mhd_free(r.media_l);
 	httpd_mhd_free(r.ops_l);
 	httpd_free(r.agent);
 	httpd_free(r.media);
 	httpd_free(r.ops);
 	httpd_free(r.metrics);
+	httpd_free(r.view);
 	controller_free(r.controller);
 	http_free(r.http);
 	loop_group_free(r.group);

@@ -55,6 +55,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
+#include "controller/view/view.h"
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
@@ -90,6 +91,11 @@ void controller_ops_routes(struct controller *c, struct httpd *d)
 void controller_remote_routes(struct controller *c, struct httpd *d)
 {
 	endpoints_remote_routes(&c->endpoints, d);
+}
+
+void controller_view_routes(struct controller *c, struct httpd *d)
+{
+	view_routes(c->view, d);
 }
 
 /* --- forwarding events ------------------------------------------------------------------------ */
@@ -401,6 +407,7 @@ static void make_parts(struct controller *c)
 	c->record_export = record_export_new(x);
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
+	c->view = view_new(x, provisioner_waiting(c->provisioner));
 	c->gauges = gauges_new(x, c->tenants);
 	c->endpoints = (struct endpoints){x, c->gauges};
 	cs.status.tenants = ls.parts.tenants = c->tenants;
@@ -532,6 +539,7 @@ void controller_free(struct controller *c)
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
+	view_free(c->view);
 	provisioner_free(c->provisioner);
 	power_pacing_free(c->power_pacing);
 	login_guard_free(c->login_guard);

@@ -52,6 +52,8 @@ void controller_ops_routes(struct controller *c, struct httpd *d);
 /* Adds /healthz, /readyz, /leadz and /metrics to a server that other hosts reach. /metrics then
  * requires the token of the Secret drover-metrics-token. */
 void controller_remote_routes(struct controller *c, struct httpd *d);
+/* Adds the paths of the view (controller/view/view.h) to a server that other hosts reach by TLS. */
+void controller_view_routes(struct controller *c, struct httpd *d);
 /* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
 /* Releases the lease, then calls done(arg). */

@@ -32,6 +32,7 @@
 #include "controller/rules/machine.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
+#include "controller/view/view.h"
 
 /* Kinds that the controller watches. */
 static const enum object_kind_id watched[] = {
@@ -194,6 +195,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		validation_good(c->validation, w->kind, o);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
+	view_changed(c->view, w->kind);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_)) {

@@ -44,6 +44,7 @@ struct controller {
 	/* Feeds the planner's world (its snapshot of pods, nodes and machines). Owned by
 	 * provisioner. */
 	struct world_sync *sync;
+	struct view *view;
 	struct claims *claims;
 	struct owners *owners;
 	struct warm_pool *warm_pool;

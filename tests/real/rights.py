@@ -234,6 +234,9 @@ def at_home(plane, judge):
     judge.may(drover, "PATCH", MACHINE, spec(managementPolicy="Retire"))
     judge.may(drover, "PATCH", f"{MACHINE}/status", {"status": {"clean": False}})
     judge.may(drover, "GET", f"{home}/secrets/bmc-default")
+    judge.may(drover, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "t"}})
+    judge.may(drover, "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+              {"spec": {"user": "jane", "nonResourceAttributes": {"path": "/v1/queue", "verb": "get"}}})
     for path in (f"{home}/secrets", "/api/v1/secrets", "/api/v1/namespaces/kube-system/secrets/x",
                  "/api/v1/pods", f"{RBAC}/clusterroles"):
         judge.may_not(drover, "GET", path)

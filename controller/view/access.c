@@ -1,0 +1,314 @@
+/*
+ * access: a visit is a request whose caller is being reviewed. It ends with a reply, with a grant,
+ * or when its client disconnects.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/view/access.h"
+#include "base/crypto.h"
+#include "base/data/json.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+
+#define KEY_SIZE (2 * CRYPTO_SHA256 + 1)
+#define REVIEWS_BURST 40
+
+static const struct kube_resource token_reviews = {"authentication.k8s.io", "v1", "tokenreviews",
+						   "TokenReview", false},
+				  access_reviews = {"authorization.k8s.io", "v1",
+						    "subjectaccessreviews", "SubjectAccessReview",
+						    false};
+
+struct view_access {
+	struct context *c;
+	/* Visits in progress */
+	struct list visits;
+	/* Key: KEY_SIZE text of a token and a path; value: struct answer, the oldest first */
+	struct map *answers;
+	struct bucket reviews;
+};
+
+struct answer {
+	/* HTTP status: 200 (granted), 401 or 403 */
+	int status;
+	/* loop_now() until which the answer is valid */
+	int64_t until;
+	/* text of a refusal */
+	char text[200];
+};
+
+struct visit {
+	struct list link;
+	struct view_access *a;
+	struct httpd_req *q;
+	void (*then)(struct httpd_req *q, void *arg);
+	void *arg;
+	struct kube_call *call;
+	struct secret *token;
+	/* True: the review in progress is for VIEW_AUDIENCE. False: for the API server's
+	 * audience. */
+	bool own_audience;
+	char key[KEY_SIZE];
+};
+
+static void visit_free(struct visit *v)
+{
+	list_remove(&v->link);
+	kube_call_cancel(v->call);
+	secret_free(v->token);
+	free(v);
+}
+
+static void on_gone(void *arg)
+{
+	visit_free(arg);
+}
+
+static void reply(struct httpd_req *q, int status, const char *text)
+{
+	OWN_JSON body = json_pack("{s:s}", "error", text);
+	char *dump = json_dumps(body, JSON_COMPACT);
+
+	if (status == 401)
+		httpd_reply_header(q, "WWW-Authenticate", "Bearer");
+	if (status == 429 || status == 503)
+		httpd_reply_header(q, "Retry-After", "1");
+	httpd_reply_json(q, status, dump);
+	free(dump);
+}
+
+static void use(struct httpd_req *q, const struct answer *x,
+		void (*then)(struct httpd_req *q, void *arg), void *arg)
+{
+	if (x->status == 200)
+		then(q, arg);
+	else
+		reply(q, x->status, x->text);
+}
+
+/* Remembers the answer for the visit's token and path, ends the visit, and acts on the answer. */
+static void end(struct visit *v, int status, const char *text)
+{
+	struct view_access *a = v->a;
+	struct answer *x = mem_new(struct answer), copy;
+	struct httpd_req *q = v->q;
+	struct map_iter it;
+
+	x->status = status;
+	x->until = loop_now(a->c->loop) + (status == 200 ? VIEW_GRANT_MS : VIEW_REFUSAL_MS);
+	str_copy(x->text, sizeof(x->text), text);
+	copy = *x;
+	map_del(a->answers, v->key);
+	if (map_size(a->answers) >= VIEW_ANSWERS_MAX && map_first(a->answers, &it))
+		map_del(a->answers, it.key);
+	map_put(a->answers, v->key, x);
+
+	void (*then)(struct httpd_req *, void *) = v->then;
+	void *arg = v->arg;
+
+	visit_free(v);
+	httpd_on_gone(q, NULL, NULL);
+	use(q, &copy, then, arg);
+}
+
+/* Ends the visit because the host cluster did not answer; nothing is remembered. */
+static void end_unknown(struct visit *v, const struct err *e)
+{
+	struct httpd_req *q = v->q;
+	char *text = mem_printf("the host cluster does not review the caller: %s", e->text);
+
+	visit_free(v);
+	httpd_on_gone(q, NULL, NULL);
+	reply(q, 503, text);
+	free(text);
+}
+
+static void send(struct visit *v, const struct kube_resource *r, json_t *spec, kube_done *done)
+{
+	OWN_JSON o = json_pack("{s:o, s:s, s:s+}", "spec", spec, "kind", r->kind, "apiVersion",
+			       r->group, "/v1");
+
+	v->call = kube_create(v->a->c->host, r, NULL, o, done, v);
+}
+
+/* --- may the user read the path? -------------------------------------------------------------- */
+
+static void on_access(json_t *object, const struct err *e, void *arg)
+{
+	struct visit *v = arg;
+	char text[200];
+
+	v->call = NULL;
+	if (e) {
+		end_unknown(v, e);
+		return;
+	}
+	if (json_true_at(object, "status", "allowed") &&
+	    !json_true_at(object, "status", "denied")) {
+		end(v, 200, "");
+		return;
+	}
+	str_format(text, sizeof(text), "user %.60s may not get nonResourceURL %.60s",
+		   str_or(json_str_at(object, "spec", "user"), "?"), httpd_path(v->q));
+	str_clean(text);
+	end(v, 403, text);
+}
+
+/* user: member status.user of a TokenReview, in the form of SubjectAccessReview spec, where "uid",
+ * "groups" and "extra" have the same types. */
+static void review_access(struct visit *v, const json_t *user)
+{
+	static const char *const same[] = {"uid", "groups", "extra"};
+	json_t *spec =
+		json_pack("{s:s, s:{s:s, s:s}}", "user", str_or(json_str_at(user, "username"), ""),
+			  "nonResourceAttributes", "path", httpd_path(v->q), "verb", "get");
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (json_object_get(user, same[i]))
+			json_object_set(spec, same[i], json_object_get(user, same[i]));
+	send(v, &access_reviews, spec, on_access);
+}
+
+/* --- who is the user? ------------------------------------------------------------------------- */
+
+static void review_token(struct visit *v);
+
+/* True if the review authenticated the token for the audience that it asked for. An API server
+ * whose authenticator ignores audiences returns none: the token then counts for the API server
+ * only. */
+static bool is_authenticated(const struct visit *v, const json_t *status)
+{
+	size_t i;
+	json_t *x;
+
+	if (!json_true_at(status, "authenticated") ||
+	    str_empty(json_str_at(status, "user", "username")))
+		return false;
+	if (!v->own_audience)
+		return true;
+	json_array_foreach (json_object_get(status, "audiences"), i, x)
+		if (str_eq(json_string_value(x), VIEW_AUDIENCE))
+			return true;
+	return false;
+}
+
+static void on_token(json_t *object, const struct err *e, void *arg)
+{
+	struct visit *v = arg;
+	const json_t *status = json_object_get(object, "status");
+
+	v->call = NULL;
+	if (e) {
+		end_unknown(v, e);
+	} else if (is_authenticated(v, status)) {
+		review_access(v, json_object_get(status, "user"));
+	} else if (v->own_audience) {
+		v->own_audience = false;
+		review_token(v);
+	} else {
+		end(v, 401, "the host cluster does not accept the bearer token");
+	}
+}
+
+static void review_token(struct visit *v)
+{
+	json_t *spec = json_pack("{s:s}", "token", secret_expose(v->token));
+
+	if (!spec) { /* not UTF-8 */
+		end(v, 401, "the bearer token is not text");
+		return;
+	}
+	if (v->own_audience)
+		json_object_set_new(spec, "audiences", json_pack("[s]", VIEW_AUDIENCE));
+	send(v, &token_reviews, spec, on_token);
+}
+
+/* --- a request -------------------------------------------------------------------------------- */
+
+/* Returns the bearer token of the request, owned by the caller; NULL: none. */
+static struct secret *token_of(const struct httpd_req *q)
+{
+	const char *other = httpd_header(q, VIEW_TOKEN_HEADER);
+
+	if (!other)
+		return httpd_bearer(q);
+	if (strncasecmp(other, "Bearer ", 7) != 0)
+		return NULL;
+	return secret_from_str(other + 7);
+}
+
+static void key_of(const struct secret *token, const char *path, char out[static KEY_SIZE])
+{
+	uint8_t digest[CRYPTO_SHA256];
+	char *text = mem_printf("%s\n%s", path, secret_expose(token));
+
+	crypto_sha256(text, strlen(text), digest);
+	secret_wipe(text, strlen(text));
+	free(text);
+	str_hex(out, digest, sizeof(digest));
+}
+
+void view_access_check(struct view_access *a, struct httpd_req *q,
+		       void (*then)(struct httpd_req *q, void *arg), void *arg)
+{
+	const int64_t now = loop_now(a->c->loop);
+	const struct answer *known;
+	struct secret *token = token_of(q);
+	struct visit *v;
+	char key[KEY_SIZE];
+
+	if (!token) {
+		reply(q, 401,
+		      "a bearer token is required: kubectl create token drover-view "
+		      "--audience " VIEW_AUDIENCE);
+		return;
+	}
+	key_of(token, httpd_path(q), key);
+	known = map_get(a->answers, key);
+	if ((known && known->until > now) || bucket_take(&a->reviews, now)) {
+		secret_free(token);
+		if (known && known->until > now)
+			use(q, known, then, arg);
+		else
+			reply(q, 429, "too many new callers: try again in a second");
+		return;
+	}
+	v = mem_new(struct visit);
+	v->a = a;
+	v->q = q;
+	v->then = then;
+	v->arg = arg;
+	v->token = token;
+	v->own_audience = true;
+	memcpy(v->key, key, sizeof(key));
+	list_push_back(&a->visits, &v->link);
+	httpd_on_gone(q, on_gone, v);
+	review_token(v);
+}
+
+struct view_access *view_access_new(struct context *c)
+{
+	struct view_access *a = mem_new(struct view_access);
+
+	a->c = c;
+	list_init(&a->visits);
+	a->answers = map_new(free);
+	bucket_init(&a->reviews, VIEW_REVIEWS, REVIEWS_BURST, loop_now(c->loop));
+	return a;
+}
+
+void view_access_free(struct view_access *a)
+{
+	if (!a)
+		return;
+	list_for_each (v, &a->visits, struct visit, link) {
+		httpd_on_gone(v->q, NULL, NULL);
+		visit_free(v);
+	}
+	map_free(a->answers);
+	free(a);
+}

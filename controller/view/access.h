@@ -1,0 +1,46 @@
+#ifndef CONTROLLER_VIEW_ACCESS_H
+#define CONTROLLER_VIEW_ACCESS_H
+
+#include "base/httpd/httpd.h"
+#include "controller/core/context.h"
+
+/*
+ * view_access: decides who may read the view (controller/view/view.h).
+ *
+ * The host cluster decides, so that access is granted by RBAC: a TokenReview authenticates the
+ * caller's bearer token, then a SubjectAccessReview asks whether that user may `get` the path of
+ * the request as a nonResourceURL.
+ * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+ *
+ * The token is in the header Authorization, or in VIEW_TOKEN_HEADER with the same syntax. The
+ * second header is needed behind the API server's service proxy, which removes Authorization from
+ * the requests that it forwards. A token is accepted if it was issued for the audience
+ * VIEW_AUDIENCE (kubectl create token ACCOUNT --audience drover.dev/view) or for the API server.
+ *
+ * An answer is cached: a grant for VIEW_GRANT_MS, a refusal for VIEW_REFUSAL_MS. New reviews are
+ * limited to VIEW_REVIEWS per second, so that callers with invalid tokens cannot slow down the
+ * controller's own calls to the host cluster. All functions run on the loop thread.
+ * Tests: tests/unit/controller/view/test_access.c
+ */
+#define VIEW_AUDIENCE "drover.dev/view"
+#define VIEW_TOKEN_HEADER "X-Drover-Authorization"
+#define VIEW_GRANT_MS 60000
+#define VIEW_REFUSAL_MS 10000
+#define VIEW_REVIEWS 10
+/* Maximum number of cached answers; beyond, the oldest is dropped. */
+#define VIEW_ANSWERS_MAX 4096
+
+struct view_access;
+struct view_access *view_access_new(struct context *c);
+/* Cancels the reviews in progress. The requests that wait for them stay without a reply until their
+ * httpd is freed. */
+void view_access_free(struct view_access *a);
+DEFINE_OWN(view_access)
+
+/* Calls then(q, arg) if the caller of q may read the path of q: at once if the answer is cached,
+ * otherwise later. If the caller may not, or if the host cluster does not answer, replies with the
+ * reason (401, 403, 429 or 503), and then() is not called. */
+void view_access_check(struct view_access *a, struct httpd_req *q,
+		       void (*then)(struct httpd_req *q, void *arg), void *arg);
+
+#endif

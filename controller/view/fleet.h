@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_VIEW_FLEET_H
+#define CONTROLLER_VIEW_FLEET_H
+
+#include "controller/core/context.h"
+#include "controller/view/page.h"
+
+/*
+ * view_fleet: the list of machines, GET /v1/fleet. docs/view.md describes its members.
+ * Tests: tests/unit/controller/view/test_view.c
+ */
+
+/* Replies with the page *p of all Machines, sorted by name. Query parameters state and tenant
+ * restrict the list. */
+void view_fleet_reply(const struct context *c, struct page *p);
+extern const char *const view_fleet_parameters[];
+
+#endif

@@ -1,0 +1,76 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/view/queue.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+const char *const view_queue_parameters[] = {"tenant", NULL};
+
+static void put_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	if (ms)
+		json_object_set_new(o, key, json_string(str_time(t, ms)));
+}
+
+static json_t *row_json(const struct waiting_row *r)
+{
+	json_t *o =
+		json_pack("{s:s, s:s, s:s, s:s}", "tenant", r->tenant, "pod", r->at.pod, "reason",
+			  str_or(r->at.reason, ""), "message", str_or(r->at.message, ""));
+
+	if (r->at.place)
+		json_object_set_new(o, "place", json_integer(r->at.place));
+	if (r->at.claim)
+		json_object_set_new(o, "claim", json_string(r->at.claim));
+	put_time(o, "since", r->at.since);
+	put_time(o, "expectedP50", r->p50);
+	put_time(o, "expectedP90", r->p90);
+	return o;
+}
+
+static const char *key_of(const struct waiting_row *r, struct arena *a)
+{
+	return arena_printf(a, "%s/%s", r->tenant, r->at.pod);
+}
+
+/* Returns the index of the first row of a page. after: "INDEX/KEY" of the last row of the page
+ * before. If no row has the key any more, because its pod no longer waits, the page begins with the
+ * row that is now at INDEX. */
+static size_t begin_after(const struct waiting_row *rows, size_t n, const char *after)
+{
+	OWN(arena) a = arena_new();
+	const char *key = strchr(after, '/');
+	size_t at = strtoul(after, NULL, 10);
+
+	for (size_t i = 0; key && i < n; i++)
+		if (str_eq(key_of(&rows[i], a), key + 1))
+			return i + 1;
+	return at < n ? at : n;
+}
+
+void view_queue_reply(const struct waiting *w, struct page *p)
+{
+	OWN(arena) a = arena_new();
+	const char *tenant = httpd_query(p->q, "tenant"), *last = NULL;
+	json_t *pods = json_array(), *list = json_pack("{s:o}", "pods", pods);
+	size_t n, total = 0;
+	const struct waiting_row *rows = waiting_rows(w, &n);
+
+	for (size_t i = 0; i < n; i++)
+		total += !tenant || str_eq(rows[i].tenant, tenant);
+	json_object_set_new(list, "total", json_integer((json_int_t)total));
+	for (size_t i = begin_after(rows, n, p->after); i < n; i++) {
+		if (tenant && !str_eq(rows[i].tenant, tenant))
+			continue;
+		if (json_array_size(pods) == p->limit) {
+			page_reply(p, list, last);
+			return;
+		}
+		json_array_append_new(pods, row_json(&rows[i]));
+		last = arena_printf(a, "%zu/%s", i, key_of(&rows[i], a));
+	}
+	page_reply(p, list, NULL);
+}

@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_VIEW_QUEUE_H
+#define CONTROLLER_VIEW_QUEUE_H
+
+#include "controller/claims/waiting.h"
+#include "controller/view/page.h"
+
+/*
+ * view_queue: the list of waiting pods, GET /v1/queue. docs/view.md describes its members.
+ * Tests: tests/unit/controller/view/test_view.c
+ */
+
+/* Replies with the page *p of the published list. Query parameter tenant restricts it to the pods
+ * of one tenant. */
+void view_queue_reply(const struct waiting *w, struct page *p);
+extern const char *const view_queue_parameters[];
+
+#endif

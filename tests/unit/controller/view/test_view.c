@@ -1,0 +1,326 @@
+/* Tests the lists of the view: members, pages, versions, and which replica answers. */
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "controller/claims/waiting.h"
+#include "controller/view/view.h"
+
+#define ORIGIN "https://view.test:8444"
+
+struct bed {
+	struct bench *d;
+	struct waiting *waiting;
+	struct view *view;
+	struct httpd *server;
+	struct http_peer *reader;
+	struct secret *token;
+	bool done;
+	int status;
+	json_t *j;
+	char text[1024], tag[128];
+};
+
+static void on_published(void *arg)
+{
+	(void)arg;
+}
+
+static int setup(void **state)
+{
+	struct bed *b = calloc(1, sizeof(*b));
+	struct http_peer_spec peer = {.base_url = ORIGIN};
+	struct kube_lease_spec lease = {
+		.ns = BENCH_NS, .name = "drover-controller", .identity = "me"};
+	struct bench *d;
+	struct err e;
+
+	assert_int_equal(bench_setup_fleet((void **)&b->d), 0);
+	d = b->d;
+	lease.client = d->c.host;
+	d->c.o.identity = "me";
+	d->c.lease = kube_lease_new(d->g, &lease);
+	d->c.ready = d->c.leading = true;
+	b->waiting = waiting_new(&d->c, on_published, b);
+	b->view = view_new(&d->c, b->waiting);
+	b->server = httpd_new(d->g);
+	view_routes(b->view, b->server);
+	http_mem_serve(d->net, ORIGIN, b->server);
+	b->reader = http_peer_new(d->admin, &peer, &e);
+	bench_must(d, &d->host, "POST", "/api/v1/namespaces/drover-system/serviceaccounts",
+		   "{'metadata': {'name': 'reader'}}");
+	bench_must(d, &d->host, "POST",
+		   "/api/v1/namespaces/drover-system/serviceaccounts/reader/token",
+		   "{'spec': {'audiences': ['drover.dev/view']}}");
+	OWN_JSON made = json_parse(d->text, strlen(d->text), &e);
+
+	b->token = secret_from_str(json_str_at(made, "status", "token"));
+	bench_run(d, 5000);
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bed *b = *state;
+	struct bench *d = b->d;
+
+	json_decref(b->j);
+	secret_free(b->token);
+	http_peer_free(b->reader);
+	httpd_free(b->server);
+	view_free(b->view);
+	waiting_free(b->waiting);
+	kube_lease_free(d->c.lease);
+	d->c.lease = NULL;
+	free(b);
+	return bench_teardown((void **)&d);
+}
+
+static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bed *b = arg;
+	struct err bad;
+
+	b->done = true;
+	b->status = r ? r->status : -1;
+	json_decref(b->j);
+	b->j = r ? json_parse(r->body, r->body_len, &bad) : NULL;
+	str_copy(b->text, sizeof(b->text), r ? r->body : e->text);
+	str_copy(b->tag, sizeof(b->tag), r ? str_or(http_reply_header(r, "ETag"), "") : "");
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct bed *)arg)->done;
+}
+
+static int get_if(struct bed *b, const char *path, const char *tag)
+{
+	const struct http_header h = {"If-None-Match", tag};
+	struct http_call c = {.path = path,
+			      .bearer = b->token,
+			      .headers = &h,
+			      .nheaders = tag ? 1 : 0,
+			      .done = on_reply,
+			      .arg = b};
+
+	b->done = false;
+	http_start(b->reader, &c);
+	assert_true(loop_sim_run_cond(b->d->l, is_done, b, loop_now(b->d->l) + 60000));
+	return b->status;
+}
+
+static int get(struct bed *b, const char *path)
+{
+	return get_if(b, path, NULL);
+}
+
+/* Publishes a list with pods p-0 to p-(n-1) of two tenants. */
+static void queue(struct bed *b, int n)
+{
+	waiting_begin(b->waiting);
+	for (int i = 0; i < n; i++)
+		waiting_put(b->waiting,
+			    &(struct waiting_row){
+				    .tenant = i % 2 ? "team-b" : "team-a",
+				    .at = {.pod = arena_printf(b->d->a, "ns/p-%d", i),
+					   .place = i + 1,
+					   .reason = "NoCapacity",
+					   .message = "pool h100: 4 machines fit, all taken",
+					   .claim = i ? NULL : "c-1"},
+				    .p50 = i ? 0 : INT64_C(1764000000000),
+				    .p90 = i ? 0 : INT64_C(1764000600000)});
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS);
+}
+
+static void only_the_leader_answers(void **state)
+{
+	struct bed *b = *state;
+
+	b->d->c.leading = false;
+	assert_int_equal(get(b, "/v1/queue"), 503);
+	assert_string_equal(b->text, "{\"error\":\"no replica of drover leads now\"}");
+	b->d->c.ready = false;
+	assert_int_equal(get(b, "/v1/fleet"), 503);
+	b->d->c.ready = true;
+	bench_must(b->d, &b->d->host, "PATCH",
+		   "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller",
+		   "{'spec': {'holderIdentity': 'another'}}");
+	bench_run(b->d, 5000);
+	assert_int_equal(get(b, "/v1/queue"), 503);
+	assert_string_equal(b->text, "{\"error\":\"replica another leads: ask there\"}");
+}
+
+static void a_machine_has_its_explanation_and_its_place_in_the_fleet(void **state)
+{
+	struct bed *b = *state;
+	const json_t *m;
+
+	bench_patch(b->d, OBJECT_MACHINE, "m-1",
+		    "{'metadata': {'labels': {'topology.drover.dev/rack': 'r1'}}}");
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'serving', 'stateSince': '2026-01-02T03:04:05Z', 'pool': 'h100', "
+		     "'claimRef': {'name': 'c-1', 'uid': 'u'}, 'tenant': {'name': 'team-a', 'uid': "
+		     "'t'}, 'inventory': {'gpus': 8}}");
+	assert_int_equal(get(b, "/v1/fleet"), 200);
+	m = json_array_get(json_object_get(b->j, "machines"), 0);
+	assert_string_equal(json_str_at(m, "name"), "m-1");
+	assert_string_equal(json_str_at(m, "state"), "serving");
+	assert_string_equal(json_str_at(m, "since"), "2026-01-02T03:04:05Z");
+	assert_string_equal(json_str_at(m, "tenant"), "team-a");
+	assert_string_equal(json_str_at(m, "claim"), "c-1");
+	assert_string_equal(json_str_at(m, "pool"), "h100");
+	assert_string_equal(json_str_at(m, "provider"), "hall-a");
+	assert_string_equal(json_str_at(m, "rack"), "r1");
+	assert_int_equal(json_int_at(m, "gpus"), 8);
+	assert_null(json_object_get(m, "kind"));
+	assert_int_equal(json_int_at(b->j, "total"), 1);
+	assert_int_equal(json_int_at(b->j, "byState", "serving"), 1);
+	assert_int_equal(json_object_size(json_object_get(b->j, "byState")), 1);
+}
+
+static void the_fleet_is_paged_by_name(void **state)
+{
+	struct bed *b = *state;
+	char seen[64] = "", path[128] = "/v1/fleet?limit=2";
+
+	for (int i = 2; i <= 5; i++) {
+		OWN(arena) a = arena_new();
+
+		bench_put(b->d, arena_printf(a,
+					     "{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, "
+					     "'spec': {'providerRef': {'name': 'hall-a'}, "
+					     "'instanceType': 'h100x8', 'bmc': {'address': "
+					     "'https://10.0.0.%d', 'tls': {'trustOnFirstUse': "
+					     "true}}}, 'status': {'state': '%s'}}",
+					     i, i, i == 4 ? "quarantined" : "free"));
+	}
+	for (int pages = 0; pages < 3; pages++) {
+		const json_t *m;
+		size_t i;
+
+		assert_int_equal(get(b, path), 200);
+		assert_int_equal(json_int_at(b->j, "total"), 5);
+		json_array_foreach (json_object_get(b->j, "machines"), i, m)
+			str_format(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s ",
+				   json_str_at(m, "name"));
+		if (pages < 2)
+			str_format(path, sizeof(path), "/v1/fleet?limit=2&continue=%s",
+				   json_str_at(b->j, "continue"));
+	}
+	assert_null(json_object_get(b->j, "continue"));
+	assert_string_equal(seen, "m-1 m-2 m-3 m-4 m-5 ");
+	assert_int_equal(get(b, "/v1/fleet?state=quarantined"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 1);
+	assert_int_equal(json_int_at(b->j, "byState", "free"), 4);
+	assert_int_equal(get(b, "/v1/fleet?tenant=team-b"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 0);
+}
+
+static void a_waiting_pod_has_its_place_reason_and_times(void **state)
+{
+	struct bed *b = *state;
+	const json_t *p;
+
+	assert_int_equal(get(b, "/v1/queue"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 0);
+	queue(b, 2);
+	assert_int_equal(get(b, "/v1/queue"), 200);
+	p = json_array_get(json_object_get(b->j, "pods"), 0);
+	assert_string_equal(json_str_at(p, "tenant"), "team-a");
+	assert_string_equal(json_str_at(p, "pod"), "ns/p-0");
+	assert_int_equal(json_int_at(p, "place"), 1);
+	assert_string_equal(json_str_at(p, "reason"), "NoCapacity");
+	assert_string_equal(json_str_at(p, "message"), "pool h100: 4 machines fit, all taken");
+	assert_string_equal(json_str_at(p, "claim"), "c-1");
+	assert_string_equal(json_str_at(p, "expectedP50"), "2025-11-24T16:00:00Z");
+	assert_string_equal(json_str_at(p, "expectedP90"), "2025-11-24T16:10:00Z");
+	assert_non_null(json_str_at(p, "since"));
+	p = json_array_get(json_object_get(b->j, "pods"), 1);
+	assert_null(json_object_get(p, "expectedP50"));
+	assert_null(json_object_get(p, "claim"));
+	assert_int_equal(json_int_at(b->j, "total"), 2);
+}
+
+static void the_queue_is_paged_also_when_pods_leave_it(void **state)
+{
+	struct bed *b = *state;
+	char path[128];
+
+	queue(b, 7);
+	assert_int_equal(get(b, "/v1/queue?limit=3"), 200);
+	assert_int_equal(json_array_size(json_object_get(b->j, "pods")), 3);
+	str_format(path, sizeof(path), "/v1/queue?limit=3&continue=%s",
+		   json_str_at(b->j, "continue"));
+	assert_int_equal(get(b, path), 200);
+	assert_string_equal(json_str_at(json_array_get(json_object_get(b->j, "pods"), 0), "pod"),
+			    "ns/p-3");
+	queue(b, 2); /* The last pod of the first page no longer waits. */
+	assert_int_equal(get(b, path), 200);
+	assert_int_equal(json_array_size(json_object_get(b->j, "pods")), 0);
+	queue(b, 7);
+	assert_int_equal(get(b, "/v1/queue?tenant=team-b&limit=3"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 3);
+	assert_int_equal(json_array_size(json_object_get(b->j, "pods")), 3);
+	assert_null(json_object_get(b->j, "continue"));
+}
+
+static void an_unchanged_list_is_not_sent_again(void **state)
+{
+	struct bed *b = *state;
+	char queue_tag[128], fleet_tag[128];
+
+	queue(b, 2);
+	assert_int_equal(get(b, "/v1/queue"), 200);
+	str_copy(queue_tag, sizeof(queue_tag), b->tag);
+	assert_int_equal(get_if(b, "/v1/queue", queue_tag), 304);
+	assert_string_equal(b->text, "");
+	assert_string_equal(b->tag, queue_tag);
+	queue(b, 3);
+	assert_int_equal(get_if(b, "/v1/queue", queue_tag), 200);
+	assert_int_equal(get(b, "/v1/fleet"), 200);
+	str_copy(fleet_tag, sizeof(fleet_tag), b->tag);
+	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 304);
+	view_changed(b->view, OBJECT_MACHINE);
+	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 200);
+	str_copy(fleet_tag, sizeof(fleet_tag), b->tag);
+	bench_run(b->d, 60000); /* an explanation may depend on the time */
+	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 200);
+}
+
+static void bad_parameters_are_refused_by_name(void **state)
+{
+	struct bed *b = *state;
+
+	assert_int_equal(get(b, "/v1/queue?limit=0"), 400);
+	assert_non_null(strstr(b->text, "limit"));
+	assert_int_equal(get(b, "/v1/queue?limit=1001"), 400);
+	assert_int_equal(get(b, "/v1/queue?limit=3x"), 400);
+	assert_int_equal(get(b, "/v1/queue?limit=99999999999999999999"), 400);
+	assert_int_equal(get(b, "/v1/queue?state=free"), 400);
+	assert_non_null(strstr(b->text, "state: unknown"));
+	assert_int_equal(get(b, "/v1/queue?continue=nonsense"), 200);
+	assert_int_equal(get(b, "/v1/queue?continue=99999999999999999999/x"), 200);
+	assert_int_equal(get(b, "/v1/other"), 404);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(only_the_leader_answers),
+		T(a_machine_has_its_explanation_and_its_place_in_the_fleet),
+		T(the_fleet_is_paged_by_name),
+		T(a_waiting_pod_has_its_place_reason_and_times),
+		T(the_queue_is_paged_also_when_pods_leave_it),
+		T(an_unchanged_list_is_not_sent_again),
+		T(bad_parameters_are_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
