@@ -55,6 +55,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
+#include "controller/view/tenant_list.h"
 #include "controller/view/view.h"
 
 #define IMAGE_AGAIN_MS 10000
@@ -408,6 +409,7 @@ static void make_parts(struct controller *c)
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
 	c->view = view_new(x, provisioner_waiting(c->provisioner));
+	c->tenant_list = tenant_list_new(x, c->tenants, provisioner_waiting(c->provisioner));
 	c->gauges = gauges_new(x, c->tenants);
 	c->endpoints = (struct endpoints){x, c->gauges};
 	cs.status.tenants = ls.parts.tenants = c->tenants;
@@ -523,6 +525,8 @@ void controller_free(struct controller *c)
 	drivers_free(c->drivers);
 	fleet_free(c->fleet);
 	discovery_free(c->discovery);
+	tenant_list_free(c->tenant_list);
+	c->tenant_list = NULL;
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	ledgers_free(c->ledgers);

@@ -45,6 +45,7 @@ struct controller {
 	 * provisioner. */
 	struct world_sync *sync;
 	struct view *view;
+	struct tenant_list *tenant_list;
 	struct claims *claims;
 	struct owners *owners;
 	struct warm_pool *warm_pool;

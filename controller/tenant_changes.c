@@ -11,6 +11,7 @@
 #include "controller/rules/claim.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
+#include "controller/view/tenant_list.h"
 
 static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
 			  const struct world_pod *p, void *arg)
@@ -59,6 +60,8 @@ static void on_tenant_closing(const struct tenant *t, void *arg)
 
 	lives_hang_up(c->lives, t);
 	debts_hang_up(c->debts, t->name);
+	if (c->tenant_list)
+		tenant_list_hang_up(c->tenant_list, t->name);
 }
 
 struct tenant_hooks tenant_changes_hooks(struct controller *c)

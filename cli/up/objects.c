@@ -129,10 +129,14 @@ static json_t *all_objects(const struct up *u, struct err *e)
 /* --- apply ------------------------------------------------------------------------------------ */
 
 struct up_apply {
+	struct up *u;
 	struct http_peer *peer;
 	const struct secret *token;
+	/* objects of the cluster whose turn it is, and index of the one that is being created */
 	json_t *list;
 	size_t at;
+	/* number of clusters that are complete: the host first, then the tenants */
+	size_t complete;
 	struct http_req *req;
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
@@ -233,31 +237,53 @@ static void on_created(const struct http_reply *r, const struct err *e, void *ar
 	}
 }
 
+/* Begins to create the objects of a cluster. Takes ownership of list. */
+static int begin(struct up_apply *a, const struct up_cluster *on, json_t *list, struct err *e)
+{
+	struct http_peer_spec peer = {.base_url = up_server_url(on->server),
+				      .ca_pem = up_server_ca_pem(on->server)};
+
+	http_peer_free(a->peer);
+	json_decref(a->list);
+	a->at = 0;
+	a->list = list;
+	a->token = up_server_token(on->server);
+	a->peer = list ? http_peer_new(a->u->http, &peer, e) : NULL;
+	if (!a->peer)
+		return -1;
+	next(a);
+	return 0;
+}
+
 static void next(struct up_apply *a)
 {
-	if (a->at == json_array_size(a->list))
-		a->done(NULL, a->arg);
-	else
+	struct err e;
+
+	if (a->at < json_array_size(a->list)) {
 		send(a, "POST", false, NULL, on_created);
+	} else if (a->complete == UP_TENANTS) {
+		a->done(NULL, a->arg);
+	} else {
+		/* The namespace of deploy/tenant-rbac.yaml, in which drover writes what waits. */
+		json_t *list = json_pack("[o]", namespace(NAMESPACE));
+
+		if (begin(a, &a->u->tenants[a->complete++], list, &e) < 0)
+			a->done(&e, a->arg);
+	}
 }
 
 struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e)
 {
 	struct up_apply *a = mem_new(struct up_apply);
-	struct http_peer_spec peer = {.base_url = up_server_url(u->host.server),
-				      .ca_pem = up_server_ca_pem(u->host.server)};
 
+	a->u = u;
 	a->done = done;
 	a->arg = arg;
-	a->token = up_server_token(u->host.server);
-	a->list = all_objects(u, e);
-	a->peer = a->list ? http_peer_new(u->http, &peer, e) : NULL;
-	if (!a->peer) {
+	if (begin(a, &u->host, all_objects(u, e), e) < 0) {
 		up_apply_free(a);
 		return NULL;
 	}
-	next(a);
 	return a;
 }
 

@@ -103,10 +103,10 @@ int up_certificate(const struct up *u, const char *const *names, char **cert_pem
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* Starts to create all objects of the host cluster, one after the other. An existing object is
- * merged with the new one; existing NodePools, Namespaces and Machines stay unchanged. Calls
- * done() once; e is NULL if all objects exist now. Returns NULL with *e if the creation could
- * not start. */
+/* Starts to create all objects of the host cluster, one after the other, then drover's namespace in
+ * each tenant's cluster. An existing object is merged with the new one; existing NodePools,
+ * Namespaces and Machines stay unchanged. Calls done() once; e is NULL if all objects exist now.
+ * Returns NULL with *e if the creation could not start. */
 struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e);
 void up_apply_free(struct up_apply *a);

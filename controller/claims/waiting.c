@@ -147,10 +147,10 @@ static void publish(void *arg)
 	book_drop(&w->now);
 	w->now = w->last;
 	w->last = NULL;
+	w->number += changes || !w->number;
 	if (!changes)
 		return;
 	w->at = loop_now(w->c->loop);
-	w->number++;
 	w->published(w->arg);
 }
 

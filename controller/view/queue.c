@@ -15,7 +15,7 @@ static void put_time(json_t *o, const char *key, int64_t ms)
 		json_object_set_new(o, key, json_string(str_time(t, ms)));
 }
 
-static json_t *row_json(const struct waiting_row *r)
+json_t *view_queue_row(const struct waiting_row *r)
 {
 	json_t *o =
 		json_pack("{s:s, s:s, s:s, s:s}", "tenant", r->tenant, "pod", r->at.pod, "reason",
@@ -69,7 +69,7 @@ void view_queue_reply(const struct waiting *w, struct page *p)
 			page_reply(p, list, last);
 			return;
 		}
-		json_array_append_new(pods, row_json(&rows[i]));
+		json_array_append_new(pods, view_queue_row(&rows[i]));
 		last = arena_printf(a, "%zu/%s", i, key_of(&rows[i], a));
 	}
 	page_reply(p, list, NULL);

@@ -9,6 +9,8 @@
  * Tests: tests/unit/controller/view/test_view.c
  */
 
+/* Returns the row of a waiting pod as JSON, owned by the caller. */
+json_t *view_queue_row(const struct waiting_row *r);
 /* Replies with the page *p of the published list. Query parameter tenant restricts it to the pods
  * of one tenant. */
 void view_queue_reply(const struct waiting *w, struct page *p);

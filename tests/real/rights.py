@@ -375,6 +375,10 @@ def in_a_tenant(plane, judge):
               {"metadata": {"name": "h100-x7k2p"}})
     judge.may(drover, "GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p")
     judge.may(drover, "GET", f"{CONFIGS}/kubeadm-config")
+    own = f"/api/v1/namespaces/{TENANT}/configmaps"
+    judge.may(drover, "POST", own, {"metadata": {"name": "drover-queue"}})
+    judge.may(drover, "PATCH", f"{own}/drover-queue", {"data": {"queue.json": "{}"}})
+    judge.may_not(drover, "PATCH", f"{own}/kube-root-ca.crt", {"data": {}})
     for path in ("/api/v1/namespaces", "/api/v1/namespaces/default", "/api/v1/secrets", SECRETS,
                  f"{SECRETS}/bootstrap-token-theirs", "/api/v1/namespaces/default/secrets",
                  "/api/v1/configmaps", CONFIGS, f"{CONFIGS}/kubelet-config", f"{PODS}/web/log", f"{NODES}/theirs/proxy/", f"{RBAC}/clusterroles",
