@@ -34,6 +34,11 @@ int cli_do_cancel(struct cli_client *c, const char *drain);
 /* Prints why an object waits or is stuck. target: in the form that explain_ask() expects
  * (controller/explain/explain.h). ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
+/* Explains a target in the cluster of c, or, with target NULL, lists everything that is stuck. In a
+ * tenant's cluster (cli/why_tenant.h) explains or lists the tenant's pods. target: words of the
+ * user, such as pool/h100. ns: the user's choice of drover's namespace, in a tenant's cluster of
+ * the pod's; NULL: the default. pod_ns: namespace of a pod for which none is given. */
+int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns);
 /* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
 /* Lists everything that needs help, the most urgent first. Returns 0 if everything could be read,

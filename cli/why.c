@@ -1,6 +1,7 @@
 /*
  * why: `drover why`. With a name it explains one object (cli/explain_ask.c); without one it lists
- * everything that is stuck (cli/stuck.c).
+ * everything that is stuck (cli/stuck.c). In a tenant's cluster it explains the tenant's pods
+ * (cli/why_tenant.c).
  * Tests: tests/unit/cli/test_why.c
  */
 #include <argp.h>
@@ -18,6 +19,8 @@
 #include "cli/explain_ask.h"
 #include "api/target.h"
 #include "cli/verbs.h"
+#include "cli/why_tenant.h"
+#include "kube/config.h"
 
 struct asked {
 	struct cli_client *c;
@@ -73,12 +76,15 @@ struct why {
 	struct cli_options o;
 	const char *words[2], *ns;
 	size_t n;
-	/* target for explain_ask(), such as TYPE/NAME; NULL: list everything that is stuck */
+	/* the words as one target; NULL: list everything that is stuck */
 	char *target;
 };
 
 static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0,
+	 "drover's own namespace (drover-system); in a tenant's cluster the pod's namespace (that "
+	 "of the context)",
+	 0},
 	CLI_OPTION_ROWS};
 
 /* True if s is not empty and no part between slashes is empty. */
@@ -93,32 +99,59 @@ static bool is_pod(const char *type, size_t len)
 	       (len == 4 && !strncmp(type, "pods", len));
 }
 
-/* Checks the arguments, and sets w->target in the form that explain_ask() expects. Ends the program
- * with an error if they are wrong. */
+static size_t slashes_in(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += *s == '/';
+	return n;
+}
+
+/* Returns s without a leading "pod/" if TENANT/NAMESPACE/POD follows it. */
+static const char *without_type(const char *s)
+{
+	const size_t type = strcspn(s, "/");
+
+	return is_pod(s, type) && slashes_in(s) == 3 ? s + type + 1 : s;
+}
+
+/* Sets w->target. Ends the program with an error if the words are no target of any cluster. */
 static void settle(struct why *w, struct argp_state *st)
 {
-	char *all = w->n == 2 ? mem_printf("%s/%s", w->words[0], w->words[1])
-			      : mem_printf("%s", w->words[0]),
-	     *s = all;
-	size_t slashes = 0, type = strcspn(all, "/");
+	w->target = w->n == 2 ? mem_printf("%s/%s", w->words[0], w->words[1])
+			      : mem_printf("%s", w->words[0]);
+	if (!is_whole(w->target) || slashes_in(without_type(w->target)) > 2)
+		argp_error(st, "want NAME, TYPE/NAME or TENANT/NAMESPACE/POD, got '%s'", w->target);
+}
 
-	for (const char *p = all; *p; p++)
-		slashes += *p == '/';
-	if (is_pod(s, type) && slashes == 3) {
-		s += type + 1;
-		slashes--;
-	}
-	if (!is_whole(s) || slashes > 2)
-		argp_error(st, "want NAME, TYPE/NAME or TENANT/NAMESPACE/POD, got '%s'", all);
-	if (slashes == 1 && is_pod(s, type))
-		argp_error(st, "a pod is TENANT/NAMESPACE/POD, got '%s'", all);
-	if (slashes == 1 && target_kind(s, type) == OBJECT_WIPE_RECORD)
-		argp_error(st, "a WipeRecord is never stuck; `drover get wipe %s -o yaml` shows it",
-			   s + type + 1);
-	if (slashes == 1 && target_kind(s, type) == OBJECT_KINDS)
-		argp_error(st, "unknown type '%.*s'; types: pod, " TARGET_KINDS, (int)type, s);
-	w->target = mem_strdup(s);
-	free(all);
+/* Explains an object of the host cluster. Refuses types that are not explained. */
+static int why_at_host(struct cli_client *c, const char *target, const char *ns)
+{
+	const char *s = without_type(target);
+	const size_t type = strcspn(s, "/");
+
+	if (slashes_in(s) != 1)
+		return cli_do_why(c, s, ns);
+	if (is_pod(s, type))
+		return cli_failed(c, "a pod is TENANT/NAMESPACE/POD, got '%s'", s);
+	if (target_kind(s, type) == OBJECT_WIPE_RECORD)
+		return cli_failed(
+			c, "a WipeRecord is never stuck; `drover get wipe %s -o yaml` shows it",
+			s + type + 1);
+	if (target_kind(s, type) == OBJECT_KINDS)
+		return cli_failed(c, "unknown type '%.*s'; types: pod, " TARGET_KINDS, (int)type,
+				  s);
+	return cli_do_why(c, s, ns);
+}
+
+int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns)
+{
+	if (why_tenant_is(c))
+		return cli_do_why_tenant(c, target, ns ? ns : pod_ns);
+	if (!target)
+		return cli_do_stuck(c);
+	return why_at_host(c, target, str_or(ns, "drover-system"));
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -152,7 +185,9 @@ static const struct argp argp = {
 	       "first.\v"
 	       "Examples:\n  drover why\n  drover why gpu-r1-07\n  drover why pool/h100\n"
 	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
-	       "  drover why team-a/default/train-0\nTypes: pod, " TARGET_KINDS
+	       "  drover why team-a/default/train-0\n"
+	       "  drover why train-0            with a tenant's own kubeconfig\n"
+	       "Types: pod, " TARGET_KINDS
 	       ". A NAME without a type is looked up as a machine, then as a claim, then as any "
 	       "other type.\n"
 	       "The command only reads: drover's objects; for a pod also the Secret with its "
@@ -162,13 +197,17 @@ static const struct argp argp = {
 
 int cli_why(int argc, char **argv)
 {
-	struct why w = {.ns = "drover-system"};
+	struct why w = {.n = 0};
 	struct cli_client c;
+	struct err e;
 	int status = 1;
 
 	args_parse(&argp, argc, argv, &w);
 	if (cli_open(&c, "drover why", &w.o) == 0) {
-		status = w.target ? cli_do_why(&c, w.target, w.ns) : cli_do_stuck(&c);
+		OWN(kube_config) config = cli_kubeconfig(w.o.kubeconfig, w.o.context, &e);
+
+		status = cli_do_why_here(&c, w.target, w.ns,
+					 config ? config->namespace_ : "default");
 		cli_close(&c);
 	}
 	free(w.target);
