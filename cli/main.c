@@ -47,7 +47,7 @@ static const struct cli_verb verbs[] = {
 	 "drover crds | kubectl apply -f -"},
 	{"up", cli_up, "run a simulated fleet on this machine", "drover up --machines 4"},
 	{"sim", cli_sim, "run simulated hardware for tests", "drover sim rack --machines 8"},
-	{"tenant", cli_tenant, "print objects that make a vCluster a tenant",
+	{"tenant", cli_tenant, "print YAML that imports vClusters",
 	 "drover tenant import team-a | less"},
 	{"snapshot", cli_snapshot, "save the fleet as a file for simulate",
 	 "drover snapshot --tenants -o now.yaml"},

@@ -191,8 +191,8 @@ struct plan_take {
 	const char *claim, *machine, *tenant, *pool;
 	/* Tenant, namespace and name of the first pod for which the machine is taken back. */
 	const char *to, *ns, *name;
-	/* True if the machine was borrowed, because the tenants belong to one cohort. False: the
-	 * claim's tenant has a lower priority. */
+	/* Why the machine may be taken back. True: the claim's tenant has borrowed quota of its
+	 * cohort. False: the claim's tenant has a lower priority. */
 	bool borrowed;
 };
 

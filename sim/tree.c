@@ -111,8 +111,8 @@ static char *path_in(const json_t *link)
 	return mem_strndup(s, n > 1 && s[n - 1] == '/' ? n - 1 : n);
 }
 
-/* Reads a resource that the simulator changes into the cache, and returns it, borrowed; NULL: not
- * found. */
+/* Reads into the cache a resource that the simulator is going to change. Returns the resource,
+ * borrowed; NULL: not found. */
 static const json_t *keep(struct sim_tree *t, const char *path)
 {
 	json_t *j = path ? sim_tree_get(t, path) : NULL;

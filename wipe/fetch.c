@@ -130,8 +130,8 @@ static void connect_again(struct fetch *f)
 void fetch_more(struct fetch *f)
 {
 	if (f->due) {
-		/* Connects; the first piece of a connection then arrives without a call of
-		 * http_want(). */
+		/* No http_want() is needed here: a new connection delivers its first piece without
+		 * it. */
 		connect_again(f);
 	} else if (f->stopped && f->req) {
 		f->stopped = false;

@@ -63,7 +63,8 @@ struct conn {
 	/* The client's identity as the server sees it: `own` if the peer has a client certificate,
 	 * otherwise mem_transport.identity. Valid only while x is set. */
 	const struct httpd_identity *identity;
-	/* Identity of a client whose peer has a client certificate. */
+	/* Identity that the server sees if the request's http_peer has a client certificate of its
+	 * own. */
 	struct httpd_identity own;
 	struct loop_timer cli, srv;
 	unsigned frames;

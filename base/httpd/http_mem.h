@@ -56,9 +56,9 @@ void http_mem_fault(struct http_mem_net *n,
 void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms);
 
 /* Returns a transport for one client. Servers see the client's address, and the names cert_cn and
- * cert_o as those of its certificate (cert_cn NULL: no certificate). For a peer that has its own
- * client certificate they see the names in that certificate instead; the servers trust these names
- * without verification. */
+ * cert_o as those of its certificate (cert_cn NULL: no certificate). If the client's http_peer has
+ * a client certificate of its own, the servers see the names of that certificate instead, and do
+ * not verify it. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
 					  const char *address, const char *cert_cn,
 					  const char *cert_o);

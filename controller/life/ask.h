@@ -15,9 +15,10 @@ enum life_asked life_asked(const struct life *l, const char *about);
 /* Prepares a request named `about`. The caller then starts the call and sets l->question.call. t:
  * tenant whose client is used; NULL: the host cluster. */
 void life_asking(struct life *l, const char *about, struct tenant *t);
-/* Sets l->question.call to `call`, a request to a tenant that was just started after life_asking().
- * If the machine has left this state, another leader has taken over, or the claim has been
- * withdrawn while the request is queued, the request is not sent and ends with ERR_UNAVAILABLE. */
+/* Sets l->question.call to `call`, a request to a tenant's API server. Call right after the request
+ * was started, which must follow life_asking(). If, while the request is queued, the machine
+ * changes its state, another leader takes over or the claim is withdrawn, the request is not sent
+ * and ends with ERR_UNAVAILABLE. */
 void life_ask_tenant(struct life *l, struct kube_call *call);
 /* kube_done callback for requests whose result object is not needed: records success or error as
  * the answer, and schedules a tick. life: struct life. */

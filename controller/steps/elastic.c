@@ -382,8 +382,9 @@ static enum life_decision take_answer(struct life *l)
 	return LIFE_STAY;
 }
 
-/* True if an instance of an earlier launch, whose reply may have been lost, would be in a list by
- * now. Only then is a further launch safe. */
+/* True if enough time has passed since an earlier launch whose reply may have been lost: if that
+ * launch started an instance, the cloud lists it by now. Before that, another launch could start a
+ * second instance. */
 static bool ensure_nothing_launched(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;

@@ -288,7 +288,8 @@ static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 		world_delete_pod(&w, &w.tenants[i], "train");
 	world_run(&w, 1200 * 1000);
 	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
-	/* Any change of a Node makes all machines check at once. */
+	/* A change of any Node makes each serving machine check immediately whether it may
+	 * leave. */
 	leaving_patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
 	world_wait(&w, both_are_free, &both, 3600, "both are free");
 	assert_int_equal(both.most, 1); /* 10 % of two machines, rounded up */

@@ -103,7 +103,7 @@ static inline void aisle_place(struct aisle *f)
 	assert_int_equal(f->m.problem.kind, ERR_NONE);
 }
 
-/* Creates an aisle. data: the machine's state is stored in files. */
+/* Creates the test fixture. data: true: the state of the simulated machine is stored in files. */
 static inline struct aisle *aisle_new(bool data)
 {
 	struct aisle *f = mem_new(struct aisle);
