@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/machine_gpus.h"
 #include "controller/gauge_counts.h"
-#include "controller/rules/provider.h"
 #include "controller/tenant/tenant.h"
 
 #define GPU "nvidia.com/gpu"
@@ -47,17 +47,6 @@ struct tally {
 	double gpus[MACHINE_STATES], oldest[MACHINE_STATES];
 };
 
-static double gpus_of(const struct context *c, const struct machine *m)
-{
-	const struct provider_object *p =
-		CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
-	const struct provider_object_instance_type *t =
-		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
-					   : NULL;
-
-	return t ? gpus_in(&t->capacity) : 0;
-}
-
 static bool tally_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -68,7 +57,7 @@ static bool tally_machine(const struct kube_entry *en, void *arg)
 
 	if (s == MACHINE_STATE_NONE)
 		return true;
-	y->gpus[s] += gpus_of(y->u->c, m);
+	y->gpus[s] += (double)machine_gpus(y->u->c, m);
 	if (m->status.state_since && age > y->oldest[s])
 		y->oldest[s] = age;
 	if (reachable && reachable->status == CONDITION_FALSE)

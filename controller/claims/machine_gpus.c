@@ -1,0 +1,18 @@
+#include "controller/claims/machine_gpus.h"
+
+#include "controller/rules/provider.h"
+#include "planner/planning.h"
+
+int64_t machine_gpus(const struct context *c, const struct machine *m)
+{
+	const struct provider_object *p =
+		CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
+	const struct provider_object_instance_type *t =
+		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
+					   : NULL;
+	const struct quantity *q = t ? resources_get(&t->capacity, PLANNING_GPU) : NULL;
+
+	if (m->status.inventory && m->status.inventory->gpus > 0)
+		return m->status.inventory->gpus;
+	return q ? quantity_floor(*q) : 0;
+}
