@@ -293,6 +293,7 @@ static void on_leading(int64_t transitions, void *arg)
 		 LOG_I("transitions", transitions));
 	validation_lead(c->validation);
 	discovery_lead(c->discovery);
+	view_lead(c->view);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -479,9 +480,18 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	return c;
 }
 
+static void release_lease(void *arg)
+{
+	struct controller *c = arg;
+
+	kube_lease_release(c->ctx.lease, c->on_stopped, c->on_stopped_arg);
+}
+
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg)
 {
-	kube_lease_release(c->ctx.lease, done, arg);
+	c->on_stopped = done;
+	c->on_stopped_arg = arg;
+	view_stop(c->view, release_lease, c);
 }
 
 static void free_context(struct context *x)

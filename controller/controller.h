@@ -56,7 +56,7 @@ void controller_remote_routes(struct controller *c, struct httpd *d);
 void controller_view_routes(struct controller *c, struct httpd *d);
 /* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
-/* Releases the lease, then calls done(arg). */
+/* Stores the view's history, releases the lease, then calls done(arg). */
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
 
 #endif

@@ -24,6 +24,9 @@ struct controller {
 	const char *agent_image, *agent_image_key;
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;
+	/* Callback of controller_stop() */
+	void (*on_stopped)(void *arg);
+	void *on_stopped_arg;
 	struct gauges *gauges;
 	struct endpoints endpoints;
 	struct validation *validation;

@@ -17,7 +17,7 @@ static bool is_known(const char *name, const char *const *known)
 	return false;
 }
 
-static bool refuse(struct httpd_req *q, const char *name, const char *problem)
+bool page_refuse(struct httpd_req *q, const char *name, const char *problem)
 {
 	struct err e;
 
@@ -45,12 +45,12 @@ bool page_begin(struct page *p, struct httpd_req *q, const char *version, const 
 		.q = q, .limit = PAGE_ROWS, .after = str_or(httpd_query(q, "continue"), "")};
 	for (size_t i = 0; (name = httpd_query_name(q, i)); i++)
 		if (!is_known(name, known))
-			return refuse(q, name, "unknown");
+			return page_refuse(q, name, "unknown");
 	if (limit) {
 		errno = 0;
 		n = strtol(limit, &end, 10);
 		if (errno || end == limit || *end || n < 1 || n > PAGE_ROWS_MAX)
-			return refuse(q, "limit", "a number from 1 to 1000 is required");
+			return page_refuse(q, "limit", "a number from 1 to 1000 is required");
 		p->limit = (size_t)n;
 	}
 	str_format(tag, sizeof(tag), "\"%s\"", version);

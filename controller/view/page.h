@@ -30,6 +30,8 @@ struct page {
  * (400 for a bad parameter, 304 for an unchanged list). known: the query parameters that the list
  * understands besides limit and continue, NULL-terminated. */
 bool page_begin(struct page *p, struct httpd_req *q, const char *version, const char *const *known);
+/* Replies with 400: the query parameter `name` has this problem. Returns false. */
+bool page_refuse(struct httpd_req *q, const char *name, const char *problem);
 /* Replies with the list object. Takes ownership of list. last: key of the last row on this page if
  * more rows follow, for member `continue`; NULL: this page is the last. */
 void page_reply(struct page *p, json_t *list, const char *last);

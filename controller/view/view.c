@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "controller/view/access.h"
 #include "controller/view/fleet.h"
+#include "controller/view/gpu_sampler.h"
+#include "controller/view/history.h"
 #include "controller/view/page.h"
 #include "controller/view/queue.h"
 
@@ -19,6 +21,7 @@ struct view {
 	struct context *c;
 	const struct waiting *waiting;
 	struct view_access *access;
+	struct gpu_sampler *gpus;
 	/* Random number of this process, part of each version: lists of different leaders never
 	 * have the same version. */
 	uint64_t process;
@@ -70,6 +73,17 @@ static void on_queue(struct httpd_req *q, void *arg)
 		view_queue_reply(v->waiting, &p);
 }
 
+static void on_history(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+	struct gpu_history *h = gpu_sampler_history(v->gpus);
+	char version[VERSION_SIZE];
+
+	str_format(version, sizeof(version), "%016llx.%llu", (unsigned long long)v->process,
+		   (unsigned long long)gpu_history_version(h));
+	view_history_reply(h, q, version);
+}
+
 static void serve(struct view *v, struct httpd_req *q,
 		  void (*reply)(struct httpd_req *q, void *arg))
 {
@@ -87,16 +101,32 @@ static void on_queue_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_queue);
 }
 
+static void on_history_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_history);
+}
+
 void view_routes(struct view *v, struct httpd *d)
 {
 	httpd_route(d, "GET", "/v1/fleet", 0, on_fleet_request, v);
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
+	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
 }
 
 void view_changed(struct view *v, enum object_kind_id kind)
 {
 	if (kind == OBJECT_MACHINE || kind == OBJECT_NODE_CLAIM)
 		v->fleet++;
+}
+
+void view_lead(struct view *v)
+{
+	gpu_sampler_lead(v->gpus);
+}
+
+void view_stop(struct view *v, void (*done)(void *arg), void *arg)
+{
+	gpu_sampler_stop(v->gpus, done, arg);
 }
 
 struct view *view_new(struct context *c, const struct waiting *waiting)
@@ -106,6 +136,7 @@ struct view *view_new(struct context *c, const struct waiting *waiting)
 	v->c = c;
 	v->waiting = waiting;
 	v->access = view_access_new(c);
+	v->gpus = gpu_sampler_new(c);
 	v->process = loop_random(c->loop);
 	return v;
 }
@@ -115,5 +146,6 @@ void view_free(struct view *v)
 	if (!v)
 		return;
 	view_access_free(v->access);
+	gpu_sampler_free(v->gpus);
 	free(v);
 }

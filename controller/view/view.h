@@ -6,12 +6,13 @@
 #include "controller/core/context.h"
 
 /*
- * view: what is so now, as JSON over HTTP, for `drover`, dashboards and scripts. Only the leader
- * serves it, because only the leader makes plans; another replica answers 503 with the leader's
- * name. docs/view.md describes paths and members.
+ * view: what is so now, and GPUs of the last 7 days, as JSON over HTTP, for `drover`, dashboards
+ * and scripts. Only the leader serves it, because only the leader makes plans; another replica
+ * answers 503 with the leader's name. docs/view.md describes paths and members.
  *
- *   GET /v1/fleet   machines, what each waits for and what helps
- *   GET /v1/queue   waiting pods of all tenants, in the order of the queue
+ *   GET /v1/fleet     machines, what each waits for and what helps
+ *   GET /v1/queue     waiting pods of all tenants, in the order of the queue
+ *   GET /v1/history   GPUs of the last 7 days by tenant and by state
  *
  * The host cluster decides who may read (access.h). Lists are paged and have an ETag (page.h).
  * Tests: tests/unit/controller/view/test_view.c
@@ -26,5 +27,10 @@ DEFINE_OWN(view)
 void view_routes(struct view *v, struct httpd *d);
 /* Records that an object of this kind changed. */
 void view_changed(struct view *v, enum object_kind_id kind);
+/* Starts the history of GPUs (gpu_sampler.h). Call when this replica begins to lead. */
+void view_lead(struct view *v);
+/* Stores the history, then calls done(arg) once, within 3 s, perhaps before this function returns.
+ * Call before the Lease is released. */
+void view_stop(struct view *v, void (*done)(void *arg), void *arg);
 
 #endif

@@ -292,6 +292,36 @@ static void an_unchanged_list_is_not_sent_again(void **state)
 	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 200);
 }
 
+static void on_stopped(void *arg)
+{
+	(*(int *)arg)++;
+}
+
+static void the_history_begins_with_leadership(void **state)
+{
+	struct bed *b = *state;
+	char tag[128];
+	int stopped = 0;
+
+	assert_int_equal(get(b, "/v1/history?step=5m"), 200);
+	assert_int_equal(json_int_at(b->j, "points"), 0);
+	view_lead(b->view);
+	bench_status(b->d, OBJECT_MACHINE, "m-1", "{'state': 'free', 'inventory': {'gpus': 8}}");
+	bench_run(b->d, 300000);
+	assert_int_equal(get(b, "/v1/history?step=5m"), 200);
+	assert_int_equal(json_int_at(b->j, "points"), 2);
+	assert_int_equal(json_integer_value(json_array_get(json_at(b->j, "states", "free"), 1)), 8);
+	str_copy(tag, sizeof(tag), b->tag);
+	assert_int_equal(get_if(b, "/v1/history?step=5m", tag), 304);
+	bench_run(b->d, 300000);
+	assert_int_equal(get_if(b, "/v1/history?step=5m", tag), 200);
+	view_stop(b->view, on_stopped, &stopped);
+	bench_run(b->d, 3000);
+	assert_int_equal(stopped, 1);
+	b->d->c.leading = false;
+	assert_int_equal(get(b, "/v1/history"), 503);
+}
+
 static void bad_parameters_are_refused_by_name(void **state)
 {
 	struct bed *b = *state;
@@ -319,6 +349,7 @@ int main(void)
 		T(a_waiting_pod_has_its_place_reason_and_times),
 		T(the_queue_is_paged_also_when_pods_leave_it),
 		T(an_unchanged_list_is_not_sent_again),
+		T(the_history_begins_with_leadership),
 		T(bad_parameters_are_refused_by_name),
 	};
 
