@@ -279,6 +279,7 @@ install: all ## install drover below $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
 	install -D -m 755 $(B)/drover-libvirt $(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt
 	$(B)/drover completion bash | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover
+	$(B)/drover completion fish | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drover.fish
 	if [ -d build/man ]; then install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
 		install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1; fi
 	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
@@ -288,6 +289,7 @@ uninstall: ## remove what install installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drover.fish \
 		$(DESTDIR)$(PREFIX)/share/man/man1/drover.1 $(DESTDIR)$(PREFIX)/share/man/man1/drover-*.1 \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt $(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 

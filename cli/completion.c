@@ -1,52 +1,46 @@
 /*
- * completion: `drover completion bash|zsh`: prints a completion script for a shell. The script
- * calls drover itself: `drover help` for commands, a command's --help for options, `drover get` for
- * names of objects. Completion therefore always matches the installed version.
- * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion runs the script in bash
+ * completion: `drover completion bash|fish|zsh`: prints a completion script for a shell. Each
+ * script calls `drover completion words -- WORD...`, which prints the candidates for the last WORD.
+ *
+ * Candidates come from drover itself: `drover help` lists the commands, --help of a command lists
+ * its options, `drover get` lists names of objects. Completion therefore always matches the
+ * installed version. Each of these calls is a process of its own; one that asks the cluster is
+ * killed after LIMIT_S, so that an API server that does not answer never blocks the shell.
+ * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion runs the scripts in the shells
  */
 #include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "api/target.h"
 #include "base/args.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
+enum {
+	/* Longest time of a call of drover that asks the cluster, and of any other, in seconds. */
+	LIMIT_S = 1,
+	LOCAL_LIMIT_S = 10,
+	/* Maximum output of one call, in bytes; text after that is not read. */
+	OUTPUT_MAX = 4 << 20,
+	/* Maximum number of words before the one to complete; further words are ignored. */
+	WORDS_MAX = 256,
+};
+
+/* --- the scripts ------------------------------------------------------------------------------ */
+
 static const char bash[] =
 	"# Completion of drover for bash: source <(drover completion bash)\n"
-	"_drover_names() {\n"
-	"    \"$1\" get \"$2\" -o name 2>/dev/null | sed 's|.*/||'\n"
-	"}\n"
-	"_drover_typed() { # with a type before each name\n"
-	"    \"$1\" get \"$2\" -o name 2>/dev/null | sed 's|[.]drover[.]dev/|/|'\n"
-	"}\n"
 	"_drover() {\n"
-	"    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words=\n"
-	"    local drover=${COMP_WORDS[0]} types='machine claim pool tenant drain wipe provider "
-	"burstpolicy'\n"
-	"    local all=nodepools,providers,virtualclusters\n"
-	"    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-	"        words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) "
-	".*/\\1/p')\n"
-	"    elif [ \"${cur#-}\" != \"$cur\" ]; then\n"
-	"        words=$(\"$drover\" \"$verb\" --help 2>/dev/null | grep -o -- '--[a-z][a-z-]*')\n"
-	"    else\n"
-	"        case $verb in\n"
-	"        approve|drain|retry|quarantine|confirm-off|retire|console) "
-	"words=$(_drover_names \"$drover\" machines) ;;\n"
-	"        release) words=$(_drover_names \"$drover\" machines,claims) ;;\n"
-	"        cancel) words=$(_drover_names \"$drover\" drains) ;;\n"
-	"        pause|resume) words=$(_drover_typed \"$drover\" \"$all\") ;;\n"
-	"        explain) words=$(\"$drover\" explain 2>/dev/null | cut -d' ' -f1) ;;\n"
-	"        completion) words='bash zsh' ;;\n"
-	"        help) words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) "
-	".*/\\1/p') ;;\n"
-	"        why) words=$(_drover_names \"$drover\" machines,claims; _drover_typed "
-	"\"$drover\" \"$all,drains\") ;;\n"
-	"        get) if [ \"$COMP_CWORD\" -eq 2 ]; then words=$types; else "
-	"words=$(_drover_names \"$drover\" \"${COMP_WORDS[2]}\"); fi ;;\n"
-	"        esac\n"
-	"    fi\n"
-	"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\" | sort -u)\n"
+	"    local cur=${COMP_WORDS[COMP_CWORD]}\n"
+	"    mapfile -t COMPREPLY < <(\"${COMP_WORDS[0]}\" completion words -- "
+	"\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
 	"    [ \"${#COMPREPLY[@]}\" -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 	"}\n"
 	"complete -o filenames -F _drover drover\n";
@@ -55,28 +49,321 @@ static const char zsh[] =
 	"# Completion of drover for zsh: source <(drover completion zsh)\n"
 	"_drover_zsh() {\n"
 	"    local -a found\n"
-	"    found=(${(f)\"$(bash -c 'source <($1 completion bash); COMP_WORDS=(\"${@:3}\"); "
-	"COMP_CWORD=$2; _drover; printf \"%s\\n\" \"${COMPREPLY[@]}\"' _ $words[1] "
-	"$((CURRENT - 1)) $words 2>/dev/null)\"})\n"
-	"    compadd -a found\n"
+	"    found=(${(f)\"$($words[1] completion words -- \"${(@)words[2,CURRENT]}\" "
+	"2>/dev/null)\"})\n"
+	"    if (( $#found )); then compadd -a found; else _files; fi\n"
 	"}\n"
 	"compdef _drover_zsh drover\n";
 
+static const char fish[] =
+	"# Completion of drover for fish: drover completion fish | source\n"
+	"function __drover_words\n"
+	"    set -l words (commandline -opc)\n"
+	"    set -l cur (commandline -ct)\n"
+	"    set -l found ($words[1] completion words -- $words[2..-1] \"$cur\" 2>/dev/null)\n"
+	"    if set -q found[1]\n"
+	"        printf '%s\\n' $found\n"
+	"    else\n"
+	"        __fish_complete_path \"$cur\"\n"
+	"    end\n"
+	"end\n"
+	"complete -c drover -f -a '(__drover_words)'\n";
+
+static const struct {
+	const char *name, *text;
+} scripts[] = {{"bash", bash}, {"fish", fish}, {"zsh", zsh}};
+
+static const char *script_of(const char *shell)
+{
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+		if (str_eq(shell, scripts[i].name))
+			return scripts[i].text;
+	return NULL;
+}
+
+/* --- calls of drover -------------------------------------------------------------------------- */
+
+/* Runs this program with args (at most 8, ending with NULL) for a limited time, and returns its
+ * standard output; the caller frees it. The text is empty if the call failed. */
+static char *said(const char *const *args)
+{
+	char name[] = "drover", *argv[10] = {name}, piece[4096];
+	int out[2], n = 1, none;
+	struct buf b;
+	ssize_t got;
+	pid_t pid;
+
+	for (; args[n - 1] && n < 9; n++)
+		argv[n] = (char *)args[n - 1];
+	buf_init(&b, OUTPUT_MAX);
+	buf_puts(&b, "");
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return buf_give(&b);
+	pid = fork();
+	if (pid == 0) {
+		none = open("/dev/null", O_RDWR | O_CLOEXEC);
+		dup2(none, STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		dup2(none, STDERR_FILENO);
+		/* exec keeps the alarm; it kills the new program. */
+		alarm(str_eq(args[0], "get") ? LIMIT_S : LOCAL_LIMIT_S);
+		execv("/proc/self/exe", argv);
+		_exit(127);
+	}
+	close(out[1]);
+	while (pid > 0 && (got = read(out[0], piece, sizeof(piece))) > 0)
+		buf_put(&b, piece, (size_t)got);
+	close(out[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return buf_give(&b);
+}
+
+/* --- candidates ------------------------------------------------------------------------------- */
+
+struct ask {
+	/* words after the program name; the last one is to be completed */
+	const char *words[WORDS_MAX];
+	size_t n;
+	/* options of the cluster that the words before contain; NULL: not given */
+	const char *kubeconfig, *context;
+	/* number of candidates that were printed */
+	size_t found;
+};
+
+static const char *current(const struct ask *q)
+{
+	return q->words[q->n - 1];
+}
+
+/* Prints a candidate of len bytes if it begins with the current word. Candidates with other
+ * characters than those of names are left out: shells evaluate what is inserted. */
+static void offer(struct ask *q, const char *word, size_t len)
+{
+	const size_t typed = strlen(current(q));
+
+	if (!len || len < typed || strncmp(word, current(q), typed) != 0)
+		return;
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/",
+			    word[i]))
+			return;
+	printf("%.*s\n", (int)len, word);
+	q->found++;
+}
+
+/* Offers each word of a list that is separated by blanks. */
+static void offer_words(struct ask *q, const char *list)
+{
+	for (size_t n; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		offer(q, list, n);
+	}
+}
+
+/* Calls each(q, line, length) for each line of the output of drover with these arguments. */
+static void each_line(struct ask *q, const char *const *args,
+		      void (*each)(struct ask *q, const char *line, size_t len))
+{
+	char *text = said(args);
+
+	for (const char *line = text; *line; line += line[0] == '\n') {
+		size_t len = strcspn(line, "\n");
+
+		each(q, line, len);
+		line += len;
+	}
+	free(text);
+}
+
+static void on_command(struct ask *q, const char *line, size_t len)
+{
+	(void)len;
+	if (str_starts(line, "  ") && line[2] >= 'a' && line[2] <= 'z')
+		offer(q, line + 2, strcspn(line + 2, " \n"));
+}
+
+/* Offers the long options in a line of --help. */
+static void on_option(struct ask *q, const char *line, size_t len)
+{
+	const char *at = line, *end = line + len, *from = line + strspn(line, " ");
+
+	if (from == line || *from != '-') /* not a row of the list of options */
+		return;
+	for (; (at = memmem(at, (size_t)(end - at), "--", 2)); at += 2) {
+		size_t n = 2 + strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
+
+		if (n > 2 && at[-1] == ' ')
+			offer(q, at, n);
+	}
+}
+
+static void on_first_word(struct ask *q, const char *line, size_t len)
+{
+	(void)len;
+	offer(q, line, strcspn(line, " \n"));
+}
+
+/* Offers the name in a line TYPE.drover.dev/NAME. */
+static void on_name(struct ask *q, const char *line, size_t len)
+{
+	const char *slash = memchr(line, '/', len);
+
+	if (slash)
+		offer(q, slash + 1, (size_t)(line + len - slash - 1));
+}
+
+/* Offers TYPE/NAME for a line TYPE.drover.dev/NAME. */
+static void on_typed(struct ask *q, const char *line, size_t len)
+{
+	static const char group[] = "." OBJECT_GROUP "/";
+	const char *dot = memmem(line, len, group, sizeof(group) - 1), *name;
+	char *typed;
+
+	if (!dot)
+		return;
+	name = dot + sizeof(group) - 1;
+	typed = mem_printf("%.*s/%.*s", (int)(dot - line), line, (int)(line + len - name), name);
+	offer(q, typed, strlen(typed));
+	free(typed);
+}
+
+/* Offers the names of all objects of these types. */
+static void offer_names(struct ask *q, const char *types,
+			void (*each)(struct ask *q, const char *line, size_t len))
+{
+	const char *args[9] = {"get", types, "-o", "name"};
+	size_t n = 4;
+
+	if (q->kubeconfig) {
+		args[n++] = "--kubeconfig";
+		args[n++] = q->kubeconfig;
+	}
+	if (q->context) {
+		args[n++] = "--context";
+		args[n++] = q->context;
+	}
+	each_line(q, args, each);
+}
+
+#define COMMANDS ((const char *const[]){"help", NULL})
+
+/* What follows a command: fixed words for its first argument, and types of the objects whose names
+ * its arguments are. */
+static const struct {
+	const char *verb, *words, *names, *typed;
+} rows[] = {
+	{.verb = "approve", .names = "machines"},
+	{.verb = "bmc", .words = "probe", .names = "machines"},
+	{.verb = "burst", .words = "plan reset", .names = "burstpolicies"},
+	{.verb = "cancel", .names = "drains"},
+	{.verb = "completion", .words = "bash fish zsh"},
+	{.verb = "confirm-off", .names = "machines"},
+	{.verb = "console", .names = "machines"},
+	{.verb = "drain", .names = "machines"},
+	{.verb = "get", .words = "machine claim pool tenant drain wipe provider burstpolicy"},
+	{.verb = "network", .words = "check", .names = "providers"},
+	{.verb = "pause", .typed = "nodepools,providers,virtualclusters"},
+	{.verb = "provider", .words = "test"},
+	{.verb = "quarantine", .names = "machines"},
+	{.verb = "release", .names = "machines,claims"},
+	{.verb = "resume", .typed = "nodepools,providers,virtualclusters"},
+	{.verb = "retire", .names = "machines"},
+	{.verb = "retry", .names = "machines"},
+	{.verb = "sim", .words = "rack bcm port-move fault netris ec2"},
+	{.verb = "tenant", .words = "import"},
+	{.verb = "why",
+	 .names = "machines,claims",
+	 .typed = "nodepools,providers,virtualclusters,drains"},
+	{.verb = "wipe", .words = "verify keys", .names = "wipes"},
+};
+
+/* Offers what follows the command. first: the current word is its first argument. */
+static void offer_arguments(struct ask *q, bool first)
+{
+	const char *verb = q->words[0];
+
+	if (str_eq(verb, "help") && first)
+		each_line(q, COMMANDS, on_command);
+	if (str_eq(verb, "explain") && first)
+		each_line(q, (const char *const[]){"explain", NULL}, on_first_word);
+	if (str_eq(verb, "get") && !first)
+		offer_names(q, q->words[1], on_name);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!str_eq(verb, rows[i].verb))
+			continue;
+		if (first && rows[i].words)
+			offer_words(q, rows[i].words);
+		if (rows[i].names && (!first || !rows[i].words))
+			offer_names(q, rows[i].names, on_name);
+		if (rows[i].typed)
+			offer_names(q, rows[i].typed, on_typed);
+	}
+}
+
+/* True if `option` is followed by the name of an object: an option with the name of a type. */
+static bool is_followed_by_name(const char *option)
+{
+	return str_starts(option, "--") &&
+	       target_kind(option + 2, strlen(option + 2)) != OBJECT_KINDS;
+}
+
+static void offer_all(struct ask *q)
+{
+	const char *before = q->n > 1 ? q->words[q->n - 2] : "";
+
+	for (size_t i = 1; i + 2 < q->n; i++) {
+		if (str_eq(q->words[i], "-k") || str_eq(q->words[i], "--kubeconfig"))
+			q->kubeconfig = q->words[i + 1];
+		if (str_eq(q->words[i], "--context"))
+			q->context = q->words[i + 1];
+	}
+	if (q->n == 1)
+		each_line(q, COMMANDS, on_command);
+	else if (str_eq(before, "-k") || str_eq(before, "--kubeconfig"))
+		return; /* The shell offers files. */
+	else if (*current(q) == '-' && q->n > 2 && *q->words[1] != '-')
+		/* The options of a subcommand, or of a command whose first argument was ignored. */
+		each_line(q, (const char *const[]){"help", q->words[0], q->words[1], NULL},
+			  on_option);
+	else if (*current(q) == '-')
+		each_line(q, (const char *const[]){"help", q->words[0], NULL}, on_option);
+	else if (is_followed_by_name(before))
+		offer_names(q, before + 2, on_name);
+	else
+		offer_arguments(q, q->n == 2);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+struct line {
+	const char *script;
+	/* true: `completion words` was given; q has the words */
+	bool words;
+	struct ask q;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	const char **script = st->input;
+	struct line *v = st->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (*script)
+		if (v->words) {
+			if (v->q.n < WORDS_MAX)
+				v->q.words[v->q.n++] = arg;
+			return 0;
+		}
+		if (v->script)
 			argp_error(st, "one shell at a time");
-		*script = str_eq(arg, "bash") ? bash : str_eq(arg, "zsh") ? zsh : NULL;
-		if (!*script)
-			argp_error(st, "want bash or zsh, got '%s'", arg);
+		v->script = script_of(arg);
+		v->words = str_eq(arg, "words");
+		if (!v->script && !v->words)
+			argp_error(st, "want bash, fish or zsh, got '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!*script)
-			argp_error(st, "give a shell: bash or zsh");
+		if (!v->script && !v->words)
+			argp_error(st, "give a shell: bash, fish or zsh");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -87,16 +374,22 @@ int cli_completion(int argc, char **argv)
 {
 	static const struct argp a = {
 		.parser = parse,
-		.args_doc = "bash|zsh",
+		.args_doc = "bash|fish|zsh\nwords -- [WORD...]",
 		.doc = "Print a script that makes the shell complete commands, options and names "
 		       "of objects in the cluster.\v"
 		       "Examples:\n  source <(drover completion bash)\n"
 		       "  drover completion bash > /etc/bash_completion.d/drover\n"
 		       "  echo 'source <(drover completion zsh)' >> ~/.zshrc\n"
-		       "The script for zsh needs bash."};
-	const char *script = NULL;
+		       "  drover completion fish > ~/.config/fish/completions/drover.fish\n"
+		       "The scripts call `drover completion words`, which prints what may stand in "
+		       "place of the last WORD, one a line. If the cluster does not answer within "
+		       "a second, no names are offered."};
+	struct line v = {0};
 
-	args_parse(&a, argc, argv, &script);
-	fputs(script, stdout);
+	args_parse(&a, argc, argv, &v);
+	if (v.script)
+		fputs(v.script, stdout);
+	else if (v.q.n)
+		offer_all(&v.q);
 	return fflush(stdout) ? 1 : 0;
 }

@@ -55,7 +55,7 @@ static const struct cli_verb verbs[] = {
 	 "drover simulate month.yaml --what-if machines+=10"},
 	{"burst", cli_burst, "preview cloud bursts, reset budgets",
 	 "drover burst plan -f examples/burst/research.yaml"},
-	{"completion", cli_completion, "print shell completion (bash, zsh)",
+	{"completion", cli_completion, "print completion for bash, fish, zsh",
 	 "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };

@@ -140,9 +140,45 @@ static void completion_is_for_shells_that_it_knows(void **state)
 	verb_assert_said("complete -o filenames -F _drover drover\n");
 	assert_int_equal(DROVER("completion", "zsh"), 0);
 	verb_assert_said("compdef _drover_zsh drover\n");
-	assert_int_equal(DROVER("completion", "fish"), 2);
-	verb_assert_said("want bash or zsh, got 'fish'");
+	assert_int_equal(DROVER("completion", "fish"), 0);
+	verb_assert_said("complete -c drover -f -a '(__drover_words)'\n");
+	assert_int_equal(DROVER("completion", "tcsh"), 2);
+	verb_assert_said("want bash, fish or zsh, got 'tcsh'");
+	assert_int_equal(DROVER("completion", "bash", "zsh"), 2);
+	verb_assert_said("one shell at a time");
 	assert_int_equal(DROVER("completion"), 2);
+}
+
+static void assert_offers(const char *want)
+{
+	if (!str_eq(verb_said, want))
+		fail_msg("want '%s', got '%s'", want, verb_said);
+}
+
+static void the_words_that_complete_a_line_are_those_of_the_help(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("completion", "words", "--", "qua"), 0);
+	assert_offers("quarantine\n");
+	assert_int_equal(DROVER("completion", "words", "--", "drain", "--rea"), 0);
+	assert_offers("--reason\n");
+	assert_int_equal(DROVER("completion", "words", "--", "drain", "gpu-1", "--rea"), 0);
+	assert_offers("--reason\n");
+	assert_int_equal(DROVER("completion", "words", "--", "wipe", "verify", "--key"), 0);
+	assert_offers("--key\n--keys\n");
+	assert_int_equal(DROVER("completion", "words", "--", "sim", "r"), 0);
+	assert_offers("rack\n");
+	assert_int_equal(DROVER("completion", "words", "--", "explain", "DriveM"), 0);
+	assert_offers("DriveMissing\n");
+	assert_int_equal(DROVER("completion", "words", "--", "help", "retr"), 0);
+	assert_offers("retry\n");
+	/* Without a cluster there are no names, and no error text either. */
+	assert_int_equal(DROVER("completion", "words", "--", "retry", ""), 0);
+	assert_offers("");
+	assert_int_equal(DROVER("completion", "words", "--", "dance", ""), 0);
+	assert_offers("");
+	assert_int_equal(DROVER("completion", "words"), 0);
+	assert_offers("");
 }
 
 int main(void)
@@ -155,6 +191,7 @@ int main(void)
 		cmocka_unit_test(as_a_plug_in_of_kubectl_it_is_called_so),
 		cmocka_unit_test(a_reason_is_explained_without_a_cluster),
 		cmocka_unit_test(completion_is_for_shells_that_it_knows),
+		cmocka_unit_test(the_words_that_complete_a_line_are_those_of_the_help),
 	};
 
 	mem_init();
