@@ -276,6 +276,7 @@ $(B)/mutants/%: $(B)/tests/$$(*D).o $(B)/mutants/%.o $(HELP_OBJ) $(LIBS)
 install: all ## install drover below $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
 	ln -sf drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover
+	ln -sf drover $(DESTDIR)$(PREFIX)/bin/kubectl_complete-drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
 	install -D -m 755 $(B)/drover-libvirt $(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt
 	$(B)/drover completion bash | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover
@@ -287,6 +288,7 @@ install: all ## install drover below $(DESTDIR)$(PREFIX)
 
 uninstall: ## remove what install installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover \
+		$(DESTDIR)$(PREFIX)/bin/kubectl_complete-drover \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drover.fish \

@@ -2,8 +2,48 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { USAGE = 0x7001 };
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+	USAGE = 0x7001,
+	/* Maximum size of a help text, in bytes. */
+	HELP_MAX = 1 << 20,
+};
+
+char *args_as_plugin(const char *text)
+{
+	static const char *const before[] = {"  ", "`", "| ", "; ", "<("};
+	static const char command[] = "drover ";
+	struct buf b;
+
+	buf_init(&b, HELP_MAX);
+	buf_puts(&b, "");
+	for (const char *at = text; *at; at++) {
+		bool begins = at == text;
+
+		for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+			size_t n = strlen(before[i]);
+
+			begins |= (size_t)(at - text) >= n && strncmp(at - n, before[i], n) == 0;
+		}
+		if (begins && str_starts(at, command))
+			buf_puts(&b, "kubectl ");
+		buf_put(&b, at, 1);
+	}
+	return buf_give(&b);
+}
+
+/* Rewrites a text of the help. argp frees the result. */
+static char *filter(int key, const char *text, void *input)
+{
+	(void)input;
+	if (!text || (key != ARGP_KEY_HELP_POST_DOC && key != ARGP_KEY_HELP_PRE_DOC))
+		return (char *)text;
+	return args_as_plugin(text);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
@@ -31,9 +71,12 @@ void args_parse(const struct argp *p, int argc, char **argv, void *input)
 		{NULL, '?', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
 		{"usage", USAGE, NULL, 0, "Give a short usage message", 0},
 		{0}};
-	const struct argp_child children[] = {{p, 0, NULL, 0}, {0}};
+	struct argp own = *p;
+	const struct argp_child children[] = {{&own, 0, NULL, 0}, {0}};
 	const struct argp all = {.options = options, .parser = parse, .children = children};
 
+	if (argc > 0 && str_starts(argv[0], ARGS_PLUGIN))
+		own.help_filter = filter;
 	argp_err_exit_status = 2;
 	argp_parse(&all, argc, argv, ARGP_NO_HELP, NULL, input);
 }

@@ -46,4 +46,9 @@ int cli_why(int argc, char **argv);
 int cli_wipe(int argc, char **argv);
 int cli_version(int argc, char **argv);
 
+/* Completes the last argument for kubectl, which runs the program kubectl_complete-drover with the
+ * words after `kubectl drover`. Prints the candidates, one a line, and the line ":4" (kubectl then
+ * offers no files), or only ":0" (kubectl then offers files). Always returns 0. */
+int cli_complete_kubectl(int argc, char **argv);
+
 #endif

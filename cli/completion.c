@@ -393,3 +393,15 @@ int cli_completion(int argc, char **argv)
 		offer_all(&v.q);
 	return fflush(stdout) ? 1 : 0;
 }
+
+int cli_complete_kubectl(int argc, char **argv)
+{
+	struct ask q = {0};
+
+	for (int i = 1; i < argc && q.n < WORDS_MAX; i++)
+		q.words[q.n++] = argv[i];
+	if (q.n)
+		offer_all(&q);
+	puts(q.found ? ":4" : ":0");
+	return 0;
+}

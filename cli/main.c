@@ -2,8 +2,10 @@
  * main: the drover program, which is both the controller and the command line.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -74,8 +76,13 @@ static void help(FILE *f)
 		"up\n"
 		"\n",
 		program, program);
-	for (size_t i = 0; i < VERBS; i++)
-		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
+	for (size_t i = 0; i < VERBS; i++) {
+		char *plugin = args_as_plugin(verbs[i].example);
+
+		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what,
+			str_eq(program, ARGS_PLUGIN) ? plugin : verbs[i].example);
+		free(plugin);
+	}
 	fprintf(f,
 		"\n"
 		"`%s COMMAND --help` and `%s help COMMAND` show the options of a command; `%s "
@@ -126,14 +133,12 @@ static bool is_one(const char *arg, const char *a, const char *b, const char *c)
 	return str_eq(arg, a) || str_eq(arg, b) || str_eq(arg, c);
 }
 
-/* Sets `program` if kubectl started drover as a plug-in. For `kubectl NAME`, kubectl runs
- * kubectl-NAME from PATH. */
-static void called(const char *path)
+/* Returns the file name in a path. */
+static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	if (str_eq(slash ? slash + 1 : path, "kubectl-drover"))
-		program = "kubectl drover";
+	return slash ? slash + 1 : path;
 }
 
 int main(int argc, char **argv)
@@ -141,8 +146,12 @@ int main(int argc, char **argv)
 	char version[] = "version", *told[] = {version, NULL};
 
 	mem_init();
-	if (argc > 0)
-		called(argv[0]);
+	/* For `kubectl NAME`, kubectl runs kubectl-NAME from PATH, and kubectl_complete-NAME to
+	 * complete a line that begins so. */
+	if (argc > 0 && str_eq(file_name(argv[0]), "kubectl_complete-drover"))
+		return cli_complete_kubectl(argc, argv);
+	if (argc > 0 && str_eq(file_name(argv[0]), "kubectl-drover"))
+		program = ARGS_PLUGIN;
 	if (argc > 2 && str_eq(argv[1], "help"))
 		return help_with(argc - 2, argv + 2);
 	if (argc < 2 || is_one(argv[1], "help", "--help", "-h")) {

@@ -105,15 +105,38 @@ static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
 		assert_int_equal(
 			verb_run(names[i], drover, NULL, (const char *const[]){"help", NULL}), 0);
 		verb_assert_said("Usage: kubectl drover COMMAND");
+		verb_assert_said(" kubectl drover why; kubectl drover why gpu-r1-07\n");
+		verb_assert_said(" source <(kubectl drover completion bash)\n");
+		verb_assert_said(" let drover manage and wipe a machine ");
+		assert_null(strstr(verb_said, "  drover drain"));
 		assert_int_equal(
 			verb_run(names[i], drover, NULL, (const char *const[]){"why", "-h", NULL}),
 			0);
 		verb_assert_said("Usage: kubectl drover why ");
+		verb_assert_said("\n  kubectl drover why gpu-r1-07");
+		assert_null(strstr(verb_said, "  drover why"));
 	}
 	assert_int_equal(
 		verb_run("kubectl-drover", drover, NULL, (const char *const[]){"dance", NULL}), 2);
 	verb_assert_said(
 		"kubectl drover: unknown command 'dance'; `kubectl drover help` lists all");
+}
+
+static void kubectl_is_told_the_words_and_whether_files_may_follow(void **state)
+{
+	static const char name[] = "/usr/bin/kubectl_complete-drover";
+
+	(void)state;
+	assert_int_equal(verb_run(name, drover, NULL, (const char *const[]){"qua", NULL}), 0);
+	assert_string_equal(verb_said, "quarantine\n:4\n");
+	assert_int_equal(
+		verb_run(name, drover, NULL, (const char *const[]){"drain", "--rea", NULL}), 0);
+	assert_string_equal(verb_said, "--reason\n:4\n");
+	assert_int_equal(verb_run(name, drover, NULL, (const char *const[]){"simulate", "", NULL}),
+			 0);
+	assert_string_equal(verb_said, ":0\n");
+	assert_int_equal(verb_run(name, drover, NULL, (const char *const[]){NULL}), 0);
+	assert_string_equal(verb_said, ":0\n");
 }
 
 static void a_reason_is_explained_without_a_cluster(void **state)
@@ -189,6 +212,7 @@ int main(void)
 		cmocka_unit_test(the_version_names_the_commit),
 		cmocka_unit_test(without_a_verb_or_with_an_unknown_one_it_says_what_there_is),
 		cmocka_unit_test(as_a_plug_in_of_kubectl_it_is_called_so),
+		cmocka_unit_test(kubectl_is_told_the_words_and_whether_files_may_follow),
 		cmocka_unit_test(a_reason_is_explained_without_a_cluster),
 		cmocka_unit_test(completion_is_for_shells_that_it_knows),
 		cmocka_unit_test(the_words_that_complete_a_line_are_those_of_the_help),
