@@ -214,4 +214,9 @@ void fields_only(const struct field *f, struct buf *out);
  * nested fields are dotted paths that begin with prefix. */
 void fields_reference(const struct field *f, const char *prefix, struct buf *out);
 
+/* Describes one field for humans. Returns {type, default, allowed, meaning, rules}, owned by the
+ * caller: the texts of fields_reference() without Markdown, and the messages of the field's CEL
+ * rules as a list. What the field does not have is left out. */
+json_t *fields_describe(const struct field *f);
+
 #endif

@@ -19,6 +19,9 @@
 #define SCHEMA_QUANTITY                                                                            \
 	"^([0-9]+([.][0-9]*)?|[.][0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$"
 
+/* Maximum length of the text about the allowed values of a field, in bytes. */
+#define ALLOWED_MAX 65536
+
 static void set_int(json_t *o, const char *name, int64_t v)
 {
 	json_object_set_new(o, name, json_integer(v));
@@ -300,7 +303,8 @@ static void put_cell(const char *s, struct buf *out)
 		buf_printf(out, *s == '|' ? "\\%c" : "%c", *s);
 }
 
-static void put_allowed(const struct field *f, struct buf *out)
+/* Writes which values are allowed. quote: text before and after each literal value. */
+static void put_allowed(const struct field *f, const char *quote, struct buf *out)
 {
 	char lo[STR_TIME_SIZE], hi[STR_TIME_SIZE];
 	const char *sep = "";
@@ -320,12 +324,11 @@ static void put_allowed(const struct field *f, struct buf *out)
 		sep = "";
 		for (const char *const *n = f->only ? f->only : f->enums; *n; n++)
 			if (**n) {
-				buf_printf(out, "%s`%s`", sep, *n);
+				buf_printf(out, "%s%s%s%s", sep, quote, *n, quote);
 				sep = ", ";
 			}
 	} else if (f->want) {
-		buf_puts(out, sep);
-		put_cell(f->want, out);
+		buf_printf(out, "%s%s", sep, f->want);
 	} else if (f->type == FIELD_I64 && f->max > f->min && f->max != INT64_MAX) {
 		buf_printf(out, "%s%jd to %jd", sep, (intmax_t)f->min, (intmax_t)f->max);
 	} else if (f->type == FIELD_I64 && (f->min || f->max)) {
@@ -339,7 +342,39 @@ static void put_allowed(const struct field *f, struct buf *out)
 		buf_printf(out, "%sa duration", sep);
 	}
 	if (f->never)
-		buf_puts(out, " or `Never`");
+		buf_printf(out, " or %sNever%s", quote, quote);
+}
+
+json_t *fields_describe(const struct field *f)
+{
+	json_t *o = json_pack("{s:s}", "type", type_name(f)), *rules = json_array();
+	struct buf b;
+
+	buf_init(&b, ALLOWED_MAX);
+	put_allowed(f, "", &b);
+	if (f->def)
+		set_str(o, "default", f->def);
+	if (b.len)
+		set_str(o, "allowed", b.data);
+	if (f->doc)
+		set_str(o, "meaning", f->doc);
+	buf_done(&b);
+	for (const struct field_rule *r = f->rules; r && r->rule; r++)
+		json_array_append_new(rules, json_string(r->message));
+	if (json_array_size(rules))
+		json_object_set(o, "rules", rules);
+	json_decref(rules);
+	return o;
+}
+
+static void put_allowed_cell(const struct field *f, struct buf *out)
+{
+	struct buf b;
+
+	buf_init(&b, ALLOWED_MAX);
+	put_allowed(f, "`", &b);
+	put_cell(b.data, out);
+	buf_done(&b);
 }
 
 void fields_reference(const struct field *f, const char *prefix, struct buf *out)
@@ -356,7 +391,7 @@ void fields_reference(const struct field *f, const char *prefix, struct buf *out
 			buf_puts(out, "`");
 		}
 		buf_puts(out, " | ");
-		put_allowed(f, out);
+		put_allowed_cell(f, out);
 		buf_puts(out, " | ");
 		put_cell(f->doc, out);
 		buf_puts(out, " |\n");

@@ -494,6 +494,31 @@ static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
 	buf_done(&b);
 }
 
+static const struct field *row(const struct field *f, const char *name)
+{
+	while (!str_eq(f->name, name))
+		f++;
+	return f;
+}
+
+static void a_field_is_described_without_markdown(void **state)
+{
+	OWN_JSON str = fields_describe(row(whole_fields, "str"));
+	OWN_JSON shade = fields_describe(row(whole_fields, "shade"));
+	OWN_JSON forever = fields_describe(row(whole_fields, "forever"));
+	static const struct field_rule rules[] = {{"self != 'x'", "must not be x"}, {NULL, NULL}};
+	OWN_JSON ruled = fields_describe(
+		&(struct field){.name = "ruled", .type = FIELD_STR, .rules = rules});
+
+	(void)state;
+	assert_json(str, "{\"type\":\"text\",\"meaning\":\"Any | text.\"}");
+	assert_json(shade, "{\"type\":\"enum\",\"default\":\"\\\"Light\\\"\","
+			   "\"allowed\":\"Dark, Light\"}");
+	assert_json(forever, "{\"type\":\"duration\",\"default\":\"\\\"Never\\\"\","
+			     "\"allowed\":\"a duration or Never\"}");
+	assert_json(ruled, "{\"type\":\"text\",\"rules\":[\"must not be x\"]}");
+}
+
 /* --- values that nothing acts on -------------------------------------------------------------- */
 
 struct some {
@@ -611,6 +636,7 @@ int main(void)
 			what_is_not_kept_has_no_place_in_the_struct_and_its_one_value_is_encoded),
 		cmocka_unit_test(schema_and_reference_say_what_nothing_acts_on),
 		cmocka_unit_test(the_reference_has_one_row_for_each_field_at_any_depth),
+		cmocka_unit_test(a_field_is_described_without_markdown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
