@@ -16,12 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/machine_states.h"
 #include "api/target.h"
 #include "base/args.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/explain_field.h"
 
 enum {
 	/* Longest time of a call of drover that asks the cluster, and of any other, in seconds. */
@@ -278,6 +280,31 @@ static const struct {
 	{.verb = "wipe", .words = "verify keys", .names = "wipes"},
 };
 
+/* Offers what `drover explain` explains: reasons, states and object types, or, after a '.', the
+ * fields of an object. */
+static void offer_explained(struct ask *q)
+{
+	const char *dot = strrchr(current(q), '.');
+	OWN(arena) a = arena_new();
+	struct explain_field f;
+
+	if (!dot) {
+		each_line(q, (const char *const[]){"explain", NULL}, on_first_word);
+		for (int s = 0; s < MACHINE_STATES; s++)
+			offer_words(q, machine_state_info[s].name);
+		for (int k = 0; k < OBJECT_KINDS; k++)
+			offer_words(q, object_kinds[k].singular);
+		return;
+	}
+	if (!explain_field_find(arena_strndup(a, current(q), (size_t)(dot - current(q))), a, &f) ||
+	    f.unknown)
+		return;
+	for (const struct field *row = explain_field_below(&f); row->name; row++)
+		if (explain_field_shown(row))
+			offer_words(q, arena_printf(a, "%.*s.%s", (int)(dot - current(q)),
+						    current(q), row->name));
+}
+
 /* Offers what follows the command. first: the current word is its first argument. */
 static void offer_arguments(struct ask *q, bool first)
 {
@@ -286,7 +313,7 @@ static void offer_arguments(struct ask *q, bool first)
 	if (str_eq(verb, "help") && first)
 		each_line(q, COMMANDS, on_command);
 	if (str_eq(verb, "explain") && first)
-		each_line(q, (const char *const[]){"explain", NULL}, on_first_word);
+		offer_explained(q);
 	if (str_eq(verb, "get") && !first)
 		offer_names(q, q->words[1], on_name);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

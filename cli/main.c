@@ -33,7 +33,7 @@ static const struct cli_verb verbs[] = {
 	{"check", cli_check, "check the installation", "drover check"},
 	{"support-bundle", cli_support_bundle, "collect diagnostics without secrets",
 	 "drover support-bundle -o night.tar.zst"},
-	{"explain", cli_explain, "explain a reason, and what helps", "drover explain DriveMissing"},
+	{"explain", cli_explain, "explain a reason, state or field", "drover explain DriveMissing"},
 	{"cost", cli_cost, "cost of machines by tenant and month", "drover cost --month 2026-11"},
 	{"bmc", cli_bmc, "show what drover can do with a BMC",
 	 "drover bmc probe https://10.0.8.17 --user drover --password-file pw"},

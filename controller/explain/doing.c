@@ -61,6 +61,11 @@ static const char *leaving_ends(const struct machine *m, struct arena *a)
 		str_time(t, m->status.state_since + MACHINE_TENANT_PATIENCE_MS));
 }
 
+const char *explain_state(enum machine_state s)
+{
+	return doing[s];
+}
+
 void explain_doing(json_t *answer, const struct machine *m)
 {
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));

@@ -2,6 +2,7 @@
 #define CONTROLLER_EXPLAIN_EXPLAIN_H
 
 #include "api/kinds.h"
+#include "api/machine_states.h"
 
 /*
  * explain: explains what an object waits for, since when, when drover tries again, the last error,
@@ -38,6 +39,8 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct 
 /* Adds to the answer for a machine, claim or tenant that the tenant vc is asleep, and what the
  * operator can do. Adds nothing if the tenant is awake. m: the machine; may be NULL. */
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
+/* Returns what a machine in state s does or waits for: words that continue "the machine is". */
+const char *explain_state(enum machine_state s);
 /* Adds to the answer for machine m what its state means. In state leaving, also adds until when
  * drover waits for the tenant, unless the answer already has waitingFor. */
 void explain_doing(json_t *answer, const struct machine *m);

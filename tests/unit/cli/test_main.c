@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
+#include "api/machine_states.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/cli/program.h"
@@ -154,6 +155,61 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 		"\"means\": \"spec.identity is not set, so drover does not manage the machine\"");
 	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
 	verb_assert_said("`drover explain` lists all reasons");
+	assert_int_equal(DROVER("explain", "DriveMising"), 1);
+	verb_assert_said(
+		"unknown reason, state or field 'DriveMising'; did you mean DriveMissing?");
+	assert_int_equal(DROVER("explain", "x\033[31m"), 1);
+	verb_assert_said("field 'x?[31m'");
+	assert_int_equal(DROVER("explain", "wiping", "free"), 2);
+	verb_assert_said("one name at a time");
+}
+
+static void a_state_is_explained_from_its_table(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("explain", "Wiping"), 0);
+	verb_assert_said("wiping (state of a machine)\n"
+			 "  meaning       its drives are being wiped\n"
+			 "  machines      hardware, managed\n"
+			 "  time limit    6h, or as set by spec.wipe.deadline of the Provider\n"
+			 "  after that    quarantined\n"
+			 "  may go to     dirty, verifying, quarantined\n");
+	assert_int_equal(DROVER("explain", "stopping"), 0);
+	verb_assert_said("  after that    isolating; a cloud instance: quarantined\n");
+	assert_int_equal(DROVER("explain", "gone"), 0);
+	verb_assert_said("  time limit    none\n  may go to     none\n");
+	assert_int_equal(DROVER("explain", "booting", "-o", "json"), 0);
+	verb_assert_said("\"limitSeconds\": 1800");
+	verb_assert_said("\"limitSetBy\": \"spec.deadlines of the NodeClaim\"");
+	assert_int_equal(DROVER("explain", "wipng"), 1);
+	verb_assert_said("did you mean wiping?");
+	for (int s = 0; s < MACHINE_STATES; s++) {
+		assert_int_equal(DROVER("explain", machine_state_info[s].name), 0);
+		verb_assert_said("(state of a machine)\n  meaning       ");
+		assert_null(strstr(verb_said, "(null)"));
+	}
+}
+
+static void a_field_is_explained_from_its_table(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("explain", "nodepool.spec.disruption.budgets"), 0);
+	verb_assert_said("nodepool.spec.disruption.budgets (field of NodePool, "
+			 "drover.dev/v1alpha1)\n  type          list\n");
+	verb_assert_said("  rule          schedule and duration must be set together\nfields:\n"
+			 "  nodes (text; required; a count or a percentage such as \"10%\")\n"
+			 "      Highest number of nodes");
+	assert_int_equal(DROVER("explain", "pool.spec.disruption.drift", "-o", "json"), 0);
+	verb_assert_said("\"allowed\": \"Never, WhenEmpty, WithinBudgets\"");
+	assert_int_equal(DROVER("explain", "machine"), 0);
+	verb_assert_said("\nfields:\n  spec (object; required)\n");
+	assert_int_equal(DROVER("explain", "nodepool.spec.disruptoin"), 1);
+	verb_assert_said("nodepool.spec has no field 'disruptoin'; did you mean "
+			 "nodepool.spec.disruption?\n");
+	assert_int_equal(DROVER("explain", "nodepool.spec.\033]0;x"), 1);
+	verb_assert_said("no field '?]0;x'; `drover explain nodepool.spec` lists its fields\n");
+	assert_int_equal(DROVER("explain", "nodpool"), 1);
+	verb_assert_said("did you mean nodepool?");
 }
 
 static void completion_is_for_shells_that_it_knows(void **state)
@@ -214,6 +270,8 @@ int main(void)
 		cmocka_unit_test(as_a_plug_in_of_kubectl_it_is_called_so),
 		cmocka_unit_test(kubectl_is_told_the_words_and_whether_files_may_follow),
 		cmocka_unit_test(a_reason_is_explained_without_a_cluster),
+		cmocka_unit_test(a_state_is_explained_from_its_table),
+		cmocka_unit_test(a_field_is_explained_from_its_table),
 		cmocka_unit_test(completion_is_for_shells_that_it_knows),
 		cmocka_unit_test(the_words_that_complete_a_line_are_those_of_the_help),
 	};
