@@ -34,6 +34,7 @@ enum audit_chain {
 };
 static const char *const chain_names[] = {"first", "linked", "not given", "gap", "broken"};
 
+struct item;
 struct audit_row {
 	/* file name, or another name that the caller gave */
 	const char *source;
@@ -45,6 +46,8 @@ struct audit_row {
 	enum audit_result result;
 	enum audit_chain chain;
 	struct err err;
+	/* the record that the row belongs to, from audit_run() on */
+	const struct item *item;
 };
 
 struct item {
@@ -474,8 +477,10 @@ void audit_run(struct audit *a, const char *machine)
 			link_item(a, &a->v[i], before_of(a, i));
 	a->rows = mem_calloc(a->n + 1, sizeof(*a->rows));
 	for (size_t i = 0; i < a->n; i++)
-		if (!machine || !a->v[i].row.machine || str_eq(a->v[i].row.machine, machine))
+		if (!machine || !a->v[i].row.machine || str_eq(a->v[i].row.machine, machine)) {
+			a->v[i].row.item = &a->v[i];
 			a->rows[a->nrows++] = a->v[i].row;
+		}
 }
 
 bool audit_any(const struct audit *a)
@@ -499,6 +504,27 @@ size_t audit_gaps(const struct audit *a)
 	for (size_t i = 0; i < a->nrows; i++)
 		n += a->rows[i].chain == AUDIT_GAP;
 	return n;
+}
+
+size_t audit_records(const struct audit *a)
+{
+	return a->nrows;
+}
+
+struct audit_record audit_record_at(const struct audit *a, size_t i)
+{
+	const struct audit_row *r = &a->rows[i];
+
+	return (struct audit_record){
+		.source = r->source,
+		.record = r->record,
+		.machine = r->machine,
+		.error = r->result == AUDIT_BAD ? r->err.text : NULL,
+		.result = r->result,
+		.chain = chain_names[r->chain],
+		.evidence = r->item->opened ? &r->item->ev : NULL,
+		.digest = r->item->digest,
+	};
 }
 
 /* --- output ----------------------------------------------------------------------------------- */

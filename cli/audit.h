@@ -6,10 +6,12 @@
 #include "base/buf.h"
 #include "base/data/json.h"
 #include "base/own.h"
+#include "wipe/evidence.h"
 
 /*
  * audit: verifies wipe records with nothing but the public keys of drover, which countersigns each
- * record. Used by `drover wipe verify` and tests. Needs no clock, network or controller.
+ * record. Used by `drover wipe verify`, `drover wipe report` and tests. Needs no clock, network or
+ * controller.
  *
  * A record is good if its signatures are valid, the fields of its object equal those in the signed
  * evidence, its verdict follows from the drives, and it names the previous record of its machine.
@@ -52,5 +54,23 @@ void audit_print(const struct audit *a, struct buf *out);
  * proved, failed, unfinished), error if it is bad, and chain (first, linked, not given, gap,
  * broken): the state of the link to its previous record. */
 json_t *audit_json(const struct audit *a);
+
+/* One record after audit_run(). Texts are those of the record: they may contain any character. */
+struct audit_record {
+	/* record, machine: NULL if the input names none. error: why the record is bad; NULL: it is
+	 * not. */
+	const char *source, *record, *machine, *error;
+	enum audit_result result;
+	/* state of the link to the previous record, as in audit_json() */
+	const char *chain;
+	/* the signed evidence; NULL unless its signatures are valid */
+	const struct evidence *evidence;
+	/* digest of the envelope, "sha256:..."; "" if evidence is NULL */
+	const char *digest;
+};
+/* Returns the number of records to report. */
+size_t audit_records(const struct audit *a);
+/* Returns record i < audit_records(a); its pointers are valid as long as *a. */
+struct audit_record audit_record_at(const struct audit *a, size_t i);
 
 #endif

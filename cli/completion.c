@@ -277,7 +277,7 @@ static const struct {
 	{.verb = "why",
 	 .names = "machines,claims",
 	 .typed = "nodepools,providers,virtualclusters,drains"},
-	{.verb = "wipe", .words = "verify keys", .names = "wipes"},
+	{.verb = "wipe", .words = "verify report keys", .names = "wipes"},
 };
 
 /* Offers what `drover explain` explains: reasons, states and object types, or, after a '.', the

@@ -42,7 +42,7 @@ static const struct cli_verb verbs[] = {
 	 "drover network check hall-a"},
 	{"provider", cli_provider, "test the program of an exec Provider",
 	 "drover provider test --machine gpu-7 -- /etc/drover/machines"},
-	{"wipe", cli_wipe, "verify wipe records", "drover wipe verify records/"},
+	{"wipe", cli_wipe, "verify and report wipe records", "drover wipe verify records/"},
 	{"apiserver", cli_apiserver, "run a Kubernetes API server for tests",
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",

@@ -1,6 +1,7 @@
 /*
- * wipe: `drover wipe verify` and `drover wipe keys`. Reads files, and WipeRecords and keys from the
- * host cluster; cli/audit.c verifies the records.
+ * wipe: `drover wipe verify`, `drover wipe report` and `drover wipe keys`. Reads files, and
+ * WipeRecords and keys from the host cluster; cli/audit.c verifies the records, cli/wipe_report.c
+ * prints the report.
  */
 #include <argp.h>
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/annotations.h"
+#include "api/kinds.h"
 #include "api/resources.h"
 #include "base/args.h"
 #include "base/buf.h"
@@ -24,6 +26,7 @@
 #include "cli/audit.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/wipe_report.h"
 #include "kube/call.h"
 
 #define FILE_MAX (256u << 20)
@@ -31,10 +34,12 @@
 #define NAMES_MAX 256
 
 struct verify {
-	const char *kubeconfig, *context, *ns, *machine;
+	/* machine, record: report only records of this machine, or this record; NULL: all */
+	const char *kubeconfig, *context, *ns, *machine, *record;
 	const char *args[NAMES_MAX];
 	size_t nargs;
-	bool json, keys_only;
+	/* report: `drover wipe report`; html: as HTML */
+	bool json, keys_only, report, html;
 	struct audit *audit;
 	size_t nkeys;
 
@@ -44,6 +49,9 @@ struct verify {
 	size_t nnames, at;
 	struct loop *loop;
 	struct kube_client *client;
+	/* label selector of the list that is being read, and number of its records so far */
+	char selector[128];
+	size_t listed;
 	bool failed;
 };
 
@@ -137,19 +145,73 @@ static void add_folder(struct verify *v, const char *path, int depth)
 
 static void ask_next(struct verify *v);
 
-static void on_record(json_t *o, const struct err *e, void *arg)
+static void add_object(struct verify *v, const char *source, const json_t *o)
+{
+	char *text = json_text(o);
+
+	audit_add(v->audit, source, text, strlen(text));
+	free(text);
+}
+
+static void on_listed(json_t *o, void *arg)
+{
+	struct verify *v = arg;
+	OWN_JSON whole = json_pack("{s:s, s:s}", "apiVersion", OBJECT_API_VERSION, "kind",
+				   object_kinds[OBJECT_WIPE_RECORD].kind);
+
+	json_object_update(whole, o); /* items of a list need not have apiVersion and kind */
+	add_object(v, str_or(json_str_at(o, "metadata", "name"), "WipeRecord"), whole);
+	v->listed++;
+}
+
+static void on_list_end(const char *rv, const struct err *e, void *arg)
 {
 	struct verify *v = arg;
 	const char *name = v->names[v->at++];
-	char *text;
 
-	if (e) {
+	(void)rv;
+	if (e)
 		complain(v, name, e->text);
-	} else {
-		text = json_text(o);
-		audit_add(v->audit, name, text, strlen(text));
-		free(text);
+	else if (!v->listed)
+		complain(v, name,
+			 "the cluster has no WipeRecord of this name, and no machine of this name "
+			 "with WipeRecords; `drover get wipes` lists the records");
+	ask_next(v);
+}
+
+/* Lists all records of a machine, so that the chain of a record can be verified. */
+static void ask_machine(struct verify *v, const char *machine)
+{
+	str_format(v->selector, sizeof(v->selector), "drover.dev/machine=%s", machine);
+	v->listed = 0;
+	(void)kube_list(v->client,
+			&(struct kube_list_spec){.resource = &object_resources[OBJECT_WIPE_RECORD],
+						 .label_selector = v->selector,
+						 .on_item = on_listed,
+						 .done = on_list_end,
+						 .arg = v});
+}
+
+static void on_record(json_t *o, const struct err *e, void *arg)
+{
+	struct verify *v = arg;
+	const char *name = v->names[v->at], *machine = json_str_at(o, "spec", "machine", "name");
+
+	if (v->report && e && e->kind == ERR_NOT_FOUND && str_is_label_value(name)) {
+		ask_machine(v, name);
+		return;
 	}
+	if (e)
+		complain(v, name, e->text);
+	else
+		add_object(v, name, o);
+	if (!e && v->report)
+		v->record = name;
+	if (!e && v->report && machine && str_is_label_value(machine)) {
+		ask_machine(v, machine);
+		return;
+	}
+	v->at++;
 	ask_next(v);
 }
 
@@ -239,16 +301,32 @@ static void ask_cluster(struct verify *v)
 
 /* --- the commands ----------------------------------------------------------------------------- */
 
-enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE };
+enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE, OPT_RECORD, OPT_HTML };
+
+#define KEY_ROWS                                                                                   \
+	{"key", OPT_KEY, "ed25519:...", 0, "Public key of drover; may be repeated", 0},            \
+		{"keys",                                                                           \
+		 OPT_KEYS,                                                                         \
+		 "FILE",                                                                           \
+		 0,                                                                                \
+		 "File with public keys: keys.json, a ConfigMap, or one key a line",               \
+		 0},                                                                               \
+		{"machine", OPT_MACHINE, "NAME", 0, "Only records of this machine", 0},            \
+		CLI_CLUSTER_ROWS,                                                                  \
+	{                                                                                          \
+		"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0           \
+	}
 
 static const struct argp_option verify_options[] = {
-	{"key", OPT_KEY, "ed25519:...", 0, "Public key of drover; may be repeated", 0},
-	{"keys", OPT_KEYS, "FILE", 0,
-	 "File with public keys: keys.json, a ConfigMap, or one key a line", 0},
-	{"machine", OPT_MACHINE, "NAME", 0, "Only records of this machine", 0},
+	KEY_ROWS,
 	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
-	CLI_CLUSTER_ROWS,
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{0},
+};
+
+static const struct argp_option report_options[] = {
+	KEY_ROWS,
+	{"record", OPT_RECORD, "NAME", 0, "Only this record", 0},
+	{"html", OPT_HTML, NULL, 0, "Print an HTML page without scripts and external parts", 0},
 	{0},
 };
 
@@ -283,6 +361,12 @@ static error_t parse_verify(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_MACHINE:
 		v->machine = arg;
+		return 0;
+	case OPT_RECORD:
+		v->record = arg;
+		return 0;
+	case OPT_HTML:
+		v->html = true;
 		return 0;
 	case 'o':
 		if (!str_eq(arg, "json"))
@@ -324,6 +408,22 @@ static const struct argp verify_argp = {
 	       "Files are checked without network access. An argument that is not a file is the "
 	       "name of a WipeRecord of the host cluster. Exit status 1: a record is bad, or one "
 	       "is missing in a chain.",
+};
+
+static const struct argp report_argp = {
+	.options = report_options,
+	.parser = parse_verify,
+	.args_doc = "RECORD|MACHINE\nFILE|FOLDER|-...",
+	.doc = "Print wipe records for an auditor or a customer: the machine, its tenant before, "
+	       "each drive with technique, level and verification, and whether the signatures "
+	       "and the chain are valid, checked as by `drover wipe verify`.\v"
+	       "Examples:\n  drover wipe report gpu-r1-07-41-1\n"
+	       "  drover wipe report gpu-r1-07 --html --keys keys.json > gpu-r1-07.html\n"
+	       "  drover wipe report records/ --record gpu-r1-07-41-1 --keys keys.json\n"
+	       "Files are read without network access. An argument that is not a file is the "
+	       "name of a WipeRecord of the host cluster, or of a machine whose records are all "
+	       "printed. Exit status 1: a printed record is bad, its predecessor is missing, or "
+	       "there is none to print.",
 };
 
 static const struct argp_option keys_options[] = {
@@ -388,11 +488,30 @@ static void verify_args(struct verify *v)
 		else
 			v->names[v->nnames++] = arg;
 	}
-	if (v->nnames)
+	if (v->report && v->nnames > 1)
+		complain(v, v->names[1], "one record or machine of the cluster at a time");
+	else if (v->nnames)
 		ask_cluster(v);
 	else if (!v->nkeys)
 		complain(v, "no key",
 			 "a signature is checked against a public key: give --key or --keys");
+}
+
+static int report(struct verify *v)
+{
+	struct buf b;
+	bool good;
+
+	verify_args(v);
+	if (!v->nkeys || v->failed)
+		return 1;
+	audit_run(v->audit, v->machine);
+	buf_init(&b, FILE_MAX);
+	good = wipe_report(v->audit, v->record, v->html, &b);
+	fwrite(b.data, 1, b.len, stdout);
+	good &= !b.over;
+	buf_done(&b);
+	return good ? 0 : 1;
 }
 
 static int verify(struct verify *v)
@@ -421,27 +540,36 @@ static int verify(struct verify *v)
 int cli_wipe(int argc, char **argv)
 {
 	struct verify v = {.ns = "drover-system"};
-	static char verify_title[] = "drover wipe verify", keys_title[] = "drover wipe keys";
 	OWN(audit) audit = audit_new();
+	char title[64];
 	bool asked;
 
 	v.audit = audit;
+	str_format(title, sizeof(title), "%s %s", argv[0], argc > 1 ? argv[1] : "");
 	if (argc > 1 && str_eq(argv[1], "verify")) {
-		argv[1] = verify_title;
+		argv[1] = title;
 		args_parse(&verify_argp, argc - 1, argv + 1, &v);
 		return verify(&v);
 	}
+	if (argc > 1 && str_eq(argv[1], "report")) {
+		argv[1] = title;
+		v.report = true;
+		args_parse(&report_argp, argc - 1, argv + 1, &v);
+		return report(&v);
+	}
 	if (argc > 1 && str_eq(argv[1], "keys")) {
-		argv[1] = keys_title;
+		argv[1] = title;
 		v.keys_only = true;
 		args_parse(&keys_argp, argc - 1, argv + 1, &v);
 		ask_cluster(&v);
 		return v.failed;
 	}
 	asked = argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"));
-	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   verify wipe records\n"
-	      "   or: drover wipe keys                             print the keys to check them "
-	      "with\n`drover wipe verify --help` shows the options.\n",
-	      asked ? stdout : stderr);
+	fprintf(asked ? stdout : stderr,
+		"Usage: %s verify FILE|FOLDER|RECORD|-...   verify wipe records\n"
+		"   or: %s report RECORD|MACHINE|FILE...    print them for an auditor\n"
+		"   or: %s keys                             print the keys to check them with\n"
+		"`%s verify --help` shows the options.\n",
+		argv[0], argv[0], argv[0], argv[0]);
 	return asked ? 0 : 2;
 }

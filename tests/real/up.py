@@ -196,6 +196,10 @@ def check_records(up):
     records = [r["metadata"]["name"] for r in up.host.items(f"{demo.API}/wiperecords")]
     subprocess.run([DROVER, "wipe", "verify", "--kubeconfig", up.host.kubeconfig, *records], check=True,
                    stdout=subprocess.DEVNULL)
+    for name, wanted in ((records[-1], 1), ("gpu-1", sum(r.startswith("gpu-1-") for r in records))):
+        said = subprocess.run([DROVER, "wipe", "report", "--kubeconfig", up.host.kubeconfig, name], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        assert said.count("\nRecord ") == wanted, said
     assert up.end(signal.SIGINT) == 0
     print(f"  {len(records)} wipe records hold", flush=True)
 

@@ -53,8 +53,11 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 
 static void what_is_below_a_verb_has_help_too(void **state)
 {
-	static const char *const below[][2] = {
-		{"sim", "rack"}, {"sim", "port-move"}, {"wipe", "verify"}, {"wipe", "keys"}};
+	static const char *const below[][2] = {{"sim", "rack"},
+					       {"sim", "port-move"},
+					       {"wipe", "verify"},
+					       {"wipe", "report"},
+					       {"wipe", "keys"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {

@@ -98,6 +98,37 @@ static void standard_input_is_a_file_too(void **state)
 	free(text);
 }
 
+static void a_report_is_printed_as_text_and_as_a_page(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	char *text = json_text(o);
+
+	(void)state;
+	assert_int_equal(WIPE(text, "report", "-", "--key", made.drover_text), 0);
+	verb_assert_said("WIPED: every drive to level Clear or higher, and verified");
+	assert_int_equal(WIPE(text, "report", "-", "--key", made.drover_text, "--html"), 0);
+	assert_true(str_starts(verb_said, "<!DOCTYPE html>"));
+	assert_int_equal(
+		WIPE(text, "report", "-", "--key", made.drover_text, "--record", "gpu-1-41-1"), 0);
+	assert_int_equal(
+		WIPE(text, "report", "-", "--key", made.drover_text, "--record", "gpu-1-41-2"), 1);
+	verb_assert_said("There is no such record.");
+	/* A key that did not sign proves nothing. */
+	assert_int_equal(WIPE(text, "report", "-", "--key", made.other_text), 1);
+	verb_assert_said("DO NOT TRUST");
+	free(text);
+	assert_int_equal(WIPE(NULL, "report"), 2);
+	verb_assert_said("which files, folders or records?");
+	assert_int_equal(WIPE("{}", "report", "-"), 1);
+	verb_assert_said("give --key or --keys");
+	assert_int_equal(WIPE(NULL, "report", "a-1-1", "b-1-1", "--key", made.drover_text), 1);
+	verb_assert_said("one record or machine of the cluster at a time");
+	assert_int_equal(WIPE(NULL, "report", "a-1-1", "-o", "json"), 2);
+	assert_int_equal(WIPE(NULL, "report", "/nonexistent/r.json", "--key", made.drover_text), 1);
+	assert_null(strstr(verb_said, "Wipe report"));
+}
+
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
@@ -213,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_folder_as_it_was_exported_is_checked),
 		cmocka_unit_test(standard_input_is_a_file_too),
+		cmocka_unit_test(a_report_is_printed_as_text_and_as_a_page),
 		cmocka_unit_test(wrong_usage_is_said),
 		cmocka_unit_test(the_commands_in_the_manual_check_a_record),
 	};
