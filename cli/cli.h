@@ -26,6 +26,7 @@ int cli_crds(int argc, char **argv);
 int cli_drain(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_get_objects(int argc, char **argv);
+int cli_machine_import(int argc, char **argv);
 int cli_network(int argc, char **argv);
 int cli_pause(int argc, char **argv);
 int cli_provider(int argc, char **argv);

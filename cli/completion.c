@@ -264,6 +264,7 @@ static const struct {
 	{.verb = "console", .names = "machines"},
 	{.verb = "drain", .names = "machines"},
 	{.verb = "get", .words = "machine claim pool tenant drain wipe provider burstpolicy"},
+	{.verb = "machine", .words = "import"},
 	{.verb = "network", .words = "check", .names = "providers"},
 	{.verb = "pause", .typed = "nodepools,providers,virtualclusters"},
 	{.verb = "provider", .words = "test"},

@@ -51,6 +51,8 @@ static const struct cli_verb verbs[] = {
 	{"sim", cli_sim, "run simulated hardware for tests", "drover sim rack --machines 8"},
 	{"tenant", cli_tenant, "print YAML that imports vClusters",
 	 "drover tenant import team-a | less"},
+	{"machine", cli_machine_import, "print Machines for Metal3's hosts",
+	 "drover machine import --provider hall-a | less"},
 	{"snapshot", cli_snapshot, "save the fleet as a file for simulate",
 	 "drover snapshot --tenants -o now.yaml"},
 	{"simulate", cli_simulate, "plan and replay a fleet from a file",

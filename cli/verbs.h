@@ -88,6 +88,17 @@ struct cli_import {
  * VirtualCluster names yet. Returns 1 if the cluster has no vCluster. */
 int cli_do_import(struct cli_client *c, const struct cli_import *i);
 
+struct cli_import_hosts {
+	/* NAME or NAMESPACE/NAME of a BareMetalHost; NULL: all */
+	const char *of;
+	/* name of the Provider of the Machines; name of its instance type, NULL: not set; drover's
+	 * own namespace */
+	const char *provider, *instance_type, *ns;
+};
+/* Prints a Machine to apply for each BareMetalHost that is no Machine yet, with comments on what
+ * to do before (cli/baremetalhost.h). Returns 1 if none could be converted. */
+int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i);
+
 /* Writes a support bundle to the stream `to`: one archive of objects and logs without possible
  * secrets. ns: drover's own namespace. The archive lists the objects that could not be read; they
  * do not count as a failure. */
