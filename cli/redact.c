@@ -18,6 +18,9 @@ static size_t word_at(const char *s)
 	return strcspn(s, " \t\r\n\"'`<>,;");
 }
 
+/* Characters around a name or a value in JSON, also in JSON that is the text of a JSON string. */
+#define QUOTES "\"'\\"
+
 static bool begins(const char *s, const char *word)
 {
 	return strncasecmp(s, word, strlen(word)) == 0;
@@ -27,12 +30,13 @@ static bool begins(const char *s, const char *word)
  * Returns the number of bytes of s that were read. */
 static size_t redact_url(const char *s, struct buf *out)
 {
-	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
+	size_t host = strcspn(s, "/?# \t\r\n\"'`<>"), user = 0, query, len;
 
 	for (size_t i = 0; i < host; i++)
 		/* mutant: redact-url */
 		if (s[i] == '@')
 			user = i + 1;
+	len = user + word_at(s + user);
 	if (user)
 		buf_puts(out, REDACTED "@");
 	for (query = user; query < len && s[query] != '?' && s[query] != '#'; query++)
@@ -43,15 +47,16 @@ static size_t redact_url(const char *s, struct buf *out)
 	return len;
 }
 
-/* If a word at s announces a credential ("token: ", "Bearer "), returns its length including the
- * separator; 0: no such word. */
-static size_t leads(const char *s)
+/* If a word at s announces a credential ("token: ", "Bearer ", "--password "), returns its length
+ * including the separator; 0: no such word. option: s is the name of an option, after "--".
+ */
+static size_t leads(const char *s, bool option)
 {
 	static const char *const words[] = {
-		"password",	 "passwd", "passphrase", "pwd",	       "token",	     "secret",
-		"api-key",	 "apikey", "api_key",	 "access-key", "access_key", "accesskey",
-		"authorization", "cookie", "credential", "credentials"};
-	size_t n;
+		"password",	 "passwd", "passphrase", "pwd",		"token",      "secret",
+		"api-key",	 "apikey", "api_key",	 "access-key",	"access_key", "accesskey",
+		"authorization", "cookie", "credential", "credentials", "key-data"};
+	size_t n, blanks;
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *scheme = i ? "basic " : "bearer ";
@@ -63,13 +68,24 @@ static size_t leads(const char *s)
 		if (!begins(s, words[i]))
 			continue;
 		n = strlen(words[i]);
-		n += strspn(s + n, "\"'");
-		if (s[n] != '=' && s[n] != ':')
+		n += strspn(s + n, QUOTES);
+		blanks = strspn(s + n, " \t");
+		if (s[n + blanks] == '=' || s[n + blanks] == ':')
+			n += blanks + 1;
+		else if (!option || !blanks)
 			continue;
-		n++;
-		return n + strspn(s + n, " \t\"'");
+		return n + strspn(s + n, " \t" QUOTES);
 	}
 	return 0;
+}
+
+/* Returns the length of the credential at s. before: the character before s. A credential in quotes
+ * ends at the same quote, any other one at white space or a quote. */
+static size_t credential_at(const char *s, char before)
+{
+	const char all[] = " \t\r\n\"'`", quote[] = {before, '\n', '\0'};
+
+	return strcspn(s, before == '"' || before == '\'' ? quote : all);
 }
 
 static size_t run_of(const char *s, const char *more)
@@ -82,11 +98,16 @@ static size_t run_of(const char *s, const char *more)
 }
 
 /* If the text at s has the form of a token, returns the length of the token: a JWT, a kubeadm
- * bootstrap token (6 characters, '.', 16 characters), or an AWS access key. 0: no token. */
+ * bootstrap token (6 characters, '.', 16 characters), an AWS access key, or a PEM file or
+ * kubeconfig in base64. 0: no token. */
 static size_t token_at(const char *s)
 {
 	size_t n = run_of(s, ""), m;
 
+	/* base64 of "-----BEGIN ", "apiVersion: " and "{"apiVersion": keys and kubeconfigs */
+	if (str_starts(s, "LS0tLS1CRUdJTi") || str_starts(s, "YXBpVmVyc2lvbjog") ||
+	    str_starts(s, "eyJhcGlWZXJzaW9u"))
+		return run_of(s, "+/=-_");
 	if (begins(s, "eyJ")) {
 		m = run_of(s, "-_.=");
 		if (m > 20 && memchr(s, '.', m))
@@ -122,6 +143,7 @@ static size_t key_at(const char *s)
 
 static void redact_clean(const char *s, struct buf *out)
 {
+	const char *start = s;
 	bool inside = false; /* true: s is inside a word, where no key or token can begin */
 
 	while (*s) {
@@ -136,16 +158,16 @@ static void redact_clean(const char *s, struct buf *out)
 			buf_put(out, s, 3);
 			s += 3;
 			s += redact_url(s, out);
-		} else if ((n = leads(s))) {
+		} else if ((n = leads(s, s - start >= 2 && s[-1] == '-' && s[-2] == '-'))) {
 			buf_put(out, s, n);
 			s += n;
-			if ((n = leads(s))) {
+			if ((n = leads(s, false))) {
 				/* a second such word, as in "Authorization: Bearer ...": copy it
 				 * too, and redact only the text after it */
 				buf_put(out, s, n);
 				s += n;
 			}
-			n = word_at(s);
+			n = credential_at(s, s[-1]);
 			if (n)
 				buf_puts(out, REDACTED);
 			s += n;
@@ -183,7 +205,7 @@ static bool is_named_so(const char *key)
 	static const char *const names[] = {
 		"password", "passwd",	   "passphrase", "token",     "secret",
 		"apikey",   "privatekey",  "accesskey",	 "secretkey", "authorization",
-		"cookie",   "credentials", "kubeconfig", "userdata"};
+		"cookie",   "credentials", "kubeconfig", "userdata",  "key-data"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (ends(key, names[i]))
@@ -224,10 +246,10 @@ static void redact_annotations(json_t *all)
 	}
 }
 
-/* Redacts the arguments of a command; the program name stays. */
-static void redact_command(json_t *list)
+/* Redacts the elements of a list from index `from` on. */
+static void redact_list(json_t *list, size_t from)
 {
-	for (size_t i = 1; i < json_array_size(list); i++)
+	for (size_t i = from; i < json_array_size(list); i++)
 		json_array_set_new(list, i, json_string(REDACTED));
 }
 
@@ -244,8 +266,10 @@ void redact_object(json_t *o)
 	{
 		if (str_eq(key, "annotations") && json_is_object(v))
 			redact_annotations(v);
-		if ((str_eq(key, "command") || str_eq(key, "args")) && json_is_array(v))
-			redact_command(v);
+		if (str_eq(key, "command") && json_is_array(v))
+			redact_list(v, 1); /* the program name stays */
+		if (str_eq(key, "args") && json_is_array(v))
+			redact_list(v, 0);
 		if (json_is_string(v))
 			json_object_set_new(o, key,
 					    (is_named_so(key) || is_value_of(o, key)) &&

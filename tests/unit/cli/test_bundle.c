@@ -3,11 +3,13 @@
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 #include "api/annotations.h"
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -206,6 +208,227 @@ static void logs_are_taken_and_redacted(void **state)
 	httpd_free(h);
 }
 
+/* --- every kind of secret, in every file ------------------------------------------------------ */
+
+/* A BMC password, a token, a key of a cloud account, and what is secret in a kubeconfig */
+static const char *const secrets[] = {"Pa$5/w0rd+pl,an;ted", "tok-3n.planted/0123456789abcdef",
+				      "wJalrXUtnFEMI/K7MDENG/bPxRfiCYplantedKEY",
+				      "kubeconfig-token-planted-4711",
+				      "MHcCAQEEIPlantedPrivateKey0123456789"};
+enum { SECRETS = sizeof(secrets) / sizeof(secrets[0]), KUBECONFIG_TOKEN = 3, PRIVATE_KEY = 4 };
+
+static const char *base64(struct arena *a, const char *text)
+{
+	char *b64 = crypto_base64(text, strlen(text));
+	const char *copy = arena_strdup(a, b64);
+
+	free(b64);
+	return copy;
+}
+
+static const char *url_encoded(struct arena *a, const char *text, bool upper)
+{
+	const char *out = "";
+
+	for (; *text; text++)
+		out = isalnum((unsigned char)*text) || strchr("-._~", *text)
+			      ? arena_printf(a, "%s%c", out, *text)
+			      : arena_printf(a, upper ? "%s%%%02X" : "%s%%%02x", out,
+					     (unsigned char)*text);
+	return out;
+}
+
+/* Returns texts with secrets as users, devices and libraries write them into messages and logs; the
+ * caller owns the result. */
+static json_t *planted_texts(struct arena *a)
+{
+	const char *pem = arena_printf(
+		a, "-----BEGIN EC PRIVATE KEY-----\n%s\n-----END EC PRIVATE KEY-----\n",
+		secrets[PRIVATE_KEY]);
+	const char *kubeconfig =
+		arena_printf(a,
+			     "apiVersion: v1\nkind: Config\nusers:\n- user:\n    token: %s\n    "
+			     "client-key-data: %s\n",
+			     secrets[KUBECONFIG_TOKEN], base64(a, pem));
+	json_t *all =
+		json_pack("[s, s, s, s, s]", pem, kubeconfig, base64(a, pem), base64(a, kubeconfig),
+			  arena_printf(a, "data: {\"kubeconfig\": \"%s\"}", base64(a, kubeconfig)));
+
+	for (int i = 0; i < KUBECONFIG_TOKEN; i++) {
+		const char *p = secrets[i], *u = url_encoded(a, p, true), *b = base64(a, p);
+		const char *const texts[] = {
+			arena_printf(a, "GET https://root:%s@10.0.0.1/redfish/v1 failed", u),
+			arena_printf(a, "https://s3.example/x?X-Amz-Security-Token=%s&a=b: 403", u),
+			arena_printf(a, "login with password=%s failed", p),
+			arena_printf(a, "login {\"UserName\": \"root\", \"Password\" : \"%s\"}", p),
+			arena_printf(a, "\"body\":\"{\\\"token\\\":\\\"%s\\\"}\"", p),
+			arena_printf(a, "Authorization: Basic %s",
+				     base64(a, arena_printf(a, "root:%s", p))),
+			arena_printf(a, "authorization: Bearer %s", p),
+			arena_printf(a, "X-Auth-Token: %s", p),
+			arena_printf(a, "Cookie: session=%s", p),
+			arena_printf(a, "aws_secret_access_key = %s", p),
+			arena_printf(a, "ran ipmitool --password %s --host 10.0.0.1", p),
+			arena_printf(a, "Secret {\"data\":{\"password\":\"%s\"}}", b),
+		};
+
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+			json_array_append_new(all, json_string(texts[k]));
+	}
+	return all;
+}
+
+/* Returns an object with secrets in each place where an object can have one; the caller owns the
+ * result. */
+static json_t *planted_object(struct arena *a, const char *name)
+{
+	json_t *texts = planted_texts(a), *conditions = json_array(), *v;
+	json_t *o = json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s, s:s}}",
+			      "metadata", "name", name, "annotations",
+			      "kubectl.kubernetes.io/last-applied-configuration", secrets[0],
+			      "someone/token", base64(a, secrets[1]), "spec", "password",
+			      secrets[0], "bootstrapToken", secrets[1], "secretAccessKey",
+			      secrets[2], "kubeconfig", base64(a, secrets[3]), "involvedObject",
+			      "apiVersion", OBJECT_API_VERSION, "kind", "Machine", "name", "m-1");
+	size_t i;
+
+	json_array_foreach (texts, i, v)
+		json_array_append_new(conditions,
+				      json_pack("{s:s, s:s, s:s, s:O}", "type", "Ready", "status",
+						"False", "reason", "X", "message", v));
+	json_object_set_new(json_at(o, "spec"), "containers",
+			    json_pack("[{s:s, s:[s, s], s:[s, s], s:[{s:s, s:s}]}]", "name",
+				      "drover", "command", "drover", secrets[0], "args", secrets[1],
+				      secrets[2], "env", "name", "AWS_SECRET_ACCESS_KEY", "value",
+				      secrets[2]));
+	json_object_set_new(o, "note", json_incref(json_array_get(texts, 0)));
+	json_object_set_new(o, "status", json_pack("{s:o}", "conditions", conditions));
+	json_object_set_new(json_at(o, "spec"), "reasons", texts);
+	return o;
+}
+
+static void reply(struct httpd_req *q, json_t *o)
+{
+	char *text = json_text(o);
+
+	httpd_reply_json(q, 200, text);
+	free(text);
+	json_decref(o);
+}
+
+static void on_planted_list(struct httpd_req *q, void *arg)
+{
+	OWN(arena) a = arena_new();
+
+	reply(q, json_pack("{s:{s:s}, s:[o]}", "metadata", "resourceVersion", "1", "items",
+			   planted_object(a, arg)));
+}
+
+static void on_planted_object(struct httpd_req *q, void *arg)
+{
+	OWN(arena) a = arena_new();
+
+	reply(q, planted_object(a, arg));
+}
+
+static void on_planted_log(struct httpd_req *q, void *arg)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON texts = planted_texts(a);
+	const char *log = "";
+	json_t *v;
+	size_t i;
+
+	(void)arg;
+	json_array_foreach (texts, i, v) { /* as plain text, and as a line of drover's log */
+		char *line = json_dumps(v, JSON_ENCODE_ANY);
+
+		log = arena_printf(a, "%s%s\n{\"level\": \"warn\", \"error\": %s}\n", log,
+				   json_string_value(v), line);
+		free(line);
+	}
+	httpd_reply(q, 200, "text/plain", log, strlen(log));
+}
+
+static void assert_free_of(const char *what, const char *data, size_t len)
+{
+	const char *at = memmem(data, len, what, strlen(what));
+
+	if (at)
+		fail_msg("'%s' is in the archive: %.*s", what,
+			 (int)(data + len - at < 300 ? data + len - at : 300),
+			 at - data > 200 ? at - 200 : data);
+}
+
+/* Asserts that neither the archive nor its content has the secret: plain, URL-encoded, or in base64
+ * at any position of a longer text. */
+static void assert_secret_is_absent(struct arena *a, const char *secret)
+{
+	const char *forms[6] = {secret, url_encoded(a, secret, true),
+				url_encoded(a, secret, false)};
+
+	for (size_t k = 0; k < 3; k++) { /* k bytes before it in its group of three */
+		const char *b64 = base64(a, arena_printf(a, "%.*s%s", (int)k, "xx", secret));
+		const size_t first = k ? k + 1 : 0, end = (k + strlen(secret)) * 8 / 6;
+
+		forms[3 + k] = arena_strndup(a, b64 + first, end - first);
+	}
+	for (size_t i = 0; i < 6; i++) {
+		assert_free_of(forms[i], plain, plain_len);
+		assert_free_of(forms[i], packed, packed_len);
+	}
+}
+
+static void no_secret_of_any_kind_is_in_any_file_in_any_form(void **state)
+{
+	static char names[OBJECT_KINDS][32];
+	struct bench *d = *state;
+	struct kube_config *cfg = mem_new(struct kube_config);
+	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
+	struct httpd *h = httpd_new(d->server_g);
+	static char one[] = "drover-0";
+	struct err e;
+
+	cfg->server = mem_strdup(PODS);
+	cfg->token = secret_from_str("a-token-0123456789");
+	for (int k = 0; k < OBJECT_KINDS; k++) {
+		str_format(names[k], sizeof(names[k]), "%s-1", object_kinds[k].singular);
+		httpd_route(h, "GET",
+			    arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/%s",
+					 object_kinds[k].plural),
+			    0, on_planted_list, names[k]);
+	}
+	httpd_route(h, "GET", "/api/v1/namespaces/default/events", 0, on_planted_list, one);
+	httpd_route(h, "GET", "/api/v1/namespaces/" BENCH_NS "/pods", 0, on_planted_list, one);
+	httpd_route(h, "GET", "/api/v1/namespaces/" BENCH_NS "/pods/drover-0/log", 0,
+		    on_planted_log, NULL);
+	httpd_route(h, "GET", "/version", 0, on_planted_object, one);
+	httpd_route(h, "GET", "/apis/apps/v1/namespaces/" BENCH_NS "/deployments/drover", 0,
+		    on_planted_object, one);
+	httpd_route(h, "GET",
+		    "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases/" CONTROLLER_LEASE,
+		    0, on_planted_object, one);
+	http_mem_serve(d->net, PODS, h);
+	c.host = kube_client_new(d->g, d->c.http, &cs, &e);
+	bundle();
+	for (int i = 0; i < SECRETS; i++)
+		assert_secret_is_absent(d->a, secrets[i]);
+	/* Everything was read, so every file had secrets. */
+	for (int k = 0; k < OBJECT_KINDS; k++)
+		assert_in(d, arena_printf(d->a, "objects/%s/0001.jsonl", object_kinds[k].plural),
+			  "REDACTED");
+	assert_in(d, "events/0001.jsonl", "REDACTED");
+	assert_in(d, "pods/0001.jsonl", "REDACTED");
+	assert_in(d, "logs/drover-0/drover.log", "X-Auth-Token: REDACTED\n");
+	assert_in(d, "deployment.json", "REDACTED");
+	assert_in(d, "lease.json", "REDACTED");
+	assert_in(d, "cluster.json", "REDACTED");
+	http_mem_serve(d->net, PODS, NULL);
+	kube_client_free(c.host);
+	kube_config_free(cfg);
+	httpd_free(h);
+}
+
 static void a_wrong_command_line_is_refused_by_name(void **state)
 {
 	(void)state;
@@ -226,6 +449,7 @@ int main(void)
 		T(nothing_that_was_planted_is_in_it),
 		T(many_are_many_files),
 		T(logs_are_taken_and_redacted),
+		T(no_secret_of_any_kind_is_in_any_file_in_any_form),
 		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
 	};
 
