@@ -155,6 +155,23 @@ static void write_place(struct life *l, const char *segment, enum fabric_proof p
 		   NULL);
 }
 
+/* Reports what the fabric answered after the last move, if the port is not in `segment`. Before the
+ * second attempt only a reason that the fabric itself reports counts, because a move takes a
+ * moment. */
+static void report_not_placed(struct life *l, const char *segment)
+{
+	const char *mac = str_or(l->m->spec.boot_mac_address, "unknown"), *why = l->place.why;
+
+	if (!str_eq(l->place.segment, segment) && l->m->status.operation->attempt >= 2)
+		life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed,
+			  "the fabric accepted the move to segment %s and still reports the port "
+			  "(MAC address %s) in %s%s%s",
+			  segment, mac, str_or(l->place.segment, "no segment"), *why ? ": " : "",
+			  why);
+	else if (*why)
+		life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", why);
+}
+
 bool life_ensure_placed(struct life *l, const char *segment)
 {
 	const struct provider_object *p = life_provider(l);
@@ -190,9 +207,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		if (str_eq(l->act.step, step) && !l->act.under_way &&
 		    !writer_busy(&l->journal.write)) {
 			l->place.known = false;
-			if (l->place.why[0])
-				life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s",
-					  l->place.why);
+			report_not_placed(l, segment);
 		}
 		return false;
 	}

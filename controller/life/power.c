@@ -176,6 +176,24 @@ enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cl
 		       : LIFE_HOLD;
 }
 
+/* Reports a power-off that the BMC accepted more than once and that had no effect: the BMC still
+ * answers On after the last attempt. */
+static void report_still_on(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct life_acts *act = &l->act;
+
+	if (l->look.power != PROVIDER_POWER_ON || !op || !str_eq(op->step, "power-off") ||
+	    op->attempt < 2 || !str_eq(act->step, op->step) || act->journaled || act->under_way ||
+	    !act->began_at || act->ended_at < act->began_at || l->look.read_at < act->ended_at ||
+	    writer_busy(&l->journal.write))
+		return;
+	life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
+		  "%s accepted power-off (attempt %lld) and still answers On",
+		  l->m->spec.bmc ? str_or(l->m->spec.bmc->address, "its BMC") : "its BMC",
+		  (long long)op->attempt);
+}
+
 void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
@@ -195,8 +213,11 @@ void life_power(struct life *l, bool on)
 		    life_ensure_power_turn(l, POWER_PATIENCE_MS)))
 		return;
 	if (life_bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
-	    LIFE_GO)
+	    LIFE_GO) {
+		if (!on)
+			report_still_on(l);
 		return;
+	}
 	call = life_bmc_call(l);
 	call.done = on_powered;
 	provider_power(l->driver->provider, l->bmc, on, &call);

@@ -96,6 +96,32 @@ static void nobody_confirms_off_what_answers_on(void **state)
 	world_stop(&w);
 }
 
+static void a_bmc_that_accepts_off_and_stays_on_is_named(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	leaving_alive(&w, 416);
+	b->bmc.power_lie = true;
+	leaving_begin(&w);
+	world_wait_state(b, "stopping", 300);
+	world_run(&w, 50000); /* a machine may take a moment to switch off */
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
+	world_run(&w, 30000);
+	assert_string_equal(b->state, "stopping");
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "PowerNotConfirmed");
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       world_at(b, "spec.bmc.address")));
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       " accepted power-off (attempt 2) and still answers On"));
+	b->bmc.power_lie = false;
+	world_wait_state(b, "free", LONG_S);
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state)
 {
 	struct sim_world w;
@@ -294,6 +320,10 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	world_wait_state(b, "quarantined", 1200);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"),
+			       "accepted the move to segment quarantine and still reports the "
+			       "port (MAC address "));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), ") in tenant/team-a"));
 	world_run(&w, 1800 * 1000); /* the move is tried again without success */
 	assert_string_equal(b->claim, claim);
 	assert_string_equal(b->segment, "tenant/team-a");
@@ -537,6 +567,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_person_stands_in_for_a_dead_bmc),
 		cmocka_unit_test(nobody_confirms_off_what_answers_on),
+		cmocka_unit_test(a_bmc_that_accepts_off_and_stays_on_is_named),
 		cmocka_unit_test(a_bmc_that_says_off_while_kubelet_lives_is_not_believed),
 		cmocka_unit_test(a_bmc_that_says_off_while_the_agent_lives_is_not_believed),
 		cmocka_unit_test(a_person_stands_in_for_a_bmc_that_lets_nobody_in),
