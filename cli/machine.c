@@ -79,6 +79,23 @@ int cli_do_release(struct cli_client *c, const char *name)
 				: "released"));
 }
 
+/* Returns what a retry does for machine m, for the operator. */
+static const char *retry_does(const json_t *m, struct arena *a)
+{
+	const json_t *op = json_at(m, "status", "operation");
+	const char *step = json_str_at(op, "step");
+
+	if (str_eq(state_of(m), "quarantined"))
+		return "it leaves the quarantine now: it is switched off, isolated and wiped again";
+	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
+		return "drover tries the refused login at its BMC once more now";
+	if (str_empty(step) || str_empty(json_str_at(op, "waitingFor")))
+		return "nothing waits for a retry; drover reads its BMC now";
+	return arena_printf(
+		a, "drover ends the pause after step %s (attempt %lld) and reads its BMC now", step,
+		(long long)json_int_at(op, "attempt"));
+}
+
 int cli_do_retry(struct cli_client *c, const char *name)
 {
 	struct err e;
@@ -95,8 +112,9 @@ int cli_do_retry(struct cli_client *c, const char *name)
 			"machine %s is quarantined because of %s, which a retry does not cure; "
 			"`drover why %s` shows what helps",
 			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
-	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_RETRY, NULL),
-			 arena_printf(a, "machine %s (%s): retrying now", name_of(m), state_of(m)));
+	return cli_write(
+		c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_RETRY, NULL),
+		arena_printf(a, "machine %s (%s): %s", name_of(m), state_of(m), retry_does(m, a)));
 }
 
 /* --- quarantine, retire ----------------------------------------------------------------------- */
@@ -146,6 +164,25 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 
 /* --- confirm-off ------------------------------------------------------------------------------ */
 
+/* True if the BMC answers drover and reports On. The controller then voids a confirmation that the
+ * machine is off (controller/life/power.c). */
+static bool answers_on(const json_t *m)
+{
+	const char *reason =
+		str_or(json_str_at(m, "status", "operation", "lastError", "reason"), "");
+	json_t *condition;
+	size_t i;
+
+	if (!str_eq(json_str_at(m, "status", "power", "state"), "On") ||
+	    /* a BMC to which drover does not log in is not read */
+	    str_starts(reason, "Bmc") || str_eq(reason, "SecretNotFound"))
+		return false;
+	json_array_foreach (json_at(m, "status", "conditions"), i, condition)
+		if (str_eq(json_str_at(condition, "type"), "Reachable"))
+			return str_eq(json_str_at(condition, "status"), "True");
+	return false;
+}
+
 int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 {
 	struct err e;
@@ -162,6 +199,12 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 			"machine %s is %s: no operation waits for proof that it is off; `drover "
 			"drain %s` takes it out of use",
 			name_of(m), s, name_of(m));
+	if (answers_on(m))
+		return cli_failed(
+			c,
+			"machine %s is not confirmed off: its BMC answers and reports On; switch "
+			"off its power, and drover sees that by itself",
+			name_of(m));
 	fprintf(stderr,
 		"You confirm that you saw machine %s (serial number %s) without power, because "
 		"its BMC does\n"

@@ -127,6 +127,30 @@ static void retry_says_when_it_cannot_help(void **state)
 	assert_int_equal(cli_do_retry(&c, "m-9"), 1);
 }
 
+static void retry_says_what_it_does(void **state)
+{
+	static const struct {
+		const char *status, *says;
+	} rows[] = {
+		{"{'state': 'quarantined', 'quarantine': {'reason': 'x', 'exit': 'auto'}}",
+		 "machine m-1 (quarantined): it leaves the quarantine now"},
+		{"{'state': 'stopping', 'quarantine': null, 'operation': {'step': 'power-off', "
+		 "'attempt': 3, 'waitingFor': 'Device'}}",
+		 "machine m-1 (stopping): drover ends the pause after step power-off (attempt 3)"},
+		{"{'state': 'free', 'bmc': {'refusedSecretVersion': '42'}}",
+		 "machine m-1 (free): drover tries the refused login at its BMC once more now"},
+		{"{'bmc': null, 'operation': null}",
+		 "machine m-1 (free): nothing waits for a retry; drover reads its BMC now"},
+	};
+	struct bench *d = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bench_status(d, OBJECT_MACHINE, "m-1", rows[i].status);
+		assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+		assert_said(rows[i].says);
+	}
+}
+
 static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **state)
 {
 	struct bench *d = *state;
@@ -144,9 +168,8 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 		     "{'state': 'draining', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'hold': "
 		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
-	assert_said(
-		"the drain goes on; a user cordoned the Node, and it stays cordoned: once the "
-		"drain is cancelled, `kubectl uncordon c-1` in the tenant's cluster");
+	assert_said("the drain goes on; a user cordoned the Node, and it stays cordoned: once the "
+		    "drain is cancelled, `kubectl uncordon c-1` in the tenant's cluster");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
@@ -200,6 +223,36 @@ static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
 	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "");
 	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 0);
 	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "op-7");
+}
+
+static void confirm_off_is_refused_while_the_bmc_answers_on(void **state)
+{
+	static const struct {
+		const char *power, *reachable, *reason;
+		int status;
+	} rows[] = {
+		{"On", "True", "PowerNotConfirmed", 1},	 {"On", "False", "BmcUnreachable", 0},
+		{"On", "True", "BmcAuthFailed", 0},	 {"On", "True", "SecretNotFound", 0},
+		{"Off", "True", "PowerNotConfirmed", 0},
+	};
+	struct bench *d = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bench_status(d, OBJECT_MACHINE, "m-1",
+			     arena_printf(d->a,
+					  "{'state': 'stopping', 'power': {'state': '%s'}, "
+					  "'operation': {'id': 'op-%zu', 'lastError': {'reason': "
+					  "'%s', 'message': 'x'}}, 'conditions': [{'type': "
+					  "'Reachable', 'status': '%s', 'reason': 'x', "
+					  "'message': '', 'lastTransitionTime': "
+					  "'2025-11-24T16:10:00Z'}]}",
+					  rows[i].power, i, rows[i].reason, rows[i].reachable));
+		verb_errors_begin();
+		assert_int_equal(cli_do_confirm_off(&c, "m-1", true), rows[i].status);
+		verb_errors_end(rows[i].status ? "its BMC answers and reports On" : "You confirm");
+		assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF),
+				    rows[i].status ? "" : arena_printf(d->a, "op-%zu", i));
+	}
 }
 
 static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
@@ -724,11 +777,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(retry_writes_a_new_value_each_time),
 		T(retry_says_when_it_cannot_help),
+		T(retry_says_what_it_does),
 		T(release_lets_go_of_what_a_person_holds_and_of_nothing_else),
 		T(quarantine_marks_a_machine_and_release_takes_the_mark_away),
 		T(who_serves_is_drained_before_quarantine_or_retirement),
 		T(who_serves_nobody_is_retired_at_once),
 		T(confirm_off_names_the_operation_and_wants_a_yes),
+		T(confirm_off_is_refused_while_the_bmc_answers_on),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(pause_stops_and_resume_ends_that_alone),
 		T(reset_asks_in_the_callers_name),
