@@ -84,8 +84,10 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 		*why = error ? error : c;
 		return NEED_LATE;
 	}
+	if (error && !is_wanted(json_str_at(error, "reason")))
+		return json_true_at(a, "slow") ? NEED_LATE : NEED_WAITS;
 	if (error)
-		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_WAITS;
+		return NEED_HELD;
 	*why = false_condition(a, "Managed");
 	if (*why || json_object_get(a, "hold"))
 		return NEED_HELD;
@@ -154,6 +156,7 @@ static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json
 	answer_put(o, "nextTry", json_str_at(answer, "nextTry"));
 	if (json_object_get(answer, "helps"))
 		json_object_set(o, "helps", json_object_get(answer, "helps"));
+	answer_put(o, "command", answer_command(answer, a));
 	return o;
 }
 
@@ -278,6 +281,9 @@ static void print_row(const struct stuck *s, const json_t *r)
 		if (i < HELPS_MAX)
 			print_line(s->c->out, a,
 				   arena_printf(a, "      what helps: %s", json_string_value(x)));
+	if (json_str_at(r, "command"))
+		print_line(s->c->out, a,
+			   arena_printf(a, "      then run:   %s", json_str_at(r, "command")));
 }
 
 static void print_need(const struct stuck *s, enum need need)

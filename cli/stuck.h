@@ -12,8 +12,9 @@
 enum need { NEED_PERSON, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };
 
 /* Returns a row for an object that needs help, owned by the caller, and sets *need. The row has the
- * members object (TYPE/NAME), state, since, reason, message, waitingFor, nextTry and helps, as far
- * as known. NULL: the object needs nothing. o: the object as the API returns it. now: wall ms. */
+ * members object (TYPE/NAME), state, since, reason, message, waitingFor, nextTry, helps and
+ * command, as far as known. command: the command that helps, to be run unchanged. NULL: the object
+ * needs nothing. o: the object as the API returns it. now: wall ms. */
 json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum need *need);
 
 #endif

@@ -100,3 +100,101 @@ void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditi
 				object_kinds[kind].singular),
 			name);
 }
+
+const char *answer_quoted(const char *s, struct arena *a)
+{
+	char *out = arena_alloc(a, strlen(s) * 4 + 3), *to = out;
+
+	*to++ = '\'';
+	for (; *s; s++) {
+		if (*s == '\'') {
+			memcpy(to, "'\\''", 4);
+			to += 4;
+		} else {
+			*to++ = (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s;
+		}
+	}
+	*to++ = '\'';
+	*to = '\0';
+	return out;
+}
+
+/* Returns the length of the shell word at s; a word may contain parts in single quotes. 0: no word,
+ * or a quote that does not end. */
+static size_t word_len(const char *s)
+{
+	const char *p = s, *end;
+
+	for (; *p && !strchr(" ;,()", *p); p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (*p == '\'') {
+			end = strchr(p + 1, '\'');
+			if (!end)
+				return 0;
+			p = end;
+		}
+	}
+	return (size_t)(p - s);
+}
+
+/* True if the last part of the word after '/' consists of capital letters only. */
+static bool is_placeholder(const char *word, size_t len)
+{
+	const char *p = word + len;
+
+	while (p > word && p[-1] >= 'A' && p[-1] <= 'Z')
+		p--;
+	return p < word + len && (p == word || p[-1] == '/');
+}
+
+/* True if this option of a drover command is followed by a value. */
+static bool has_value(const char *option, size_t len)
+{
+	static const char *const with[] = {"--reason", "--deadline", "--on-deadline", "--adopt",
+					   "--then"};
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		if (strlen(with[i]) == len && !strncmp(option, with[i], len))
+			return true;
+	return false;
+}
+
+/* Returns the length of the command at s, which begins with "drover "; 0: it is not complete. */
+static size_t command_len(const char *s)
+{
+	const char *p = s + strlen("drover ");
+	size_t n = word_len(p), end;
+	bool value = true;
+
+	/* the verb, then one operand, then options */
+	for (p += n; n && *p == ' '; p += n + 1) {
+		end = (size_t)(p - s);
+		n = word_len(p + 1);
+		if (!value && strncmp(p + 1, "--", 2) != 0)
+			return end;
+		if (!n || is_placeholder(p + 1, n))
+			return 0;
+		value = !value && has_value(p + 1, n);
+	}
+	return value ? 0 : (size_t)(p - s);
+}
+
+const char *answer_command(const json_t *o, struct arena *a)
+{
+	json_t *x;
+	size_t i, n;
+
+	json_array_foreach (json_object_get(o, "helps"), i, x)
+		for (const char *at = json_string_value(x); (at = strstr(at, "drover ")); at++) {
+			static const char *const verbs[] = {"approve ", "cancel ",  "confirm-off ",
+							    "drain ",	"release ", "resume ",
+							    "retire ",	"retry "};
+
+			for (size_t k = 0; k < sizeof(verbs) / sizeof(verbs[0]); k++)
+				if (str_starts(at + strlen("drover "), verbs[k]) &&
+				    (n = command_len(at)))
+					return arena_printf(a, "%.*s", (int)n, at);
+		}
+	return NULL;
+}

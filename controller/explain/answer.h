@@ -29,4 +29,13 @@ void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name);
 void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditions *cs,
 		       const char *name);
 
+/* Returns the first command of drover in the list `helps` of o that can be run unchanged: its
+ * operand and options, without the text around it. Commands with a placeholder in capital letters,
+ * such as MACHINE, are skipped. NULL: none. The result is allocated in a. */
+const char *answer_command(const json_t *o, struct arena *a);
+
+/* Returns s in single quotes, so that a shell reads it as one word. Control characters become
+ * spaces. Allocated in a. */
+const char *answer_quoted(const char *s, struct arena *a);
+
 #endif

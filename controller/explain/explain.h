@@ -44,8 +44,8 @@ const char *explain_state(enum machine_state s);
 /* Adds to the answer for machine m what its state means. In state leaving, also adds until when
  * drover waits for the tenant, unless the answer already has waitingFor. */
 void explain_doing(json_t *answer, const struct machine *m);
-/* Adds to the answer for machine m what the operator can check, if m has been in its state for
- * longer than usual although nothing has failed. now: wall ms. */
+/* Adds to the answer for machine m that m has been in its state for longer than usual, and, if
+ * nothing has failed, what the operator can check. now: wall ms. */
 void explain_slow(json_t *answer, const struct machine *m, int64_t now);
 /* Adds to the answer for a serving machine with claim n why its Node cannot take pods. If a
  * disruption budget of 0 keeps an empty Node from being released, also adds that, and until when.

@@ -1,7 +1,6 @@
 /*
- * slow: finds a machine that has been in its state for longer than nearly all machines are,
- * although nothing has failed. Adds what the operator can check before the deadline of the state
- * passes.
+ * slow: finds a machine that has been in its state for longer than nearly all machines are. If
+ * nothing has failed, adds what the operator can check before the deadline of the state passes.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "api/machine_states.h"
@@ -33,9 +32,7 @@ static const struct {
 	[MACHINE_GATING] =
 		{180, "check its Node in the tenant's cluster: kubectl describe node shows what is "
 		      "missing"},
-	[MACHINE_STOPPING] =
-		{60,
-		 "check its BMC; if you can see that the machine is off: drover confirm-off %s"},
+	[MACHINE_STOPPING] = {60, "check its BMC; to try again now: drover retry %s"},
 	[MACHINE_ISOLATING] = {60, PORT},
 	[MACHINE_DIRTY] = {300, AGENT},
 	[MACHINE_INSPECTING] = {120,
@@ -51,10 +48,9 @@ void explain_slow(json_t *answer, const struct machine *m, int64_t now)
 	if (s == MACHINE_STATE_NONE || !slow[s].after_s || !since || m->status.quarantine ||
 	    now - since < slow[s].after_s * 1000)
 		return;
-	if (op && (op->last_error.reason || (op->deadline && now > op->deadline)))
-		/* add nothing: the error is more precise, or the machine is already reported as
-		 * late */
-		return;
+	if (op && op->deadline && now > op->deadline)
+		return; /* the machine is already reported as late */
 	json_object_set_new(answer, "slow", json_true());
-	answer_help(answer, slow[s].help, m->meta.name);
+	if (!op || !op->last_error.reason) /* the help for an error is more precise */
+		answer_help(answer, slow[s].help, m->meta.name);
 }

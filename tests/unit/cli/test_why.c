@@ -261,6 +261,15 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 		    "  machine/m-1  attaching for 70s, waits for the device\n"
 		    "      what helps: check its switch port");
 	assert_said("to try again now: drover retry m-1");
+	assert_said("      then run:   drover retry m-1\n");
+	/* With an error, the machine is overdue: something has failed. */
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'operation': {'lastError': {'reason': 'NetworkNotConfirmed', 'message': "
+		     "'still in quarantine'}}}");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("Overdue or unreachable (1)\n  machine/m-1  attaching for 70s, "
+		    "NetworkNotConfirmed: still in quarantine\n");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'operation': {'lastError': null}}");
 	/* Past its deadline, the machine is listed as overdue, not as slow. */
 	attaches(d, -700000, -100000);
 	assert_int_equal(cli_do_stuck(&c), 0);
