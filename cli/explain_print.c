@@ -248,7 +248,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	row(out, "node", json_str_at(o, "node"));
 	row(out, "budget", json_str_at(o, "budget"));
 	print_progress(out, json_object_get(o, "progress"), now, a);
-	row(out, "next try", span(next, now, a));
+	row(out, "next try", str_ends(span(next, now, a), " ago") ? "now" : span(next, now, a));
 	if (json_str_at(o, "deadline"))
 		row(out, "deadline",
 		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),

@@ -158,9 +158,11 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 			    arena_printf(
 				    a,
 				    "this drain has no deadline and waits until its pods are gone; "
-				    "to set one: drover drain %s --reason WHY --deadline 10m "
+				    "to set one: drover drain %s --reason %s --deadline 10m "
 				    "--on-deadline Escalate%s%s",
 				    m->meta.name,
+				    answer_quoted(
+					    str_or(d ? d->spec.reason : lv->drain, lv->reason), a),
 				    lv->drain ? "; to cancel the drain: drover cancel " : "",
 				    str_or(lv->drain, "")),
 			    "");
@@ -173,7 +175,12 @@ static void help_operation(json_t *o, const struct machine *m)
 	const char *reason = m->status.operation->last_error.reason,
 		   *blocked = m->status.leave ? str_or(m->status.leave->blocked_by, "") : "";
 
-	if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
+	if (reason_find(reason) == REASON_PowerNotConfirmed && str_eq(m->status.power.state, "On"))
+		answer_help(o,
+			    "pull its power or repair its BMC; drover sees by itself that it is "
+			    "off; to ask it at once: drover retry %s",
+			    m->meta.name);
+	else if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
 		answer_help_with(o, reason, m->meta.name);
 	else if (str_ends(blocked, ": stuck terminating"))
 		answer_help(
@@ -194,7 +201,8 @@ static void leave(json_t *o, const struct machine *m, const struct drain *d)
 	const struct machine_leave *lv = m->status.leave;
 	json_t *j;
 
-	if (!lv || str_eq(m->status.state, "free"))
+	if (!lv || str_eq(m->status.state, "free") || str_eq(m->status.state, "quarantined") ||
+	    str_eq(m->status.state, "retired"))
 		return;
 	j = json_object();
 	answer_put(j, "reason", lv->reason);
@@ -264,7 +272,9 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 			answer_help_with(o, m->status.conditions.v[i].reason, m->meta.name);
 	if (str_eq(m->status.state, "retired"))
 		answer_help(o, "to manage it again: drover approve %s", m->meta.name);
-	if (m->status.failures.n) {
+	/* not for a machine that has recovered: the failure of an earlier claim explains nothing */
+	if (m->status.failures.n && !str_eq(m->status.state, "free") &&
+	    !str_eq(m->status.state, "serving")) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
 
 		answer_error(o, "lastFailure", f->reason, f->message, f->time);

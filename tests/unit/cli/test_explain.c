@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/explain/answer.h"
 #include "controller/explain/explain.h"
 #include "cli/explain_print.h"
 #include "cli/explain_ask.h"
@@ -119,6 +120,70 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		      "  power         On, read 1m1s ago\n"
 		      "  what helps    check the BMC at spec.bmc.address; drover tries again by "
 		      "itself, or at once with drover retry gpu-1\n");
+	free(text);
+}
+
+/* A confirmation that the machine is off is void while its BMC reports On, so it is not offered. */
+static void what_stays_on_is_not_confirmed_off(void **state)
+{
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (int on = 0; on < 2; on++) {
+		struct machine *m = machine(
+			json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:{s:s}}", "state", "stopping",
+				  "operation", "step", "power-off", "waitingFor", "Device",
+				  "lastError", "reason", "PowerNotConfirmed", "message", "x",
+				  "power", "state", on ? "On" : "Off"),
+			a);
+		OWN_JSON answer = explain_machine(m, NULL, NOW);
+
+		assert_int_equal(helps(answer, "drover confirm-off gpu-1"), !on);
+		assert_int_equal(helps(answer, "pull its power or repair its BMC"), on);
+		assert_string_equal(answer_command(answer, a), "drover retry gpu-1");
+	}
+}
+
+/* What an earlier claim met explains nothing once the machine has recovered. */
+static void a_machine_that_recovered_shows_no_failure_and_no_drain(void **state)
+{
+	static const struct {
+		const char *state;
+		bool failure, leave;
+	} rows[] = {{"free", false, false},
+		    {"serving", false, true},
+		    {"quarantined", true, false},
+		    {"retired", true, false},
+		    {"stopping", true, true}};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct machine *m =
+			machine(json_pack("{s:s, s:[{s:s, s:s, s:s}], s:{s:s, s:s}}", "state",
+					  rows[i].state, "failures", "time", at(-60000), "reason",
+					  "JoinTimeout", "message", "x", "leave", "reason", "Empty",
+					  "then", "Release"),
+				a);
+		OWN_JSON answer = explain_machine(m, NULL, NOW);
+
+		assert_int_equal(json_object_get(answer, "lastFailure") != NULL, rows[i].failure);
+		assert_int_equal(json_object_get(answer, "leave") != NULL, rows[i].leave);
+	}
+}
+
+static void an_attempt_that_is_due_is_made_now(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:{s:s, s:s, s:s}}", "state", "stopping",
+					      "operation", "step", "power-off", "waitingFor",
+					      "Device", "nextAttempt", at(-9000)),
+				    a);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "  next try      now\n"));
 	free(text);
 }
 
@@ -369,7 +434,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		{"Drain", "Stop", 0, 0,
 		 "leaving       Drain d-1 (fan), then Quarantine; no deadline\n",
 		 "this drain has no deadline and waits until its pods are gone; to set one: "
-		 "drover drain gpu-1 --reason WHY --deadline 10m --on-deadline Escalate; "
+		 "drover drain gpu-1 --reason 'fan' --deadline 10m --on-deadline Escalate; "
 		 "to cancel the drain: drover cancel d-1"},
 		{"Drain", "Stop", 90000, 90000, "deadline in 1m30s\n",
 		 "the machine stays in service"},
@@ -901,6 +966,9 @@ int main(void)
 		cmocka_unit_test(of_a_pod_that_no_plan_has_it_is_said_why),
 		cmocka_unit_test(a_pods_claim_is_the_one_that_brings_its_machine),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
+		cmocka_unit_test(what_stays_on_is_not_confirmed_off),
+		cmocka_unit_test(a_machine_that_recovered_shows_no_failure_and_no_drain),
+		cmocka_unit_test(an_attempt_that_is_due_is_made_now),
 		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
 		cmocka_unit_test(each_state_says_what_it_means),
