@@ -54,6 +54,27 @@
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
+/* Writes what was observed last of a machine without an error: what its BMC answered, its step, and
+ * the Node that it waits for. Returns text. */
+static const char *seen_last(const struct life *l, char text[static 400])
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct node_claim *n = l->state == MACHINE_BOOTING ? life_claim(l) : NULL;
+	char bmc[120] = "its BMC has not answered", step[80] = "";
+
+	if (l->look.known)
+		str_format(bmc, sizeof(bmc), "its BMC answered %s %lld s ago",
+			   provider_power_names[l->look.power],
+			   (long long)(loop_now(l->c->loop) - l->look.read_at) / 1000);
+	if (op && !str_empty(op->step))
+		str_format(step, sizeof(step), "; last step %.40s (attempt %lld)", op->step,
+			   (long long)op->attempt);
+	str_format(text, 400, "%s%s%s%s%s%s", bmc, step, n ? "; no Node " : "",
+		   n ? n->meta.name : "", n ? " in the cluster of tenant " : "",
+		   n ? n->spec.virtual_cluster_ref.name : "");
+	return text;
+}
+
 /* True if the state has not passed its deadline, or the deadline does not count now. Otherwise *d
  * is the change that the table of states prescribes. */
 static bool ensure_in_time(struct life *l, enum life_decision *d)
@@ -62,8 +83,9 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t deadline = life_deadline(l);
 	enum reason reason = op ? reason_find(op->last_error.reason) : REASON_NONE;
+	char seen[400];
 	const char *detail =
-		op && op->last_error.message ? op->last_error.message : "no error was reported";
+		op && op->last_error.message ? op->last_error.message : seen_last(l, seen);
 	bool odd = reason == REASON_PowerStateUnexpected;
 	/* In state verifying, these reasons mean that the wipe is done and proved, and that only
 	 * the machine's manager has not taken back its node yet. Waiting can fix that, so an

@@ -291,6 +291,8 @@ static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "JoinTimeout", 3600);
+	assert_non_null(strstr(w.log, "booting did not finish in time: its BMC answered On "));
+	assert_non_null(strstr(w.log, " s ago; last step power-on (attempt 1); no Node gpus-"));
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "free", 900);
 	assert_true(server_is_blank(b));
