@@ -44,11 +44,12 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	}
 	if (!str_empty(refused) && str_eq(refused, version)) {
 		*why = REASON_BmcAuthFailed;
-		str_format(
-			text, TEXT,
-			"the BMC refused the login with Secret version %s; change the Secret, or "
-			"run `drover retry %s`",
-			refused, l->name);
+		str_format(text, TEXT,
+			   "%.120s refused the login with Secret %.80s (version %s); correct the "
+			   "Secret, or run `drover retry %s`",
+			   l->m->spec.bmc ? str_or(l->m->spec.bmc->address, "the BMC") : "the BMC",
+			   str_or(driver_login(l->driver, l->m), "of the Provider"), refused,
+			   l->name);
 		return false;
 	}
 	/* For a retired machine only the logout is left. That does not justify a login with a

@@ -38,6 +38,10 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
 	assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       " refused the login with Secret bmc (version "));
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       world_at(b, "spec.bmc.address")));
 	assert_untouched(b);
 	world_kill(&w.replicas[0]); /* the next leader does not try the password either */
 	world_replica(&w);
