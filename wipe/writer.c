@@ -221,12 +221,13 @@ static void take_failure(struct writer *w, const struct failure *f)
 static int judge(struct writer *w, struct err *e)
 {
 	uint8_t got[CRYPTO_SHA256];
-	char text[CRYPTO_DIGEST_TEXT];
+	char text[CRYPTO_DIGEST_TEXT], wanted[CRYPTO_DIGEST_TEXT];
 
 	crypto_hash_end(w->hash, got);
 	if (memcmp(got, w->digest, sizeof(got)) != 0)
-		return err_set(e, ERR_INVALID, 0, "the bytes served have another digest: %s",
-			       crypto_digest_text(got, text));
+		return err_set(e, ERR_INVALID, 0, "the bytes served have digest %s, not %s",
+			       crypto_digest_text(got, text),
+			       crypto_digest_text(w->digest, wanted));
 	if (w->zstd && w->frame_open)
 		return err_set(e, ERR_PROTOCOL, 0, "the zstd stream ends inside a frame");
 	if (!w->stored)

@@ -514,6 +514,9 @@ static void an_image_cut_short_is_refused(void **state)
 	start(0, crypto_digest_text(d, text));
 	finish();
 	assert_string_equal(w.reason, "ImageMismatch");
+	/* the text has the digest that was wanted and, before it, the one that was computed */
+	assert_non_null(strstr(w.err.text, ", not sha256:"));
+	assert_non_null(strstr(w.err.text, text));
 	assert_not_bootable();
 }
 
