@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Runs the drills of docs/drills.md: a stuck machine is found and repaired with `drover why` and one command.
+"""Runs the drills of docs/drills.md: something is stuck, and is found and repaired with `drover why` alone.
 
     tests/drills/run.py [DRILL ...]
 
 All drills share one `drover up`; each has a machine of its own.  A fault is injected (`drover sim fault`, or an action
-of an operator).  `drover why` without a name must then print what is stuck, the reason, and a command.  The cause is
-removed at the machine, as an operator would do it.  The printed command, run unchanged, must then resolve the problem.
+of an operator).  The text of `drover why` without a name must then have a row of the machine whose first line names the
+cause, and below it the command that helps.  The cause is removed at the machine, as an operator would do it.  The
+printed line, run unchanged, must then resolve the problem.  Some problems end by themselves: their row has no command.
 No VM and no network.
 """
 import dataclasses
 import json
+import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -32,8 +35,8 @@ class Drill:
     """One drill: the fault, the expected output of `drover why`, the command, and the state at the end."""
     name: str            # name of the drill in docs/drills.md
     begin: tuple         # steps that make the machine stuck: methods of Scene with their arguments
-    says: str            # regular expression that a row of `drover why` must match
-    verb: str            # beginning of the command that this row must propose
+    says: str            # regular expression that the first line of a row of `drover why` must match
+    verb: str            # beginning of the command of this row; "": the problem ends by itself
     mend: tuple = ()     # steps of the operator at the machine, before the command
     end: str = "free"    # state of the machine after the command
     over: str = ""       # not "": after the command, `drover why` must no longer print that row
@@ -42,8 +45,10 @@ class Drill:
 
 DRILLS = (
     Drill("bmc-hangs", (("fault", "BmcHang"),), r"free .*BmcUnreachable", "drover retry", (("well",),)),
-    Drill("port-does-not-move", (("fault", "PortLie"), ("pod",)), r"attaching .*waits for the device", "drover retry",
-          (("well",),), end="serving"),
+    Drill("login-refused", (("fault", "BmcStatus", "--value", "401"),), r"free .*BmcAuthFailed: https://.* Secret rack-bmc ",
+          "drover retry", (("well",),)),
+    Drill("port-does-not-move", (("fault", "PortLie"), ("pod",)), r"attaching .*NetworkNotConfirmed: .*MAC address.* in ",
+          "drover retry", (("well",),), end="serving"),
     Drill("drive-pulled-while-imaging", (("fault", "PullDrive", "--when", "write", "--count", "1"), ("pod",)),
           r"quarantined .*DriveMissing", "drover approve", (("put_drives_back",), ("unpod",))),
     Drill("drive-lost-at-inspection", (("serves",), ("fault", "PullDrive", "--when", "inspect", "--count", "1"), ("unpod",)),
@@ -52,12 +57,21 @@ DRILLS = (
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
     Drill("drive-unreadable-at-proof", (("serves",), ("fault", "DriveUnreadable", "--when", "verify"), ("unpod",)),
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
-    Drill("power-does-not-go-off", (("serves",), ("fault", "PowerLie"), ("unpod",)), r"stopping .*waits for the device", "drover confirm-off",
-          (("pull_the_plug",), ("well",))),
-    Drill("port-stays-with-the-tenant", (("serves",), ("fault", "PortLie"), ("unpod",)), r"isolating .*waits for the device", "drover retry",
-          (("well",),)),
+    Drill("power-does-not-go-off", (("serves",), ("fault", "PowerLie"), ("unpod",)),
+          r"stopping .*PowerNotConfirmed: https://.* still answers On", "drover retry", (("confirm_off_is_refused",), ("well",))),
+    Drill("bmc-silent-while-stopping", (("serves",), ("fault", "BmcHang"), ("unpod",)), r"stopping .*BmcUnreachable",
+          "drover retry", (("well",),)),
+    Drill("port-stays-with-the-tenant", (("serves",), ("fault", "PortLie"), ("unpod",)),
+          r"isolating .*NetworkNotConfirmed: .*MAC address.* in tenant/team-a", "drover retry", (("well",),)),
     Drill("drain-is-held-up", (("serves",), ("keep_the_pod",), ("drain",)), r"draining .*EvictionBlocked", "drover cancel",
           end="serving"),
+    Drill("budget-blocks-the-drain", (("serves",), ("budget",), ("drain",)), r"draining .*EvictionBlocked.*web-gpu-", "drover cancel",
+          end="serving"),
+    Drill("image-does-not-fit", (("pool", {"digest": "sha256:" + "ab" * 32}), ("pod",)),
+          r"nodepool/.*Stopped .*ImageMismatch", "drover resume", (("right_image",),), end="serving"),
+    Drill("kubelet-never-joins", (("pool", {}), ("fault", "NoKubelet"), ("pod",)),
+          r"nodeclaim/.*Failed .*JoinTimeout: .*BMC answered On .*no Node ", "", (("well",),), end="serving", slow_s=240),
+    Drill("tenant-away", (("tenant_away",),), r"virtualcluster/team-b .*Unreachable", "", (("tenant_back",),), over="Unreachable"),
     Drill("node-cordoned-by-a-person", (("serves",), ("cordon",)), r"serving ", "drover release", end="serving", over="held"),
     Drill("power-button-pressed", (("press",),), r"free .*PowerStateUnexpected", "drover approve"),
     Drill("put-aside-by-a-colleague", (("verb", "quarantine", "--reason", "RMA-881"),), r"quarantined .*RMA-881",
@@ -71,6 +85,9 @@ class Scene:
 
     def __init__(self, up, number):
         self.up, self.number, self.machine = up, number, f"gpu-{number}"
+        self.selector = {}   # of the pod, beside its machine
+        self.digest = ""     # of the image that the rack serves
+        self.server = ""     # address of the API server of team-b
 
     def drover(self, *args):
         return subprocess.run([DROVER, *args], capture_output=True, text=True, timeout=pace.limit(60), check=False)
@@ -106,7 +123,8 @@ class Scene:
 
     def pod(self):
         pod = demo.gpu_pod(self.machine)
-        pod["spec"]["nodeSelector"] = {RACK: self.machine}
+        pod["metadata"]["labels"] = {"app": self.machine}
+        pod["spec"]["nodeSelector"] = {RACK: self.machine, **self.selector}
         self.up.tenant.call("POST", demo.PODS, pod)
 
     def unpod(self):
@@ -148,24 +166,60 @@ class Scene:
     def observe(self):
         self.patch(f"{demo.API}/machines/{self.machine}", {"spec": {"managementPolicy": "Observe"}})
 
+    def confirm_off_is_refused(self):
+        done = self.host("confirm-off", self.machine, "--yes")
+        assert done.returncode == 1 and "reports On" in done.stderr, done
+
+    def budget(self):
+        self.up.tenant.call("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": f"web-{self.machine}"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": self.machine}}}})
+
+    def pool(self, image):
+        """Creates a pool for this machine alone, with another image and a short time to boot."""
+        pool = self.up.host.call("GET", f"{demo.API}/nodepools/h100")
+        spec = pool["spec"]
+        self.digest = spec["template"]["spec"]["images"][0]["digest"]
+        spec["template"]["spec"]["images"][0].update(image)
+        spec["deadlines"]["booting"] = "1m"
+        self.up.host.call("POST", f"{demo.API}/nodepools", {
+            "apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": {"name": f"pool-{self.machine}"}, "spec": spec})
+        self.selector = {"drover.dev/nodepool": f"pool-{self.machine}"}
+
+    def right_image(self):
+        path = f"{demo.API}/nodepools/pool-{self.machine}"
+        images = self.up.host.call("GET", path)["spec"]["template"]["spec"]["images"]
+        images[0]["digest"] = self.digest
+        self.patch(path, {"spec": {"template": {"spec": {"images": images}}}})
+
+    def tenant_away(self):
+        path = f"{demo.API}/virtualclusters/team-b"
+        self.server = self.up.host.call("GET", path)["spec"]["server"]
+        self.patch(path, {"spec": {"server": "https://127.0.0.1:9"}})
+
+    def tenant_back(self):
+        self.patch(f"{demo.API}/virtualclusters/team-b", {"spec": {"server": self.server}})
+
     # --- checks -----------------------------------------------------------------------------------
 
-    def stuck(self):
-        """Returns the rows of `drover why` about this machine or its Drain, each with its remedies."""
-        done = self.host("why", "-o", "json")
+    def rows(self):
+        """Returns (first line, command) of each row of the text of `drover why` that is about this drill."""
+        done = self.host("why")
         assert done.returncode == 0, done.stderr
-        names = (f"machine/{self.machine}", f"drain/drain-{self.machine}-")
-        return [r for r in json.loads(done.stdout)["stuck"] if r["object"].startswith(names[1]) or r["object"] == names[0]]
+        rows = []
+        for line in done.stdout.splitlines():
+            if re.match(r"  \S", line):
+                rows.append((line.strip(), ""))
+            elif rows and line.startswith("      then run:"):
+                rows[-1] = (rows[-1][0], line.partition(":")[2].strip())
+        about = rf"{self.machine}(?!\d)" + ("|team-b$" if self.server else "")
+        return [r for r in rows if re.search(about, r[0].split()[0])]
 
     def row(self, drill):
-        """Returns (text, command) of the row that the drill expects; None: there is no such row."""
-        for r in self.stuck():
-            text = " ".join(str(r.get(k, "")) for k in ("object", "state", "reason", "message"))
-            text += f" waits for {r.get('waitingFor', '')}"
-            verbs = [m.group(0).strip() for h in r.get("helps", ())
-                     for m in re.finditer(r"drover [a-z-]+( [\w./-]+)+", h) if m.group(0).startswith(drill.verb)]
-            if re.search(drill.says, text) and verbs:
-                return text, verbs[0]
+        """Returns (first line, command) of the row that the drill expects; None: there is no such row."""
+        for line, command in self.rows():
+            if re.search(drill.says, line) and (command.startswith(drill.verb) if drill.verb else not command):
+                return line, command
         return None
 
     def go(self, drill):
@@ -173,24 +227,26 @@ class Scene:
             getattr(self, name)(*args)
         found = []
         self.until(f"why says {drill.says} and {drill.verb}", lambda: found.append(self.row(drill)) or found[-1], drill.slow_s)
-        text, verb = found[-1]
+        line, command = found[-1]
         for name, *args in drill.mend:
             getattr(self, name)(*args)
-        words = verb.split()[1:][:3 if "--wipe" in verb else 2]  # a description follows the command
-        yes = ["--yes"] if words[0] == "confirm-off" else []
-        done = self.host(*words, *yes)
-        assert done.returncode == 0, (verb, done.stderr)
+        if command:
+            env = {**os.environ, "KUBECONFIG": f"{self.up.folder}/host.conf"}
+            words = shlex.split(command)
+            assert words[0] == "drover", command
+            done = subprocess.run([DROVER, *words[1:]], env=env, capture_output=True, text=True, timeout=pace.limit(60), check=False)
+            assert done.returncode == 0, (command, done.stderr)
         if drill.over:
             self.until("why has no more of it", lambda: not self.row(drill), 120)
         self.until(drill.end, lambda: self.state() == drill.end, 400)
-        return f"{drill.name}: {text.strip()} -> drover {' '.join(words)} -> {drill.end}"
+        return f"{drill.name}: {line} -> {command or '(by itself)'} -> {drill.end}"
 
 
 def run(scene, drill, results):
     try:
         results[drill.name] = (True, scene.go(drill))
     except BaseException as e:  # noqa: B036  a failed drill must not end the others
-        results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.stuck()}")
+        results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.rows()}")
     print(("  " if results[drill.name][0] else "  FAILED ") + results[drill.name][1], flush=True)
 
 
