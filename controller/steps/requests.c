@@ -22,6 +22,9 @@
 static void forget_backoffs(struct life *l)
 {
 	life_act_retry(l);
+	/* send an act that was accepted without effect again at once */
+	if (!l->act.under_way)
+		life_act_unsent(l);
 	life_look_retry(l);
 	life_listing_retry(l);
 	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||

@@ -100,6 +100,7 @@ static void a_bmc_that_accepts_off_and_stays_on_is_named(void **state)
 {
 	struct sim_world w;
 	struct server *b = &w.servers[0];
+	char path[200];
 
 	(void)state;
 	leaving_alive(&w, 416);
@@ -116,6 +117,10 @@ static void a_bmc_that_accepts_off_and_stays_on_is_named(void **state)
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       " accepted power-off (attempt 2) and still answers On"));
 	b->bmc.power_lie = false;
+	str_format(path, sizeof(path), GROUP "/machines/%s", b->name);
+	world_do(&w, &w.host, "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "1"));
+	world_wait_state(b, "isolating", 30); /* at once, not a minute after the last attempt */
 	world_wait_state(b, "free", LONG_S);
 	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
 	world_settle(&w);
