@@ -397,6 +397,9 @@ struct life_work {
 	int progress;
 	/* loop_now() when the agent of a warm machine was asked to answer (steps/warm.c) */
 	int64_t knocked_at;
+	/* loop_now() when the bootstrap token of a booting machine was last checked, or the first
+	 * turn of the state; 0: no turn yet (steps/coming.c) */
+	int64_t token_at;
 };
 
 /* Heartbeat of the machine's kubelet (the Lease of its Node), observed from the end of draining on.

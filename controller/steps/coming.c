@@ -45,6 +45,8 @@
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 
 #define TOKEN_SLACK_MS (5 * 60 * 1000)
+/* Interval at which drover checks that the bootstrap token of a booting machine exists. */
+#define TOKEN_CHECK_MS 120000
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
@@ -344,11 +346,31 @@ static bool ensure_ended(struct life *l, const struct proto_report *r, const cha
 	return false;
 }
 
-static bool ensure_minted(struct life *l, const struct node_claim *n, struct tenant *t)
+/* Starts the request that creates the bootstrap token of claim n in its tenant's cluster. */
+static void ask_token(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
 	json_t *s;
 
+	life_token(l, n->meta.uid, &token);
+	life_asking(l, "token", t);
+	s = life_token_secret(
+		&token, n->meta.name,
+		loop_wall(l->c->loop) +
+			/* a cloud instance is launched only after the token was created, and the
+			 * launch may wait for capacity: add that time */
+			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
+			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
+			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
+			TOKEN_SLACK_MS);
+	life_ask_tenant(l, kube_create(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", s,
+				       life_answer, l));
+	json_decref(s);
+	secret_wipe(&token, sizeof(token));
+}
+
+static bool ensure_minted(struct life *l, const struct node_claim *n, struct tenant *t)
+{
 	switch (life_asked(l, "token")) {
 	case ASK_OK:
 		return true;
@@ -366,22 +388,43 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	case ASK_NONE:
 		break;
 	}
-	life_token(l, n->meta.uid, &token);
-	life_asking(l, "token", t);
-	s = life_token_secret(
-		&token, n->meta.name,
-		loop_wall(l->c->loop) +
-			/* a cloud instance is launched only after the token was created, and the
-			 * launch may wait for capacity: add that time */
-			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
-			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
-			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
-			TOKEN_SLACK_MS);
-	life_ask_tenant(l, kube_create(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", s,
-				       life_answer, l));
-	json_decref(s);
-	secret_wipe(&token, sizeof(token));
+	ask_token(l, n, t);
 	return false;
+}
+
+void coming_check_token(struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	const struct life_question *q = &l->question;
+	int64_t now = loop_now(l->c->loop);
+
+	if (q->call)
+		return;
+	if (!l->work.token_at) /* this process has just begun with the state */
+		l->work.token_at = now;
+	switch (life_asked(l, "token")) {
+	case ASK_OK:
+		life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
+			  "the bootstrap token of Node %s was deleted from the cluster of tenant "
+			  "%s; drover created it again",
+			  n->meta.name, n->spec.virtual_cluster_ref.name);
+		break;
+	case ASK_FAILED:
+		/* ERR_CONFLICT: the token exists. Transient: the condition Reachable of the tenant
+		 * shows it. */
+		if (q->answer.err.kind != ERR_CONFLICT && !err_is_transient(&q->answer.err))
+			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
+				  "the bootstrap token of Node %s could not be checked: %s",
+				  n->meta.name, q->answer.err.text);
+		break;
+	case ASK_NONE:
+		if (t && tenant_usable(t) && now - l->work.token_at >= TOKEN_CHECK_MS) {
+			l->work.token_at = now;
+			ask_token(l, n, t);
+		}
+		return;
+	}
+	life_ask_forget(l);
 }
 
 static const char *user_data(struct life *l, const struct node_claim *n, bool *ready)

@@ -53,8 +53,12 @@ enum life_decision step_booting(struct life *l)
 
 	if (!n)
 		return d;
-	if (tenant_node_of(l->parts->tenants, n))
-		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
+	if (tenant_node_of(l->parts->tenants, n)) {
+		/* first let coming_check_token() end, so that its token cannot appear after the
+		 * token was deleted in state joining */
+		return l->question.call ? d
+					: life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
+	}
 	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 10) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
@@ -64,8 +68,10 @@ enum life_decision step_booting(struct life *l)
 			l, REASON_BootOverrideNotCleared,
 			"the BMC shows a boot medium or a boot override, which drover had removed");
 	}
-	if (l->look.power != PROVIDER_POWER_OFF)
+	if (l->look.power != PROVIDER_POWER_OFF) {
+		coming_check_token(l, n);
 		return waits_for_script(l, n);
+	}
 	if (coming_ensure_taken(l, n))
 		life_power(l, true);
 	return d;

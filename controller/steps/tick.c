@@ -343,6 +343,7 @@ static void forget(struct life *l)
 	life_bmc_trip_lost(l);
 	l->work.progress = 0;
 	l->work.knocked_at = 0;
+	l->work.token_at = 0;
 	life_drop_work(l);
 	life_act_forget(l);
 	life_ask_forget(l);

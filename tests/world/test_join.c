@@ -280,6 +280,42 @@ static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **s
 	world_stop(&w);
 }
 
+static bool token_name(const json_t *o, void *arg)
+{
+	char *name = arg;
+
+	if (json_at(o, "metadata", "labels", "drover.dev/nodeclaim"))
+		(void)str_copy(name, 80, json_str_at(o, "metadata", "name"));
+	return !*name;
+}
+
+/* A user deletes the bootstrap token while the machine boots. The token is created again, and
+ * status shows that it was missing. */
+static void a_token_that_is_deleted_comes_back(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	char name[80] = "", path[200];
+
+	(void)state;
+	world_start(&w, 70, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "booting", 900);
+	cluster_each(&w.tenants[0], "secrets/kube-system/", token_name, name);
+	assert_true(str_starts(name, "bootstrap-token-"));
+	str_format(path, sizeof(path), "/api/v1/namespaces/kube-system/secrets/%s", name);
+	world_do(&w, &w.tenants[0], "DELETE", path, NULL);
+	world_wait_reason(b, "NodeNotFound", 300);
+	assert_string_equal(b->state, "booting");
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       " was deleted from the cluster of tenant team-a; drover created it "
+			       "again"));
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 {
 	struct sim_world w;
@@ -408,6 +444,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_comes_in_time_keeps_the_claim),
 		cmocka_unit_test(a_claim_of_a_tenant_that_is_away_stays),
 		cmocka_unit_test(no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line),
+		cmocka_unit_test(a_token_that_is_deleted_comes_back),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),
 		cmocka_unit_test(a_tenant_that_is_away_loses_nothing),
