@@ -235,9 +235,12 @@ bool life_ensure_unpaused(struct life *l)
 	/* mutant: burst-outlives-pause */
 	if (life_paid_over(l))
 		return true;
-	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
-		  p && p->spec.paused ? "the provider is paused"
-				      : "spec.managementPolicy is Observe");
+	if (p && p->spec.paused)
+		life_wait(l, WAITING_APPROVAL, REASON_Paused, "Provider %s is paused",
+			  p->meta.name);
+	else
+		life_wait(l, WAITING_APPROVAL, REASON_Observed,
+			  "spec.managementPolicy is Observe");
 	return false;
 }
 
