@@ -54,6 +54,7 @@ static void call_free(struct kube_call *call)
 	if (call->body)
 		secret_wipe(call->body, call->body_len);
 	free(call->body);
+	secret_free(call->secret_value);
 	free(call->path);
 	free(call);
 }
@@ -202,7 +203,7 @@ static void settle(struct kube_call *call, json_t *json, const struct err *e)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static const struct secret *token(struct kube_client *c)
+const struct secret *kube_client_token(struct kube_client *c)
 {
 	int64_t now = loop_now(loop_of(c->group));
 	struct secret *fresh;
@@ -361,11 +362,14 @@ static void send_call(struct kube_call *call)
 		.path = call->path,
 		.headers = accept,
 		.nheaders = 1,
-		.bearer = token(c),
+		.bearer = kube_client_token(c),
+		.secret_header = call->secret_header,
+		.secret_value = call->secret_value,
 		.body = call->body,
 		.body_len = call->body_len,
 		.content_type = call->content_type,
 		.idle_ms = call->idle_ms,
+		.connect_ms = call->connect_ms,
 		.on_head = on_http_head,
 		.on_data = on_http_data,
 		.paced = true,

@@ -120,6 +120,11 @@ struct kube_call {
 	/* timeout_ms: limit of the exchange; 0 (only for watches) means no limit. idle_ms: longest
 	 * time without a received byte. */
 	uint32_t timeout_ms, idle_ms;
+	/* Limit in ms for connecting; 0: the default of the HTTP client. */
+	uint32_t connect_ms;
+	/* Header with a secret value (kube_get_path_with()), owned by the call; NULL: none. */
+	const char *secret_header;
+	struct secret *secret_value;
 	/* loop_now() at which the call fails, in the queue or while sent; INT64_MAX: never. */
 	int64_t deadline;
 	struct http_req *http;

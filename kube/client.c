@@ -204,13 +204,26 @@ struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resou
 	return call;
 }
 
-struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
+struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
+				     const struct kube_path_options *o, kube_done *done, void *arg)
 {
 	struct kube_call *call =
 		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
 
+	if (o->secret_header) {
+		call->secret_header = o->secret_header;
+		call->secret_value = secret_copy(o->secret_value);
+	}
+	call->connect_ms = o->connect_ms;
+	call->idle_ms = o->idle_ms;
+	call->no_wait = o->no_wait;
 	kube_call_start(call);
 	return call;
+}
+
+struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
+{
+	return kube_get_path_with(c, path, &(struct kube_path_options){0}, done, arg);
 }
 
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done, void *arg)
@@ -237,6 +250,19 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
 	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
 	call->tells = r == &KUBE_EVENTS;
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resource *r,
+				  const char *ns, const char *name, const char *sub,
+				  const json_t *object, kube_done *done, void *arg)
+{
+	struct err e;
+	char *path = managed(kube_path(r, ns, str_or(name, ""), sub, &e));
+	struct kube_call *call =
+		kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
+
 	kube_call_start(call);
 	return call;
 }

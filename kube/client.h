@@ -92,6 +92,10 @@ void kube_client_clear_line(struct kube_client *c);
 /* Returns the wall ms at which data from the server last arrived; 0: never. */
 int64_t kube_client_last_contact(const struct kube_client *c);
 
+/* Returns the bearer token of the config, valid until the next call of this client or its reload;
+ * NULL: the config has none (a client certificate). */
+const struct secret *kube_client_token(struct kube_client *c);
+
 /* Returns the CA that verifies the server, as PEM; NULL: the config has none. Valid until the next
  * reload. */
 const char *kube_client_ca_pem(const struct kube_client *c);
@@ -158,6 +162,26 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 /* Reads a path that belongs to no resource, for example "/version". */
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
+
+/* Parameters of kube_get_path_with(). */
+struct kube_path_options {
+	/* Header whose value is secret, for example a token for a server behind the API server's
+	 * proxy; the name must be a static text, the value is copied. NULL: no such header. */
+	const char *secret_header;
+	const struct secret *secret_value;
+	/* Limits in ms for connecting, and without a received byte; 0: those of the client. */
+	uint32_t connect_ms, idle_ms;
+	/* True: a 429 or 503 with Retry-After ends the call at once instead of a retry. */
+	bool no_wait;
+};
+/* Reads a path as kube_get_path() does, with these parameters. */
+struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
+				     const struct kube_path_options *o, kube_done *done, void *arg);
+
+/* Creates a subresource of an object, for example a TokenRequest ("token" of a ServiceAccount). */
+struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resource *r,
+				  const char *ns, const char *name, const char *sub,
+				  const json_t *object, kube_done *done, void *arg);
 
 /* Reads a path whose reply is text, for example a pod's log. The object passed to done() is a JSON
  * string of at most 4 MiB; invalid UTF-8 is replaced by '?', and a NUL ends the text. */

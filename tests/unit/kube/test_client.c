@@ -859,6 +859,78 @@ static void a_rotated_token_is_read_again(void **state)
 	fake_api_stop(&f);
 }
 
+/* Answers like a server behind the API server's proxy that is busy for two seconds. */
+static bool serve_proxied(struct fake_api *f, struct httpd_req *q)
+{
+	str_copy(f->arg, 64, str_or(httpd_header(q, "X-Own-Authorization"), "none"));
+	httpd_reply_header(q, "Retry-After", "2");
+	httpd_reply(q, 503, "text/plain", "busy", 4);
+	return true;
+}
+
+static void a_header_and_limits_go_with_a_path(void **state)
+{
+	char sent[64] = "";
+	struct fake_api f;
+	struct got g = {.f = &f};
+	struct secret *token = secret_from_str("Bearer own");
+	const struct kube_path_options o = {.secret_header = "X-Own-Authorization",
+					    .secret_value = token,
+					    .idle_ms = 3000,
+					    .no_wait = true};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	assert_string_equal(secret_expose(kube_client_token(f.c)), "first");
+	f.serve = serve_proxied;
+	f.arg = sent;
+	kube_get_path_with(f.c, "/proxy/v1/queue", &o, on_done, &g);
+	secret_free(token);
+	fake_api_run(&f, 1000);
+	assert_int_equal(g.e.code, 503);
+	assert_string_equal(sent, "Bearer own");
+	assert_string_equal(f.bearer, "first");
+
+	/* no longer than the limit without a byte */
+	g.done = 0;
+	http_mem_hang(f.net, "https://api.test:6443", true);
+	kube_get_path_with(f.c, "/proxy/v1/queue", &(struct kube_path_options){.idle_ms = 3000},
+			   on_done, &g);
+	fake_api_run(&f, 3500);
+	assert_int_equal(g.done, 1);
+	assert_int_equal(g.e.kind, ERR_TIMEOUT);
+	fake_api_stop(&f);
+}
+
+static bool serve_token(struct fake_api *f, struct httpd_req *q)
+{
+	(void)f;
+	httpd_reply_json(q, 201, "{\"kind\":\"TokenRequest\",\"status\":{\"token\":\"t\"}}");
+	return true;
+}
+
+static void a_subresource_is_created(void **state)
+{
+	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
+						      true};
+	struct fake_api f;
+	struct got g = {.f = &f};
+	OWN_JSON o = json_object();
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_token;
+	kube_create_sub(f.c, &accounts, "a", "reader", "token", o, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(json_str_at(g.object, "status", "token"), "t");
+	assert_string_equal(f.path, "/api/v1/namespaces/a/serviceaccounts/reader/token");
+	kube_create_sub(f.c, &accounts, "a", NULL, "token", o, on_done, &g);
+	fake_api_run(&f, 100);
+	assert_int_equal(g.e.kind, ERR_INVALID);
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
 static void a_new_config_serves_new_calls_and_old_ones_end(void **state)
 {
 	struct kube_config config = {.server = (char *)(uintptr_t) "https://other.test:6443",
@@ -917,6 +989,8 @@ int main(void)
 		cmocka_unit_test(an_object_is_read),
 		cmocka_unit_test(each_kind_of_resource_has_its_path),
 		cmocka_unit_test(what_cannot_be_a_path_is_never_sent),
+		cmocka_unit_test(a_header_and_limits_go_with_a_path),
+		cmocka_unit_test(a_subresource_is_created),
 		cmocka_unit_test(statuses_become_kinds_of_error),
 		cmocka_unit_test(nonsense_is_a_protocol_error),
 		cmocka_unit_test(a_reply_with_too_much_in_it_is_refused),
