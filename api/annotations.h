@@ -151,6 +151,15 @@
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
+/* Audience of tokens for the leader's view (controller/view/view.h), and the header that has the
+ * token behind the API server's service proxy. */
+#define VIEW_AUDIENCE "drover.dev/view"
+#define VIEW_TOKEN_HEADER "X-Drover-Authorization"
+/* Name of the Service of the view, of the ServiceAccount whose tokens readers use, and of the
+ * ConfigMap with the CA of the view (ca.crt) and, if it is known, its URL (endpoint). All are in
+ * drover's namespace. */
+#define VIEW_NAME "drover-view"
+
 /* Condition of a NodePool or Provider. True: its circuit breaker is open: claims failed for one
  * common cause, so no new claim is made (controller/claims/stop_line.h). */
 #define STOP_LINE_CONDITION "LineStopped"

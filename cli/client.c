@@ -166,6 +166,35 @@ json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
 	return answered(&a, e);
 }
 
+json_t *cli_path_with(struct cli_client *c, const char *path, const struct kube_path_options *o,
+		      struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get_path_with(c->host, path, o, on_answer, &a);
+	return answered(&a, e);
+}
+
+struct secret *cli_token(struct cli_client *c, const char *ns, const char *account,
+			 const char *audience, int64_t seconds, struct err *e)
+{
+	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
+						      true};
+	struct answer a = {.loop = c->loop};
+	OWN_JSON asked = json_pack("{s:s, s:s, s:{s:[s], s:I}}", "apiVersion",
+				   "authentication.k8s.io/v1", "kind", "TokenRequest", "spec",
+				   "audiences", audience, "expirationSeconds", (json_int_t)seconds);
+	OWN_JSON reply = NULL;
+	const char *token;
+
+	(void)kube_create_sub(c->host, &accounts, ns, account, "token", asked, on_answer, &a);
+	reply = answered(&a, e);
+	token = json_str_at(reply, "status", "token");
+	if (reply && !token)
+		(void)!err_set(e, ERR_PROTOCOL, 0, "the TokenRequest was answered without a token");
+	return token ? secret_from_str(token) : NULL;
+}
+
 json_t *cli_text(struct cli_client *c, const char *path, struct err *e)
 {
 	struct answer a = {.loop = c->loop};

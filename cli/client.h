@@ -94,6 +94,13 @@ int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
 	       const struct err *e);
 /* Returns the JSON answer of the API server for a URL path, owned by the caller; NULL with *e. */
 json_t *cli_path(struct cli_client *c, const char *path, struct err *e);
+/* Reads a URL path as cli_path() does, with a header and limits (kube/client.h). */
+json_t *cli_path_with(struct cli_client *c, const char *path, const struct kube_path_options *o,
+		      struct err *e);
+/* Creates a token of a ServiceAccount for one audience, valid for `seconds`. Returns the token,
+ * owned by the caller; NULL with *e. */
+struct secret *cli_token(struct cli_client *c, const char *ns, const char *account,
+			 const char *audience, int64_t seconds, struct err *e);
 /* Creates a review, an object that the API server answers but does not store. Returns the answer,
  * owned by the caller; NULL with *e. */
 json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const json_t *review,

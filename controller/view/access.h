@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_VIEW_ACCESS_H
 #define CONTROLLER_VIEW_ACCESS_H
 
+#include "api/annotations.h"
 #include "base/httpd/httpd.h"
 #include "controller/core/context.h"
 
@@ -12,18 +13,17 @@
  * the request as a nonResourceURL.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
  *
- * The token is in the header Authorization, or in VIEW_TOKEN_HEADER with the same syntax. The
- * second header is needed behind the API server's service proxy, which removes Authorization from
- * the requests that it forwards. A token is accepted if it was issued for the audience
- * VIEW_AUDIENCE (kubectl create token ACCOUNT --audience drover.dev/view) or for the API server.
+ * The token is in the header Authorization, or in VIEW_TOKEN_HEADER (api/annotations.h) with the
+ * same syntax. The second header is needed behind the API server's service proxy, which removes
+ * Authorization from the requests that it forwards. A token is accepted if it was issued for the
+ * audience VIEW_AUDIENCE (kubectl create token ACCOUNT --audience drover.dev/view) or for the API
+ * server.
  *
  * An answer is cached: a grant for VIEW_GRANT_MS, a refusal for VIEW_REFUSAL_MS. New reviews are
  * limited to VIEW_REVIEWS per second, so that callers with invalid tokens cannot slow down the
  * controller's own calls to the host cluster. All functions run on the loop thread.
  * Tests: tests/unit/controller/view/test_access.c
  */
-#define VIEW_AUDIENCE "drover.dev/view"
-#define VIEW_TOKEN_HEADER "X-Drover-Authorization"
 #define VIEW_GRANT_MS 60000
 #define VIEW_REFUSAL_MS 10000
 #define VIEW_REVIEWS 10
