@@ -138,6 +138,23 @@ static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
 					   : other_needs(answer, now, why);
 }
 
+enum need stuck_need(const json_t *answer, int64_t now)
+{
+	const json_t *why;
+
+	return needs_of(answer, now, &why);
+}
+
+const char *stuck_need_name(enum need need)
+{
+	return needs[need].name;
+}
+
+const char *stuck_need_colour(enum need need)
+{
+	return needs[need].colour;
+}
+
 /* --- one row ---------------------------------------------------------------------------------- */
 
 static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json_t *why)

@@ -11,6 +11,15 @@
  */
 enum need { NEED_PERSON, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };
 
+/* Returns the name of a need in JSON ("Person"). need < NEEDS. */
+const char *stuck_need_name(enum need need);
+/* Returns the escape sequence that colours texts about objects with this need; "": none. need <
+ * NEEDS. */
+const char *stuck_need_colour(enum need need);
+
+/* Returns what an object needs. answer: its explanation, with member kind. now: wall ms. */
+enum need stuck_need(const json_t *answer, int64_t now);
+
 /* Returns a row for an object that needs help, owned by the caller, and sets *need. The row has the
  * members object (TYPE/NAME), state, since, reason, message, waitingFor, nextTry, helps and
  * command, as far as known. command: the command that helps, to be run unchanged. NULL: the object

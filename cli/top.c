@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "controller/explain/answer.h"
 #include "cli/cli.h"
 #include "controller/explain/explain.h"
+#include "cli/screen.h"
 #include "cli/top_view.h"
 
 #define RACK "topology.drover.dev/rack"
@@ -196,14 +196,13 @@ static int escape_key(void)
 
 static void show(struct cli_client *c, struct top_view *v)
 {
-	struct top_screen s = {.width = 80, .height = 24, .colour = !getenv("NO_COLOR")};
-	struct winsize size;
+	struct screen size = {0};
+	struct top_screen s = {.colour = !getenv("NO_COLOR")};
 	struct buf text;
 
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row) {
-		s.width = size.ws_col;
-		s.height = size.ws_row;
-	}
+	screen_size(&size);
+	s.width = size.width;
+	s.height = size.height;
 	buf_init(&text, 1 << 22);
 	buf_puts(&text, "\033[H\033[2J");
 	top_view_draw(v, &s, &text);

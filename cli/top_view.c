@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "controller/explain/explain.h"
 #include "cli/explain_print.h"
+#include "cli/screen.h"
 
 enum { CLAIMS_MAX = 8, FILTER = 64, PAGE = 10, LINE = 512 };
 
@@ -279,51 +280,6 @@ bool top_view_key(struct top_view *v, int key)
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-struct draw {
-	const struct top_screen *s;
-	struct buf *out;
-	size_t lines;
-};
-
-/* Draws one line, truncated to the width of the screen. Control characters become '?'. Draws
- * nothing if the screen is full. */
-static void line(struct draw *d, const char *colour, const char *text)
-{
-	size_t width = 0;
-	const char *end;
-
-	if (d->s->height && d->lines + 1 >= d->s->height)
-		return;
-	d->lines++;
-	if (d->s->colour)
-		buf_puts(d->out, colour);
-	for (const char *p = text; *p; p = end) {
-		unsigned char c = (unsigned char)*p;
-
-		for (end = p + 1; ((unsigned char)*end & 0xc0) == 0x80; end++)
-			;
-		if (d->s->width && width == d->s->width)
-			break;
-		width++;
-		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)p[1] < 0xa0))
-			buf_puts(d->out, "?");
-		else
-			buf_put(d->out, p, (size_t)(end - p));
-	}
-	if (d->s->colour && *colour)
-		buf_puts(d->out, "\033[0m");
-	buf_puts(d->out, "\n");
-}
-
-/* Returns the number of lines that are still free on the screen; SIZE_MAX: the screen has no
- * limit. */
-static size_t left(const struct draw *d)
-{
-	return !d->s->height		     ? SIZE_MAX
-	       : d->s->height > d->lines + 1 ? d->s->height - d->lines - 1
-					     : 0;
-}
-
 static const char *age(const struct top_view *v, const char *since, struct arena *a)
 {
 	OWN_JSON j = age_json(since, v->now);
@@ -331,7 +287,7 @@ static const char *age(const struct top_view *v, const char *since, struct arena
 	return since ? arena_strdup(a, json_string_value(j)) : "-";
 }
 
-static void draw_states(const struct top_view *v, struct draw *d, struct arena *a)
+static void draw_states(const struct top_view *v, struct screen *d, struct arena *a)
 {
 	size_t n[MACHINE_STATES] = {0}, i;
 	const char *text = arena_printf(a, "%zu machines", json_array_size(v->machines));
@@ -344,7 +300,7 @@ static void draw_states(const struct top_view *v, struct draw *d, struct arena *
 		if (n[s])
 			text = arena_printf(a, "%s  %s %zu", text, machine_state_info[s].name,
 					    n[s]);
-	line(d, "\033[1m", text);
+	screen_line(d, "\033[1m", text);
 }
 
 static const char *bar(const json_t *p, struct arena *a)
@@ -392,33 +348,34 @@ static size_t widest(const struct top_view *v, const char *key, size_t least)
 	return most > 40 ? 40 : most;
 }
 
-static void draw_machines(const struct top_view *v, struct draw *d, struct arena *a, size_t keep)
+static void draw_machines(const struct top_view *v, struct screen *d, struct arena *a, size_t keep)
 {
 	size_t name = widest(v, "name", 7), tenant = widest(v, "tenant", 6),
 	       rack = widest(v, "rack", 4), room, at = chosen_row(v), from = 0;
 
-	line(d, "\033[1m",
-	     arena_printf(a, "  %-*s %-12s %7s  %-*s %-*s DOING", (int)name, "MACHINE", "STATE",
-			  "FOR", (int)tenant, "TENANT", (int)rack, "RACK"));
-	room = left(d);
+	screen_line(d, "\033[1m",
+		    arena_printf(a, "  %-*s %-12s %7s  %-*s %-*s DOING", (int)name, "MACHINE",
+				 "STATE", "FOR", (int)tenant, "TENANT", (int)rack, "RACK"));
+	room = screen_left(d);
 	room = room == SIZE_MAX ? room : room > keep ? room - keep : 1;
 	if (room < v->rows && at >= room)
 		from = at + 1 - room;
 	for (size_t i = from; i < v->rows && i - from < room; i++) {
 		const json_t *m = v->shown[i];
 
-		line(d, colour_of(m),
-		     arena_printf(a, "%c %-*.*s %-12.12s %7.7s  %-*.*s %-*.*s %.200s",
-				  d->s->height && i == at ? '>' : ' ', (int)name, (int)name,
-				  name_of(m), str_or(json_str_at(m, "state"), "-"),
-				  age(v, json_str_at(m, "since"), a), (int)tenant, (int)tenant,
-				  str_or(json_str_at(m, "tenant"), "-"), (int)rack, (int)rack,
-				  str_or(json_str_at(m, "rack"), "-"), doing(m, a)));
+		screen_line(d, colour_of(m),
+			    arena_printf(a, "%c %-*.*s %-12.12s %7.7s  %-*.*s %-*.*s %.200s",
+					 d->height && i == at ? '>' : ' ', (int)name, (int)name,
+					 name_of(m), str_or(json_str_at(m, "state"), "-"),
+					 age(v, json_str_at(m, "since"), a), (int)tenant,
+					 (int)tenant, str_or(json_str_at(m, "tenant"), "-"),
+					 (int)rack, (int)rack, str_or(json_str_at(m, "rack"), "-"),
+					 doing(m, a)));
 	}
 	if (!v->rows)
-		line(d, "",
-		     *v->filter ? "  no machine matches the filter; Esc clears it"
-				: "  no machines");
+		screen_line(d, "",
+			    *v->filter ? "  no machine matches the filter; Esc clears it"
+				       : "  no machines");
 }
 
 /* Returns the time at which a claim is expected to be ready, such as "10:20 to 10:31 UTC", or
@@ -440,35 +397,35 @@ static size_t claim_lines(const struct top_view *v)
 	return n ? (n < CLAIMS_MAX ? n : CLAIMS_MAX) + 2 : 0;
 }
 
-static void draw_claims(const struct top_view *v, struct draw *d, struct arena *a)
+static void draw_claims(const struct top_view *v, struct screen *d, struct arena *a)
 {
 	size_t n = json_array_size(v->claims), i;
 	json_t *c;
 
 	if (!n)
 		return;
-	line(d, "", "");
-	line(d, "\033[1m",
-	     arena_printf(a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)", "CLAIM",
-			  "POOL", "TENANT", "PHASE", n));
+	screen_line(d, "", "");
+	screen_line(d, "\033[1m",
+		    arena_printf(a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)",
+				 "CLAIM", "POOL", "TENANT", "PHASE", n));
 	json_array_foreach (v->claims, i, c)
 		if (i < CLAIMS_MAX)
-			line(d, "",
-			     arena_printf(a, "  %-24.40s %-12.40s %-12.40s %-12.20s %s", name_of(c),
-					  str_or(json_str_at(c, "pool"), "-"),
-					  str_or(json_str_at(c, "tenant"), "-"),
-					  str_or(json_str_at(c, "state"), "-"), eta(c, a)));
+			screen_line(d, "",
+				    arena_printf(a, "  %-24.40s %-12.40s %-12.40s %-12.20s %s",
+						 name_of(c), str_or(json_str_at(c, "pool"), "-"),
+						 str_or(json_str_at(c, "tenant"), "-"),
+						 str_or(json_str_at(c, "state"), "-"), eta(c, a)));
 }
 
-static void draw_lines(struct draw *d, struct arena *a, const char *text)
+static void draw_lines(struct screen *d, struct arena *a, const char *text)
 {
 	char *copy = arena_strdup(a, text), *save = NULL;
 
 	for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
-		line(d, "", l);
+		screen_line(d, "", l);
 }
 
-static void draw_opened(const struct top_view *v, struct draw *d, struct arena *a)
+static void draw_opened(const struct top_view *v, struct screen *d, struct arena *a)
 {
 	struct buf text;
 
@@ -476,11 +433,11 @@ static void draw_opened(const struct top_view *v, struct draw *d, struct arena *
 	explain_print(v->shown[chosen_row(v)], v->now, &text);
 	draw_lines(d, a, text.len ? text.data : "");
 	buf_done(&text);
-	line(d, "", "");
-	line(d, "\033[1m", "  Esc, Enter: back   q: quit");
+	screen_line(d, "", "");
+	screen_line(d, "\033[1m", "  Esc, Enter: back   q: quit");
 }
 
-static void draw_help(struct draw *d, struct arena *a)
+static void draw_help(struct screen *d, struct arena *a)
 {
 	draw_lines(
 		d, a,
@@ -492,31 +449,32 @@ static void draw_help(struct draw *d, struct arena *a)
 		"transition;\n  green: serving");
 }
 
-static void draw_foot(const struct top_view *v, struct draw *d, struct arena *a)
+static void draw_foot(const struct top_view *v, struct screen *d, struct arena *a)
 {
 	char t[STR_TIME_SIZE];
 
 	if (v->typing)
-		line(d, "", arena_printf(a, "filter: %s_", v->filter));
+		screen_line(d, "", arena_printf(a, "filter: %s_", v->filter));
 	else if (*v->filter)
-		line(d, "",
-		     arena_printf(a, "filter: %s (%zu of %zu)", v->filter, v->rows,
-				  json_array_size(v->machines)));
+		screen_line(d, "",
+			    arena_printf(a, "filter: %s (%zu of %zu)", v->filter, v->rows,
+					 json_array_size(v->machines)));
 	if (v->trouble)
-		line(d, "\033[31m",
-		     arena_printf(a, "not updated since %s: %s", str_time(t, v->now), v->trouble));
+		screen_line(d, "\033[31m",
+			    arena_printf(a, "not updated since %s: %s", str_time(t, v->now),
+					 v->trouble));
 }
 
 void top_view_draw(struct top_view *v, const struct top_screen *s, struct buf *out)
 {
 	OWN(arena) a = arena_new();
-	struct draw d = {.s = s, .out = out};
+	struct screen d = {.width = s->width, .height = s->height, .colour = s->colour, .out = out};
 	char t[STR_TIME_SIZE];
 
 	if (s->height)
-		line(&d, "",
-		     arena_printf(a, "drover top  %s  by %s  ? for help", str_time(t, v->now),
-				  order_names[v->order]));
+		screen_line(&d, "",
+			    arena_printf(a, "drover top  %s  by %s  ? for help",
+					 str_time(t, v->now), order_names[v->order]));
 	draw_states(v, &d, a);
 	draw_foot(v, &d, a);
 	if (v->help)
