@@ -39,6 +39,7 @@ int cli_sim(int argc, char **argv);
 int cli_simulate(int argc, char **argv);
 int cli_burst(int argc, char **argv);
 int cli_snapshot(int argc, char **argv);
+int cli_status(int argc, char **argv);
 int cli_support_bundle(int argc, char **argv);
 int cli_tenant(int argc, char **argv);
 int cli_top(int argc, char **argv);

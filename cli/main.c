@@ -28,6 +28,7 @@ static const struct cli_verb verbs[] = {
 	{"pause", cli_pause, "pause a pool, provider or tenant", "drover pause pool/h100"},
 	{"resume", cli_resume, "resume a pool, provider or tenant", "drover resume pool/h100"},
 	{"get", cli_get_objects, "list objects as a table", "drover get machines -o wide"},
+	{"status", cli_status, "show the fleet on one screen", "drover status"},
 	{"top", cli_top, "show all machines, updated live", "drover top"},
 	{"why", cli_why, "show what is stuck, and what helps", "drover why; drover why gpu-r1-07"},
 	{"check", cli_check, "check the installation", "drover check"},

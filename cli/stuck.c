@@ -247,21 +247,6 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x, y);
 }
 
-static void sort(json_t **rows)
-{
-	size_t n = json_array_size(*rows);
-	OWN(arena) a = arena_new();
-	json_t **v = arena_calloc(a, n + 1, sizeof(json_t *)), *sorted = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = json_array_get(*rows, i);
-	qsort(v, n, sizeof(*v), by_age);
-	for (size_t i = 0; i < n; i++)
-		json_array_append(sorted, v[i]);
-	json_decref(*rows);
-	*rows = sorted;
-}
-
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* maximum number of rows of one need that are printed on a terminal */
@@ -340,7 +325,7 @@ static void tell(struct stuck *s)
 	size_t stuck = 0;
 
 	for (int need = 0; need < NEEDS; need++) {
-		sort(&s->rows[need]);
+		json_sort(&s->rows[need], by_age);
 		stuck += json_array_size(s->rows[need]);
 	}
 	if (s->c->json) {

@@ -2,6 +2,7 @@
 #define CLI_VERBS_H
 
 #include "cli/client.h"
+#include "cli/view_client.h"
 
 /*
  * verbs: the actions of drover's commands, on an open client. main() parses the command line and
@@ -41,6 +42,9 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns);
 int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns);
 /* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
+/* Prints the fleet on one screen. Machines and waiting pods come from the leader's view at *w, or,
+ * if the view cannot be read, from objects. */
+int cli_do_status(struct cli_client *c, const struct view_where *w);
 /* Lists everything that needs help, the most urgent first. Returns 0 if everything could be read,
  * whether or not something needs help. */
 int cli_do_stuck(struct cli_client *c);

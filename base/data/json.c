@@ -2,7 +2,10 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* Maximum depth of nesting. jansson's own limit (2048) is compiled in, and too high for the stack,
  * because jansson's parser and its dump functions recurse. */
@@ -155,4 +158,19 @@ json_t *json_merge_apply(const json_t *to, const json_t *patch)
 					    json_merge_apply(json_object_get(out, key), value));
 	}
 	return out;
+}
+
+void json_sort(json_t **list, int (*compare)(const void *a, const void *b))
+{
+	size_t n = json_array_size(*list);
+	json_t **v = mem_calloc(n + 1, sizeof(*v)), *sorted = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = json_array_get(*list, i);
+	qsort(v, n, sizeof(*v), compare);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(sorted, v[i]);
+	free(v);
+	json_decref(*list);
+	*list = sorted;
 }

@@ -36,6 +36,10 @@ char *json_text_sorted(const json_t *j);
 #define json_true_at(j, ...) json_is_true(json_at_(j, __VA_ARGS__, (const char *)NULL))
 json_t *json_at_(const json_t *j, ...) __attribute__((sentinel));
 
+/* Replaces *list by an array with the same values in the order of compare(), which gets pointers to
+ * json_t * as from qsort(). */
+void json_sort(json_t **list, int (*compare)(const void *a, const void *b));
+
 /* Returns the JSON merge patch (RFC 7386) that turns `from` into `to`; {} if both are equal. */
 json_t *json_merge_diff(const json_t *from, const json_t *to);
 /* Applies a JSON merge patch (RFC 7386) to a value and returns the result, a new reference. The

@@ -311,14 +311,18 @@ static void nonsense_is_no_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_proxy_gets_the_token_of_the_kubeconfig, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_token_one_is_requested_for_the_view, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_proxy_gets_the_token_of_the_kubeconfig, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_a_token_one_is_requested_for_the_view,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(all_pages_are_one_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_published_address_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_given_address_is_the_only_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replica_that_does_not_lead_is_asked_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replica_that_does_not_lead_is_asked_again, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(each_failure_says_what_helps, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_silent_leader_costs_three_seconds, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_silent_leader_costs_three_seconds, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_no_list, setup, teardown),
 	};
 

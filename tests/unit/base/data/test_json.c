@@ -222,6 +222,25 @@ static void null_in_a_diff_means_absent_on_both_sides(void **state)
 	assert_json(patch, "{\"b\":null}");
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return (int)(json_integer_value(*(json_t *const *)a) -
+		     json_integer_value(*(json_t *const *)b));
+}
+
+static void arrays_are_sorted(void **state)
+{
+	json_t *list = parse("[3,1,2]"), *none = json_array();
+
+	(void)state;
+	json_sort(&list, by_number);
+	assert_json(list, "[1,2,3]");
+	json_sort(&none, by_number);
+	assert_json(none, "[]");
+	json_decref(list);
+	json_decref(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +254,7 @@ int main(void)
 		cmocka_unit_test(merge_patches_apply_as_in_the_rfc),
 		cmocka_unit_test(a_diff_says_only_what_changed_and_applying_it_gives_the_new_value),
 		cmocka_unit_test(null_in_a_diff_means_absent_on_both_sides),
+		cmocka_unit_test(arrays_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
