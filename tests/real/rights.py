@@ -76,6 +76,13 @@ class Judge:
         if code != 403:
             self.wrong.append(f"allowed: {method} {path} {rest}: {code} {text[:400]}")
 
+    def passes(self, caller, method, path, *rest):
+        """Checks that RBAC allows the request; what it asks for may be missing."""
+        self.asked += 1
+        code, text = caller.ask(method, path, *rest)
+        if code in (401, 403):
+            self.wrong.append(f"refused: {method} {path} {rest}: {code} {text[:400]}")
+
     def verb(self, kubeconfig, ok, *args):
         self.asked += 1
         done = subprocess.run([str(DROVER), *args, "--kubeconfig", str(kubeconfig)],
@@ -221,6 +228,35 @@ def on_call(plane, folder, judge):
         code, text = admin.ask("PATCH", f"{path}?dryRun=All", patch)
         if code == 403:
             judge.wrong.append(f"refused to drover-admin: {path} {patch}: {text[:400]}")
+
+
+# --- readers of the view ------------------------------------------------------------------------------
+
+def readers(plane, judge):
+    """The Role drover-view beside each ClusterRole for users; and the ServiceAccount drover-view."""
+    home = f"/api/v1/namespaces/{SYSTEM}"
+    wanted = {"spec": {"audiences": ["drover.dev/view"], "expirationSeconds": 600}}
+    proxy = f"{home}/services/https:drover-view:view/proxy/v1/queue"
+    for name, role in (("rita", "drover-view"), ("rob", "drover-oncall"), ("ruth", "drover-admin")):
+        reader = person(plane, name, role)
+        judge.may_not(reader, "GET", proxy)
+        judge.may_not(reader, "POST", f"{home}/serviceaccounts/drover-view/token", wanted)
+        plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                     "metadata": {"name": name, "namespace": SYSTEM},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "drover-view"},
+                     "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+        testbed.wait_for("Role drover-view", lambda reader=reader: reader.ask("GET", proxy)[0] != 403, 60)
+        judge.passes(reader, "GET", proxy)
+        judge.passes(reader, "GET", f"{home}/configmaps/drover-view")
+        judge.may(reader, "POST", f"{home}/serviceaccounts/drover-view/token", wanted)
+        judge.may_not(reader, "POST", f"{home}/serviceaccounts/drover/token", wanted)
+        judge.may_not(reader, "POST", proxy, {})
+        judge.may_not(reader, "GET", f"{home}/services/https:drover:agent/proxy/")
+        judge.may_not(reader, "GET", f"{home}/configmaps")
+        judge.may_not(reader, "GET", f"{home}/secrets/bmc-default")
+    account = Caller(plane, token_of(plane, SYSTEM, "drover-view"))
+    judge.may_not(account, "GET", f"{OURS}/machines")
+    judge.may_not(account, "GET", f"{home}/configmaps/drover-view")
 
 
 # --- drover in the host cluster -------------------------------------------------------------------
@@ -584,6 +620,7 @@ def main():
         on_host_nodes(plane, judge)
         timer.phase("drover and the host's nodes")
         on_call(plane, folder, judge)
+        readers(plane, judge)
         timer.phase("on call")
         if args.keep:
             input(f"KUBECONFIG={plane.kubeconfig}; Enter ends it ")
