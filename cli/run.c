@@ -446,12 +446,23 @@ static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
 	return httpd_cert_new(d, &s, e);
 }
 
+/* Returns the host of ADDRESS:PORT, without the brackets of an IPv6 address. */
+static const char *host_of(const char *listen, struct arena *a)
+{
+	char *host = arena_strdup(a, listen + (*listen == '[')), *colon = strrchr(host, ':');
+
+	if (colon)
+		colon[colon > host && colon[-1] == ']' ? -1 : 0] = '\0';
+	return host;
+}
+
 /* Opens the listener of the view, with a certificate that also has the names of the Service
- * drover-view (deploy/controller.yaml). False: failed, and the program ends. */
+ * drover-view (deploy/controller.yaml) and the address that readers find in the ConfigMap
+ * drover-view. False: failed, and the program ends. */
 static bool serve_view(struct run *r, const struct httpd_mhd_spec *listener)
 {
 	OWN(arena) a = arena_new();
-	const char *names[NAMES_MAX + 3] = {NULL};
+	const char *names[NAMES_MAX + 4] = {NULL};
 	struct err e;
 	size_t n = 0;
 
@@ -459,10 +470,14 @@ static bool serve_view(struct run *r, const struct httpd_mhd_spec *listener)
 		names[n] = r->names[n];
 	names[n++] = arena_printf(a, "drover-view.%s", r->ns);
 	names[n++] = arena_printf(a, "drover-view.%s.svc", r->ns);
+	names[n++] = host_of(r->view_listen, a);
 	r->view_l = serve_tls(r, r->view, listener, names, &e);
-	if (!r->view_l)
+	if (!r->view_l) {
 		give_up(r, &e, "--view-listen");
-	return r->view_l;
+		return false;
+	}
+	controller_view_publish(r->controller, r->view_listen);
+	return true;
 }
 
 static void on_ready(void *arg)

@@ -55,6 +55,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
+#include "controller/view/published.h"
 #include "controller/view/tenant_list.h"
 #include "controller/view/view.h"
 
@@ -97,6 +98,14 @@ void controller_remote_routes(struct controller *c, struct httpd *d)
 void controller_view_routes(struct controller *c, struct httpd *d)
 {
 	view_routes(c->view, d);
+}
+
+void controller_view_publish(struct controller *c, const char *listen)
+{
+	char *url = view_published_url(listen);
+
+	c->published = view_published_new(&c->ctx, c->ctx.keys, url);
+	free(url);
 }
 
 /* --- forwarding events ------------------------------------------------------------------------ */
@@ -553,6 +562,7 @@ void controller_free(struct controller *c)
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
+	view_published_free(c->published);
 	view_free(c->view);
 	provisioner_free(c->provisioner);
 	power_pacing_free(c->power_pacing);

@@ -54,6 +54,9 @@ void controller_ops_routes(struct controller *c, struct httpd *d);
 void controller_remote_routes(struct controller *c, struct httpd *d);
 /* Adds the paths of the view (controller/view/view.h) to a server that other hosts reach by TLS. */
 void controller_view_routes(struct controller *c, struct httpd *d);
+/* Publishes the address of the view for readers (controller/view/published.h) while this replica
+ * leads. listen: ADDRESS:PORT of the listener. May be called once. */
+void controller_view_publish(struct controller *c, const char *listen);
 /* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
 /* Stores the view's history, releases the lease, then calls done(arg). */

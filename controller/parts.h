@@ -48,6 +48,8 @@ struct controller {
 	 * provisioner. */
 	struct world_sync *sync;
 	struct view *view;
+	/* NULL: controller_view_publish() was not called */
+	struct view_published *published;
 	struct tenant_list *tenant_list;
 	struct claims *claims;
 	struct owners *owners;

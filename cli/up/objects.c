@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "api/crd.h"
 #include "base/arena.h"
 #include "base/crypto.h"
@@ -18,6 +19,7 @@
 
 #define TEXT_MAX (1u << 20)
 #define NAMESPACE "drover-system"
+#define READER "drover-view-reader" /* ClusterRole that may read the view */
 
 /* --- which objects ---------------------------------------------------------------------------- */
 
@@ -102,6 +104,26 @@ static json_t *pool(const struct up *u)
 	return o;
 }
 
+/* Adds the account whose tokens readers of the view get, as in deploy/rbac.yaml. */
+static void add_reader(json_t *list)
+{
+	const char *group = "rbac.authorization.k8s.io", *version = "rbac.authorization.k8s.io/v1";
+
+	json_array_append_new(list, json_pack("{s:s,s:s,s:{s:s,s:s}}", "apiVersion", "v1", "kind",
+					      "ServiceAccount", "metadata", "name", VIEW_NAME,
+					      "namespace", NAMESPACE));
+	json_array_append_new(list,
+			      json_pack("{s:s,s:s,s:{s:s},s:[{s:[s],s:[s]}]}", "apiVersion",
+					version, "kind", "ClusterRole", "metadata", "name", READER,
+					"rules", "nonResourceURLs", "/v1/*", "verbs", "get"));
+	json_array_append_new(list, json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:s,s:s},s:[{s:s,s:s,s:s}]}",
+					      "apiVersion", version, "kind", "ClusterRoleBinding",
+					      "metadata", "name", READER, "roleRef", "apiGroup",
+					      group, "kind", "ClusterRole", "name", READER,
+					      "subjects", "kind", "ServiceAccount", "name",
+					      VIEW_NAME, "namespace", NAMESPACE));
+}
+
 static json_t *all_objects(const struct up *u, struct err *e)
 {
 	json_t *list = json_array(), *bmc = secret(NAMESPACE, UP_PROVIDER "-bmc"),
@@ -114,6 +136,7 @@ static json_t *all_objects(const struct up *u, struct err *e)
 	json_array_append_new(list, namespace(NAMESPACE));
 	json_array_append_new(list, bmc);
 	json_array_append_new(list, ca);
+	add_reader(list);
 	if (!rack) {
 		json_decref(list);
 		return NULL;
@@ -157,7 +180,12 @@ static const char *path_of(const json_t *o, struct arena *a)
 		return arena_printf(a, "/apis/%s/customresourcedefinitions", version);
 	if (str_eq(kind, "Namespace"))
 		return "/api/v1/namespaces";
-	return arena_printf(a, "/api/v1/namespaces/%s/secrets", str_or(ns, "default"));
+	if (str_starts(kind, "ClusterRole"))
+		return arena_printf(a, "/apis/%s/%s", version,
+				    str_eq(kind, "ClusterRole") ? "clusterroles"
+								: "clusterrolebindings");
+	return arena_printf(a, "/api/v1/namespaces/%s/%s", str_or(ns, "default"),
+			    str_eq(kind, "ServiceAccount") ? "serviceaccounts" : "secrets");
 }
 
 static void send(struct up_apply *a, const char *method, bool item, const char *type,

@@ -325,32 +325,43 @@ static void say_ready(struct up *u)
 	for (int i = 0; i < UP_TENANTS; i++)
 		printf("  %-8s kubectl --kubeconfig %s get pods,nodes\n", u->tenants[i].name,
 		       u->tenants[i].kubeconfig);
-	printf("  why      drover why --kubeconfig %s gpu-1\n  log      %s/drover.log\n\n"
+	printf("  status   drover status --kubeconfig %s\n"
+	       "  why      drover why --kubeconfig %s gpu-1\n  log      %s/drover.log\n\n"
 	       "Ctrl-C stops it; all data stays in %s\n",
-	       u->host.kubeconfig, u->data, u->data);
+	       u->host.kubeconfig, u->host.kubeconfig, u->data, u->data);
 	fflush(stdout);
 }
 
-static void on_ready(void *arg)
+/* Opens a TLS listener on loopback with a certificate of the CA that agents trust. NULL with *e. */
+static struct httpd_cert *serve_tls(struct up *u, struct httpd *d, enum up_port port, struct err *e)
 {
-	struct up *u = arg;
 	static const char *const names[] = {"127.0.0.1", NULL};
 	char address[32];
 	struct httpd_cert_spec s = {
-		.listener.address = address_of(u, UP_PORT_AGENT, address),
+		.listener.address = address_of(u, port, address),
 		.listener.max_connections = CONNECTIONS,
 		.names = names,
 		.ca = keys_agent_ca,
 		.arg = controller_context(u->controller)->keys,
 		.days = UP_CERT_DAYS,
 	};
+
+	return httpd_cert_new(d, &s, e);
+}
+
+static void on_ready(void *arg)
+{
+	struct up *u = arg;
+	char address[32];
 	struct err e;
 
-	u->agent_l = httpd_cert_new(u->agent, &s, &e);
-	if (!u->agent_l) {
+	u->agent_l = serve_tls(u, u->agent, UP_PORT_AGENT, &e);
+	u->view_l = u->agent_l ? serve_tls(u, u->view, UP_PORT_VIEW, &e) : NULL;
+	if (!u->view_l) {
 		give_up(u, &e);
 		return;
 	}
+	controller_view_publish(u->controller, address_of(u, UP_PORT_VIEW, address));
 	u->ready = true;
 	loop_timer_init(&u->disk_look, u->group, on_disk_look, u);
 	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
@@ -394,9 +405,11 @@ static int start_controller(struct up *u, struct err *e)
 	u->agent = httpd_new(u->drover);
 	u->media = httpd_new(u->drover);
 	u->ops = httpd_new(u->drover);
+	u->view = httpd_new(u->drover);
 	agent_endpoint_api_routes(controller_agent_endpoint(u->controller), u->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(u->controller), u->media, false);
 	controller_ops_routes(u->controller, u->ops);
+	controller_view_routes(u->controller, u->view);
 	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, e) < 0 ||
 			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, e) < 0
 		       ? -1
@@ -487,11 +500,13 @@ static void stop(struct up *u)
 		loop_timer_stop(&u->disk_look);
 	up_apply_free(u->apply);
 	httpd_cert_free(u->agent_l);
+	httpd_cert_free(u->view_l);
 	httpd_mhd_free(u->media_l);
 	httpd_mhd_free(u->ops_l);
 	httpd_free(u->agent);
 	httpd_free(u->media);
 	httpd_free(u->ops);
+	httpd_free(u->view);
 	controller_free(u->controller);
 	http_free(u->drover_http);
 	if (u->drover)

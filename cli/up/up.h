@@ -38,6 +38,8 @@ enum up_port {
 	UP_PORT_RACK,
 	/* port of the simulated BMCs, each of which has an address of its own */
 	UP_PORT_BMC,
+	/* port of the view (controller/view/view.h), which the command line reads */
+	UP_PORT_VIEW,
 	UP_PORTS,
 };
 
@@ -79,8 +81,8 @@ struct up {
 	struct http *drover_http;
 	struct controller *controller;
 	const char *exec_allowed[2];
-	struct httpd *agent, *media, *ops;
-	struct httpd_cert *agent_l;
+	struct httpd *agent, *media, *ops, *view;
+	struct httpd_cert *agent_l, *view_l;
 	struct httpd_mhd *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;

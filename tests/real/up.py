@@ -8,6 +8,7 @@ kills in one state instead of two. The time until it is ready is measured (up_re
 build/bench.json), but not judged.
 """
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -108,8 +109,13 @@ def check_beginning(up):
         assert mode == 0o600, (name, oct(mode))
     refused(up.command(), up.folder, "another")
     up.until("all free", lambda: set(up.states().values()) == {"free"})
+    shown = json.loads(subprocess.run(
+        [DROVER, "status", "--kubeconfig", f"{up.folder}/host.conf", "-o", "json"], check=True,
+        capture_output=True, timeout=pace.limit(20)).stdout)
+    assert shown["source"] == "leader", shown
+    assert shown["machines"]["byState"] == {"free": up.machines}, shown
     assert up.end(signal.SIGINT) == 0
-    print("  a second one is refused; Ctrl-C ends it", flush=True)
+    print("  a second one is refused; drover status reads the leader; Ctrl-C ends it", flush=True)
 
 
 def check_ports(up):

@@ -44,7 +44,7 @@ static void a_wrong_option_is_named_with_what_is_allowed(void **state)
 	assert_int_equal(VERB("--machines", "1001"), 2);
 	verb_assert_said("--machines: want 1 to 1000, got 1001");
 	assert_int_equal(VERB("--port", "80"), 2);
-	verb_assert_said("--port: want 1024 to 65526, got 80");
+	verb_assert_said("--port: want 1024 to 65525, got 80");
 	assert_int_equal(VERB("--speed", "0"), 2);
 	verb_assert_said("--speed: want 1 to 100, got 0");
 	assert_int_equal(VERB("now"), 2);
@@ -82,7 +82,7 @@ static void a_folder_keeps_the_port_that_its_objects_name(void **state)
 	verb_assert_said("another --data");
 	put("port", "soon");
 	assert_int_equal(VERB("--data", folder), 1);
-	verb_assert_said("/port: want 1024 to 65526, got 'soon'");
+	verb_assert_said("/port: want 1024 to 65525, got 'soon'");
 }
 
 int main(void)
