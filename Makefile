@@ -19,6 +19,8 @@ ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apis
 	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/simulate cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0
+# Only drover links ncurses, for `drover top`.
+DROVER_PKGS := ncursesw
 # Only drover-libvirt links libvirt, and with it libvirt's own libcurl.
 VIRT_PKGS := libvirt libxml-2.0
 TEST_PKGS := cmocka
@@ -101,7 +103,8 @@ VIRT_LIB := $(B)/lib/providers_libvirt.a
 DROVER_LIBS := $(filter-out $(VIRT_LIB),$(LIBS))
 $(B)/drover: $(B)/cli/main.o $(DROVER_LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(DROVER_LIBS) -Wl,--end-group $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(DROVER_LIBS) -Wl,--end-group $(LDLIBS) \
+		$(shell pkg-config --libs $(DROVER_PKGS))
 
 VIRT_LIBS := $(VIRT_LIB) $(B)/lib/base.a $(B)/lib/base_data.a
 $(B)/drover-libvirt: $(B)/providers/libvirt/main.o $(VIRT_LIBS)
@@ -119,7 +122,7 @@ $(B)/drover-agent: $(B)/wipe/main.o $(AGENT_LIBS)
 # Uses mold if it is installed: it links a test program in 0.14 s; GNU ld needs 0.3 s (rel) or 0.5 s (san).
 TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
 link_test = $(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
-	$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
+	$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(DROVER_PKGS) $(VIRT_PKGS))
 $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(call say,LINK,$@)
 	$(link_test)

@@ -1,275 +1,466 @@
 /*
- * top: `drover top`. On a terminal it shows the fleet, updates it every two seconds and reads keys.
- * On a pipe, or as JSON, it prints the whole fleet once. cli/top_view.c draws the view.
- * Tests: tests/unit/cli/test_top.c
+ * top: `drover top`. On a terminal it watches the fleet, shows each change and reads keys. On a
+ * pipe, on a terminal that cannot move its cursor, or as JSON, it prints the whole fleet once.
+ * cli/top_view.c has the content, cli/top_screen.c the terminal.
+ * Tests: tests/unit/cli/test_top.c, tests/unit/cli/test_top_live.c
  */
 #include <argp.h>
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/verbs.h"
+#include "api/resources.h"
 #include "base/args.h"
 #include "base/arena.h"
 #include "base/loop/loop.h"
+#include "base/mem.h"
 #include "base/str.h"
-#include "controller/explain/answer.h"
 #include "cli/cli.h"
-#include "controller/explain/explain.h"
-#include "cli/screen.h"
+#include "cli/top_screen.h"
 #include "cli/top_view.h"
+#include "cli/verbs.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
+#include "kube/cache.h"
 
 #define RACK "topology.drover.dev/rack"
-#define AGAIN_MS 2000
-#define ESCAPE_MS 50 /* longest time in ms between the bytes that a terminal sends for one key */
+/* REDRAW_MS: shortest time between two updates of the screen without a key; AGES_MS: time after
+ * which ages are updated; EXPLAIN_MS: time after which explanations, which depend on the time, are
+ * computed again. */
+enum { REDRAW_MS = 1000, AGES_MS = 10000, EXPLAIN_MS = 60000 };
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
-struct read {
-	struct cli_client *c;
-	json_t *machines, *claims;
+static const enum object_kind_id kinds[] = {OBJECT_MACHINE, OBJECT_NODE_CLAIM,
+					    OBJECT_VIRTUAL_CLUSTER};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* An object as read: either the decoded object, or the error of decoding it. */
+struct seen {
+	void *object;
+	const char *name, *bad;
 };
 
-static void on_machine(json_t *o, void *arg)
+static struct seen *see(enum object_kind_id kind, const json_t *o, struct arena *a)
 {
-	struct read *r = arg;
-	OWN(arena) a = arena_new();
+	struct seen *s = arena_new_obj(a, struct seen);
 	struct err e;
-	void *object;
-	json_t *answer;
 
-	if (object_decode(&object_kinds[OBJECT_MACHINE], o, a, &object, &e) < 0) {
-		answer = json_pack("{s:s, s:{s:s, s:s}}", "state", "known", "lastError", "reason",
-				   "Unreadable", "message", e.text);
-		answer_put(answer, "name", json_str_at(o, "metadata", "name"));
-	} else {
-		answer = explain_object(OBJECT_MACHINE, object, loop_wall(r->c->loop));
-		answer_put(answer, "rack",
-			   labels_get(&((struct machine *)object)->meta.labels, RACK));
-	}
-	json_array_append_new(r->machines, answer);
+	s->name = arena_strdup(a, str_or(json_str_at(o, "metadata", "name"), ""));
+	if (object_decode(&object_kinds[kind], o, a, &s->object, &e) < 0)
+		s->bad = arena_strdup(a, e.text);
+	return s;
 }
 
-/* Adds a claim that is in progress: it is not deleted, ended, failed or serving, and its Node is
- * not Ready yet. */
-static void on_claim(json_t *o, void *arg)
+static void show_machine(struct top_view *v, const struct seen *s, int64_t now)
 {
-	struct read *r = arg;
-	OWN(arena) a = arena_new();
-	const struct node_claim *n;
-	struct err e;
-	void *object;
+	const struct machine *m = s->object;
 	json_t *answer;
 
-	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, a, &object, &e) < 0)
+	if (s->bad) {
+		answer = json_pack("{s:s, s:{s:s, s:s}}", "state", "known", "lastError", "reason",
+				   "Unreadable", "message", s->bad);
+		answer_put(answer, "name", s->name);
+	} else {
+		answer = explain_object(OBJECT_MACHINE, m, now);
+		answer_put(answer, "rack", labels_get(&m->meta.labels, RACK));
+		if (m->status.operation && m->status.operation->progress)
+			json_object_set_new(
+				json_object_get(answer, "progress"), "bytesPerSecond",
+				json_integer(m->status.operation->progress->bytes_per_second));
+	}
+	top_view_machine(v, s->name, answer);
+}
+
+/* Shows a claim that is in progress: it is not deleted, ended, failed or serving, and its Node is
+ * not Ready yet. */
+static void show_claim(struct top_view *v, const struct seen *s, int64_t now)
+{
+	const struct node_claim *n = s->object;
+	json_t *answer;
+
+	if (s->bad || condition_is_true(&n->status.conditions, "Ready") ||
+	    n->meta.deletion_timestamp || str_eq(n->status.phase, "Failed") ||
+	    str_eq(n->status.phase, "Ended") || str_eq(n->status.phase, "serving")) {
+		top_view_claim(v, s->name, NULL);
 		return;
-	n = object;
-	if (condition_is_true(&n->status.conditions, "Ready") || n->meta.deletion_timestamp ||
-	    str_eq(n->status.phase, "Failed") || str_eq(n->status.phase, "Ended") ||
-	    str_eq(n->status.phase, "serving"))
-		return;
-	answer = explain_object(OBJECT_NODE_CLAIM, n, loop_wall(r->c->loop));
+	}
+	answer = explain_object(OBJECT_NODE_CLAIM, n, now);
 	answer_time(answer, "etaP50", n->status.eta.p50);
 	answer_time(answer, "etaP90", n->status.eta.p90);
-	json_array_append_new(r->claims, answer);
+	top_view_claim(v, s->name, answer);
 }
 
-/* Reads all machines and claims into the view v. Returns 0, or -1 with *e and *kind, the kind that
- * could not be read. */
-static int read_all(struct cli_client *c, struct top_view *v, enum object_kind_id *kind,
-		    struct err *e)
+static void show_queue(struct top_view *v, const struct seen *s)
 {
-	struct read r = {.c = c, .machines = json_array(), .claims = json_array()};
+	const struct virtual_cluster *vc = s->object;
+	OWN(arena) a = arena_new();
+	json_t *pods = json_array(), *pod;
 
-	*kind = OBJECT_MACHINE;
-	if (cli_list(c, OBJECT_MACHINE, on_machine, &r, e) == 0) {
-		*kind = OBJECT_NODE_CLAIM;
-		if (cli_list(c, OBJECT_NODE_CLAIM, on_claim, &r, e) == 0) {
-			top_view_trouble(v, NULL);
-			top_view_put(v, r.machines, r.claims, loop_wall(c->loop));
-			return 0;
-		}
+	for (size_t i = 0; !s->bad && i < vc->status.waiting.n; i++) {
+		const char *path = vc->status.waiting.v[i].pod, *slash = strchr(path, '/');
+
+		if (!slash)
+			continue;
+		path = arena_strndup(a, path, (size_t)(slash - path));
+		pod = explain_pod(vc, path, slash + 1);
+		explain_pod_now(pod, vc, path, slash + 1);
+		json_array_append_new(pods, pod);
 	}
-	json_decref(r.machines);
-	json_decref(r.claims);
-	return -1;
+	top_view_queue(v, s->name, pods);
+}
+
+static void show(struct top_view *v, enum object_kind_id kind, const struct seen *s, int64_t now)
+{
+	if (kind == OBJECT_MACHINE)
+		show_machine(v, s, now);
+	else if (kind == OBJECT_NODE_CLAIM)
+		show_claim(v, s, now);
+	else
+		show_queue(v, s);
+}
+
+static void hide(struct top_view *v, enum object_kind_id kind, const char *name)
+{
+	if (kind == OBJECT_MACHINE)
+		top_view_machine(v, name, NULL);
+	else if (kind == OBJECT_NODE_CLAIM)
+		top_view_claim(v, name, NULL);
+	else
+		top_view_queue(v, name, NULL);
 }
 
 /* --- once ------------------------------------------------------------------------------------- */
 
-static void print_json(struct cli_client *c, struct top_view *v)
-{
-	OWN_JSON all = top_view_json(v);
+struct reading {
+	struct cli_client *c;
+	struct top_view *v;
+	enum object_kind_id kind;
+};
 
-	json_dumpf(all, c->out, JSON_INDENT(2));
-	fputc('\n', c->out);
+static void on_listed(json_t *o, void *arg)
+{
+	struct reading *r = arg;
+	OWN(arena) a = arena_new();
+
+	show(r->v, r->kind, see(r->kind, o, a), loop_wall(r->c->loop));
+}
+
+static void print_once(struct cli_client *c, struct top_view *v)
+{
+	OWN_JSON all = NULL;
+	struct buf text;
+
+	top_view_now(v, loop_wall(c->loop));
+	if (c->json) {
+		all = top_view_json(v);
+		json_dumpf(all, c->out, JSON_INDENT(2));
+		fputc('\n', c->out);
+		return;
+	}
+	buf_init(&text, 1 << 28);
+	top_view_print(v, &(struct top_size){0}, &text);
+	fwrite(text.data, 1, text.len, c->out);
+	buf_done(&text);
 }
 
 int cli_do_top(struct cli_client *c)
 {
-	struct top_view *v = top_view_new();
-	const struct top_screen whole = {0};
-	enum object_kind_id kind;
-	struct buf text;
+	struct reading r = {.c = c, .v = top_view_new()};
 	struct err e;
 	int status = 0;
 
-	if (read_all(c, v, &kind, &e) < 0) {
-		status = cli_unread(c, kind, NULL, &e);
-	} else if (c->json) {
-		print_json(c, v);
-	} else {
-		buf_init(&text, 1 << 28);
-		top_view_draw(v, &whole, &text);
-		fwrite(text.data, 1, text.len, c->out);
-		buf_done(&text);
+	for (size_t i = 0; i < KINDS && !status; i++) {
+		r.kind = kinds[i];
+		if (cli_list(c, r.kind, on_listed, &r, &e) < 0)
+			status = cli_unread(c, r.kind, NULL, &e);
 	}
-	top_view_free(v);
+	if (!status)
+		print_once(c, r.v);
+	top_view_free(r.v);
 	return status;
+}
+
+/* --- watching --------------------------------------------------------------------------------- */
+
+struct top;
+
+struct watched {
+	struct top *top;
+	enum object_kind_id kind;
+	struct kube_cache *cache;
+	/* error of list or watch; kind ERR_NONE: none */
+	struct err e;
+};
+
+struct top {
+	struct cli_client *c;
+	struct top_view *view;
+	struct watched watched[KINDS];
+	struct loop_timer redraw;
+	struct loop_fd *keys;
+	/* wall ms at which ages and explanations were computed */
+	int64_t aged, explained;
+	/* changed: the screen does not show the newest objects */
+	bool changed, due, key, resized;
+	/* number of the signal that ends the program; 0: none yet */
+	int ended;
+};
+
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const struct watched *w = arg;
+
+	(void)e;
+	return see(w->kind, o, a);
+}
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct watched *w = arg;
+
+	if (new_)
+		show(w->top->view, w->kind, new_->object, loop_wall(w->top->c->loop));
+	else
+		hide(w->top->view, w->kind, old->name);
+	w->top->changed = true;
+}
+
+static void on_sync(void *arg)
+{
+	loop_stop(((struct watched *)arg)->top->c->loop);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct watched *w = arg;
+	struct top *t = w->top;
+	const char *trouble = NULL;
+
+	w->e = e ? *e : (struct err){0};
+	for (size_t i = 0; i < KINDS; i++)
+		if (t->watched[i].e.kind != ERR_NONE)
+			trouble = t->watched[i].e.text;
+	top_view_trouble(t->view, trouble);
+	t->changed = true;
+	loop_stop(t->c->loop);
+}
+
+/* Waits for the first list of each kind. Returns the exit status. */
+static int begin(struct top *t)
+{
+	struct watched *w;
+
+	for (size_t i = 0; i < KINDS; i++) {
+		w = &t->watched[i];
+		*w = (struct watched){.top = t, .kind = kinds[i]};
+		w->cache = kube_cache_new(
+			t->c->group,
+			&(struct kube_cache_spec){.client = t->c->host,
+						  .resource = &object_resources[w->kind],
+						  .project = project,
+						  .on_change = on_change,
+						  .on_sync = on_sync,
+						  .on_health = on_health,
+						  .arg = w});
+	}
+	for (size_t i = 0; i < KINDS; i++) {
+		w = &t->watched[i];
+		while (!kube_cache_synced(w->cache) && w->e.kind == ERR_NONE)
+			loop_run(t->c->loop);
+		if (!kube_cache_synced(w->cache))
+			return cli_unread(t->c, w->kind, NULL, &w->e);
+	}
+	return 0;
+}
+
+static bool explain_again(const struct kube_entry *entry, void *arg)
+{
+	const struct watched *w = arg;
+
+	show(w->top->view, w->kind, entry->object, w->top->explained);
+	return true;
+}
+
+/* --- actions ---------------------------------------------------------------------------------- */
+
+static int act(struct cli_client *c, const struct top_action *a)
+{
+	const char *names[] = {a->machine};
+
+	switch (a->verb) {
+	case TOP_RETRY:
+		return cli_do_retry(c, a->machine);
+	case TOP_RELEASE:
+		return cli_do_release(c, a->machine);
+	case TOP_QUARANTINE:
+		return cli_do_quarantine(c, a->machine, a->reason);
+	case TOP_DRAIN:
+		return cli_do_drain(c, &(struct cli_drain){.names = names,
+							   .nnames = 1,
+							   .reason = a->reason,
+							   .concurrent = 1});
+	case TOP_RETIRE:
+		return cli_do_retire(c, a->machine, a->reason);
+	case TOP_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static char *content_of(int fd)
+{
+	off_t n = lseek(fd, 0, SEEK_END);
+	char *text = mem_calloc((size_t)(n < 0 ? 0 : n) + 1, 1);
+
+	if (n > 0 && pread(fd, text, (size_t)n, 0) != n)
+		*text = '\0';
+	return text;
+}
+
+/* Runs an action of the view; the view then shows what the command printed on both streams. */
+static void run_action(struct top *t)
+{
+	struct top_action a = top_view_action(t->view);
+	struct cli_client c = *t->c;
+	int fd, was;
+	char *said;
+
+	if (a.verb == TOP_NOTHING)
+		return;
+	fd = memfd_create("said", MFD_CLOEXEC);
+	was = dup(STDERR_FILENO);
+	c.out = fd < 0 || was < 0 ? NULL : fdopen(fd, "w");
+	if (!c.out) {
+		if (fd >= 0)
+			close(fd);
+		top_view_said(t->view, "not done: too many open files");
+	} else {
+		setvbuf(c.out, NULL, _IONBF, 0);
+		fflush(stderr);
+		dup2(fd, STDERR_FILENO);
+		c.verb = "drover top";
+		c.tty = false;
+		loop_fd_want(t->keys, 0);
+		(void)act(&c, &a);
+		loop_fd_want(t->keys, LOOP_READ);
+		fflush(stderr);
+		dup2(was, STDERR_FILENO);
+		said = content_of(fd);
+		top_view_said(t->view, said);
+		free(said);
+		fclose(c.out);
+	}
+	if (was >= 0)
+		close(was);
 }
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
 
-/* Number of the signal that ends the program; 0: none yet. keys() checks it, so that the terminal
- * is restored before the program ends. */
-static volatile sig_atomic_t ended;
-
-static void on_signal(int signum)
+static void on_signal(int signum, void *arg)
 {
-	ended = signum;
+	struct top *t = arg;
+
+	if (signum == SIGWINCH)
+		t->resized = true;
+	else
+		t->ended = signum;
+	loop_stop(t->c->loop);
 }
 
-static void catch_signals(void (*handler)(int))
+static void on_key(int events, void *arg)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction act = {.sa_handler = handler};
+	struct top *t = arg;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &act, NULL);
-	act.sa_handler = handler == SIG_DFL ? SIG_DFL : SIG_IGN;
-	/* ignore Ctrl-Z, because a stopped process would leave the terminal in raw mode */
-	sigaction(SIGTSTP, &act, NULL);
+	if (events & LOOP_HANGUP)
+		t->ended = SIGHUP;
+	t->key = true;
+	loop_stop(t->c->loop);
 }
 
-/* Waits at most ms for the next byte from the terminal and returns it; -1: none arrived. */
-static int byte_within(int ms)
+static void on_redraw(void *arg)
 {
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	unsigned char c;
+	struct top *t = arg;
 
-	if (poll(&p, 1, ms) <= 0)
-		return -1;
-	if (read(STDIN_FILENO, &c, 1) != 1) {
-		ended = SIGHUP;
-		return -1;
+	t->due = true;
+	loop_timer_start(&t->redraw, REDRAW_MS);
+	loop_stop(t->c->loop);
+}
+
+static void update(struct top *t)
+{
+	int64_t now = loop_wall(t->c->loop);
+
+	if (now - t->explained >= EXPLAIN_MS) {
+		t->explained = now;
+		for (size_t i = 0; i < KINDS; i++)
+			kube_cache_each(t->watched[i].cache, explain_again, &t->watched[i]);
 	}
-	return c;
+	t->aged = now;
+	top_view_now(t->view, now);
+	top_screen_draw(t->view);
+	t->changed = false;
 }
 
-/* Returns the key of which ESC was the first byte: ESC alone, or an arrow or page key (ECMA-48, as
- * xterm sends them). 0: an unknown key. */
-static int escape_key(void)
+static void watch(struct top *t)
 {
-	int c = byte_within(ESCAPE_MS);
+	bool go_on = true;
 
-	if (c != '[' && c != 'O')
-		return TOP_ESCAPE;
-	switch (byte_within(ESCAPE_MS)) {
-	case 'A':
-		return TOP_UP;
-	case 'B':
-		return TOP_DOWN;
-	case '5':
-		(void)byte_within(ESCAPE_MS);
-		return TOP_PAGE_UP;
-	case '6':
-		(void)byte_within(ESCAPE_MS);
-		return TOP_PAGE_DOWN;
-	default:
-		return 0;
+	update(t);
+	while (go_on && !t->ended) {
+		loop_run(t->c->loop);
+		if (t->resized)
+			top_screen_resized();
+		if (t->key)
+			go_on = top_screen_keys(t->view);
+		if (go_on)
+			run_action(t);
+		if (t->resized || t->key ||
+		    (t->due && (t->changed || loop_wall(t->c->loop) - t->aged >= AGES_MS)))
+			update(t);
+		t->resized = t->key = t->due = false;
 	}
 }
 
-static void show(struct cli_client *c, struct top_view *v)
+static void watch_on_screen(struct top *t)
 {
-	struct screen size = {0};
-	struct top_screen s = {.colour = !getenv("NO_COLOR")};
-	struct buf text;
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
+	struct loop_signal *caught[4];
 
-	screen_size(&size);
-	s.width = size.width;
-	s.height = size.height;
-	buf_init(&text, 1 << 22);
-	buf_puts(&text, "\033[H\033[2J");
-	top_view_draw(v, &s, &text);
-	fwrite(text.data, 1, text.len, c->out);
-	fflush(c->out);
-	buf_done(&text);
+	for (size_t i = 0; i < 4; i++)
+		caught[i] = loop_signal(t->c->group, signals[i], on_signal, t);
+	loop_timer_init(&t->redraw, t->c->group, on_redraw, t);
+	loop_timer_start(&t->redraw, REDRAW_MS);
+	t->keys = loop_fd(t->c->group, STDIN_FILENO, on_key, t);
+	loop_fd_want(t->keys, LOOP_READ);
+	t->explained = loop_wall(t->c->loop);
+	watch(t);
+	loop_fd_free(t->keys);
+	loop_timer_stop(&t->redraw);
+	for (size_t i = 0; i < 4; i++)
+		loop_signal_free(caught[i]);
 }
 
-/* Handles keys until the next update is due. False: the user quits, or a signal arrived. */
-static bool keys(struct cli_client *c, struct top_view *v)
-{
-	int64_t until = loop_clock(c->loop) + AGAIN_MS, rest;
-	int key;
-
-	while (!ended && (rest = until - loop_clock(c->loop)) > 0) {
-		key = byte_within((int)rest);
-		if (key < 0)
-			continue;
-		if (!top_view_key(v, key == 0x1b ? escape_key() : key))
-			return false;
-		show(c, v);
-	}
-	return !ended;
-}
-
-static void watch(struct cli_client *c, struct top_view *v)
-{
-	enum object_kind_id kind;
-	struct err e;
-
-	do {
-		if (read_all(c, v, &kind, &e) < 0)
-			top_view_trouble(v, e.text);
-		show(c, v);
-	} while (keys(c, v));
-}
-
-/* Runs the live view on the alternate screen, with unbuffered input and without echo. Restores the
- * terminal at the end. Returns the exit status. */
+/* Runs the live view. Returns the exit status. */
 static int on_terminal(struct cli_client *c)
 {
-	struct top_view *v = top_view_new();
-	struct termios was, raw;
-	enum object_kind_id kind;
+	struct top t = {.c = c, .view = top_view_new()};
 	struct err e;
+	int status = begin(&t);
 
-	if (read_all(c, v, &kind, &e) < 0) {
-		top_view_free(v);
-		return cli_unread(c, kind, NULL, &e);
+	if (!status && top_screen_open(stdin, c->out, &e) < 0) {
+		fprintf(stderr, "%s: %s; printed once\n", c->verb, e.text);
+		print_once(c, t.view);
+	} else if (!status) {
+		watch_on_screen(&t);
+		top_screen_close();
 	}
-	if (tcgetattr(STDIN_FILENO, &was) < 0) {
-		top_view_free(v);
-		return cli_failed(c, "terminal: %s; `drover top | cat` works without one",
-				  strerror(errno));
-	}
-	raw = was;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	catch_signals(on_signal);
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l", c->out);
-	watch(c, v);
-	fputs("\033[?25h\033[?1049l", c->out);
-	fflush(c->out);
-	tcsetattr(STDIN_FILENO, TCSANOW, &was);
-	catch_signals(SIG_DFL);
-	top_view_free(v);
-	return ended && ended != SIGINT ? 128 + ended : 0;
+	for (size_t i = 0; i < KINDS; i++)
+		kube_cache_free(t.watched[i].cache);
+	top_view_free(t.view);
+	return t.ended && t.ended != SIGINT ? 128 + t.ended : status;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -284,12 +475,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Show the fleet: machines by state, what each machine does and waits for, claims "
-	       "in progress.\v"
-	       "On a terminal the view is updated every two seconds: up and down select a "
-	       "machine, Enter opens it, s sorts, / filters, ? lists the keys, q quits. On a pipe "
-	       "it is printed once.\n\nExamples:\n  drover top\n  drover top | head -3\n"
-	       "  drover top -o json | jq '.machines[].state'\n",
+	.doc = "Show the fleet: racks, machines, what each machine does and waits for, the queue "
+	       "of pods, claims in progress.\v"
+	       "On a terminal each change is shown: up and down select a machine, Enter opens it, "
+	       "Tab shows racks or the queue, s sorts, / filters, r retries, ? lists the keys, q "
+	       "quits. On a pipe it is printed once.\n\nExamples:\n  drover top\n  drover top | "
+	       "head -3\n  drover top -o json | jq '.machines[].state'\n",
 };
 
 int cli_top(int argc, char **argv)

@@ -1,46 +1,41 @@
 #include "cli/top_view.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/machine_states.h"
 #include "base/arena.h"
-#include "base/data/age.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/explain/explain.h"
-#include "cli/explain_print.h"
-#include "cli/screen.h"
+#include "cli/top_view_impl.h"
 
-enum { CLAIMS_MAX = 8, FILTER = 64, PAGE = 10, LINE = 512 };
+enum { PAGE = 10 };
 
-enum order { BY_NEED, BY_NAME, BY_STATE, BY_AGE, BY_TENANT, BY_RACK, ORDERS };
-static const char *const order_names[ORDERS] = {"need", "name", "state", "age", "tenant", "rack"};
+enum order { BY_NEED, BY_NAME, BY_STATE, BY_AGE, BY_TENANT, BY_RACK, BY_PROGRESS, ORDERS };
+static const char *const order_names[ORDERS] = {"need",	  "name", "state",   "age",
+						"tenant", "rack", "progress"};
+const char *const top_verb_names[] = {"", "retry", "release", "quarantine", "drain", "retire"};
 
-struct top_view {
-	/* arrays of explanations, as given to top_view_put() */
-	json_t *machines, *claims;
-	int64_t now;
-	/* error of the last read; NULL: none */
-	char *trouble;
-	enum order order;
-	char filter[FILTER];
-	bool typing, help, opened;
-	/* name of the selected machine; NULL: none selected yet, the first row counts as
-	 * selected */
-	char *chosen;
-	/* shown: the machines that match the filter, sorted; rows: their number */
-	size_t rows;
-	json_t **shown;
-};
+static void free_row(void *p)
+{
+	struct top_row *r = p;
+
+	json_decref(r->answer);
+	free(r);
+}
+
+static void free_json(void *p)
+{
+	json_decref(p);
+}
 
 struct top_view *top_view_new(void)
 {
 	struct top_view *v = mem_new(struct top_view);
 
-	v->machines = json_array();
-	v->claims = json_array();
+	v->machines = map_new(free_row);
+	v->claims = map_new(free_json);
+	v->queues = map_new(free_json);
+	v->changed = true;
 	return v;
 }
 
@@ -48,11 +43,17 @@ void top_view_free(struct top_view *v)
 {
 	if (!v)
 		return;
-	json_decref(v->machines);
-	json_decref(v->claims);
+	map_free(v->machines);
+	map_free(v->claims);
+	map_free(v->queues);
 	free(v->trouble);
 	free(v->chosen);
+	free(v->asked);
+	free(v->said);
 	free(v->shown);
+	free(v->racked);
+	free(v->racks);
+	free(v->pods);
 	free(v);
 }
 
@@ -62,52 +63,101 @@ void top_view_trouble(struct top_view *v, const char *text)
 	v->trouble = mem_strdup(text);
 }
 
+void top_view_now(struct top_view *v, int64_t now)
+{
+	v->now = now;
+}
+
+const char *top_view_order(const struct top_view *v)
+{
+	return order_names[v->order];
+}
+
 /* --- rows and their order --------------------------------------------------------------------- */
 
-static const char *name_of(const json_t *m)
+static const char *text_at(const json_t *o, const char *key)
 {
-	return str_or(json_str_at(m, "name"), "");
+	return str_or(json_str_at(o, key), "");
 }
 
-static enum machine_state state_of(const json_t *m)
+static enum top_need need_of(const json_t *m, enum machine_state s)
 {
-	return machine_state_find(str_or(json_str_at(m, "state"), ""));
-}
-
-/* Returns the sort key of a machine: 0 needs an operator, 1 has an error or is slow, 2 is in
- * transition, 3 serves, 4 is at rest. */
-static int need_of(const json_t *m)
-{
-	enum machine_state s = state_of(m);
-
 	if (s == MACHINE_QUARANTINED || json_object_get(m, "quarantine"))
-		return 0;
+		return NEED_PERSON;
 	if (json_object_get(m, "lastError") || json_true_at(m, "slow"))
-		return 1;
+		return NEED_FAILS;
 	if (s == MACHINE_SERVING)
-		return 3;
+		return NEED_SERVES;
 	return s == MACHINE_FREE || s == MACHINE_KNOWN || s == MACHINE_RETIRED || s == MACHINE_GONE
-		       ? 4
-		       : 2;
+		       ? NEED_RESTS
+		       : NEED_MOVES;
 }
 
-static int by_text(const json_t *a, const json_t *b, const char *key)
+void top_view_machine(struct top_view *v, const char *name, json_t *answer)
 {
-	return strcmp(str_or(json_str_at(a, key), ""), str_or(json_str_at(b, key), ""));
+	struct top_row *r;
+
+	v->changed = true;
+	/* arrays of rows must not outlive the row */
+	v->rows = v->nracks = 0;
+	if (!answer) {
+		map_del(v->machines, name);
+		return;
+	}
+	r = mem_new(struct top_row);
+	r->answer = answer;
+	r->name = text_at(answer, "name");
+	r->state = machine_state_find(text_at(answer, "state"));
+	r->need = need_of(answer, r->state);
+	map_put(v->machines, name, r);
+}
+
+static void put_json(struct top_view *v, struct map *m, const char *name, json_t *o)
+{
+	v->changed = true;
+	v->npods = 0;
+	if (o)
+		map_put(m, name, o);
+	else
+		map_del(m, name);
+}
+
+void top_view_claim(struct top_view *v, const char *name, json_t *answer)
+{
+	put_json(v, v->claims, name, answer);
+}
+
+void top_view_queue(struct top_view *v, const char *tenant, json_t *pods)
+{
+	put_json(v, v->queues, tenant, pods);
+}
+
+static int by_text(const struct top_row *a, const struct top_row *b, const char *key)
+{
+	return strcmp(text_at(a->answer, key), text_at(b->answer, key));
+}
+
+static double part_done(const json_t *m)
+{
+	const json_t *p = json_object_get(m, "progress");
+	int64_t total = json_int_at(p, "totalBytes");
+
+	return total > 0 ? (double)json_int_at(p, "doneBytes") / (double)total : p ? 0 : -1;
 }
 
 static int compare(const void *x, const void *y, void *arg)
 {
-	const json_t *a = *(json_t *const *)x, *b = *(json_t *const *)y;
+	const struct top_row *a = *(struct top_row *const *)x, *b = *(struct top_row *const *)y;
+	double p, q;
 	int d = 0;
 
-	switch (((const struct top_view *)arg)->order) {
+	switch ((enum order)((const struct top_view *)arg)->order) {
 	case BY_NEED:
-		d = need_of(a) - need_of(b);
+		d = (int)a->need - (int)b->need;
 		d = d ? d : by_text(a, b, "since");
 		break;
 	case BY_STATE:
-		d = (int)state_of(a) - (int)state_of(b);
+		d = (int)a->state - (int)b->state;
 		break;
 	case BY_AGE:
 		d = by_text(a, b, "since");
@@ -118,371 +168,371 @@ static int compare(const void *x, const void *y, void *arg)
 	case BY_RACK:
 		d = by_text(a, b, "rack");
 		break;
+	case BY_PROGRESS:
+		p = part_done(a->answer);
+		q = part_done(b->answer);
+		d = (p < q) - (p > q);
+		break;
 	case BY_NAME:
 	case ORDERS:
 		break;
 	}
-	return d ? d : strcmp(name_of(a), name_of(b));
+	return d ? d : strcmp(a->name, b->name);
 }
 
-static const char *reason_of(const json_t *m)
+static int compare_racked(const void *x, const void *y)
+{
+	const struct top_row *a = *(struct top_row *const *)x, *b = *(struct top_row *const *)y;
+	int d = by_text(a, b, "rack");
+
+	d = d ? d : (int)a->need - (int)b->need;
+	return d ? d : strcmp(a->name, b->name);
+}
+
+/* Returns the sort key of a pod: a pod whose machine is being prepared, then the queue, then pods
+ * that no machine could run. */
+static int64_t turn_of(const json_t *pod)
+{
+	int64_t place = json_int_at(pod, "now", "place");
+
+	return place > 0 ? place : json_at(pod, "now", "claim") ? 0 : INT64_MAX;
+}
+
+static int compare_pods(const void *x, const void *y)
+{
+	const json_t *a = *(json_t *const *)x, *b = *(json_t *const *)y;
+	int64_t p = turn_of(a), q = turn_of(b);
+	int d = (p > q) - (p < q);
+
+	return d ? d : strcmp(text_at(a, "name"), text_at(b, "name"));
+}
+
+const char *top_view_reason(const json_t *m)
 {
 	const char *reason = json_str_at(m, "quarantine", "reason");
 
 	return reason ? reason : json_str_at(m, "lastError", "reason");
 }
 
-static bool is_let_through(const struct top_view *v, const json_t *m)
+/* True if the filter shows the machine: a text in one of its columns, or COLUMN=VALUE. */
+static bool is_let_through(const struct top_view *v, const struct top_row *r)
 {
-	const char *const texts[] = {name_of(m), json_str_at(m, "state"), json_str_at(m, "tenant"),
-				     json_str_at(m, "rack"), reason_of(m)};
+	static const char *const columns[] = {"name", "state", "tenant", "rack"};
+	const char *reason = top_view_reason(r->answer), *text;
+	size_t n;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i] && strcasestr(texts[i], v->filter))
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		text = text_at(r->answer, columns[i]);
+		n = strlen(columns[i]);
+		if (!strncmp(v->filter, columns[i], n) && v->filter[n] == '=')
+			return str_eq(text, v->filter + n + 1);
+	}
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (strcasestr(text_at(r->answer, columns[i]), v->filter))
 			return true;
-	return false;
+	return reason && strcasestr(reason, v->filter);
 }
 
-static void choose(struct top_view *v, const char *name)
+static void choose(struct top_view *v, size_t at)
 {
-	char *copy = mem_strdup(name);
+	char *copy = at < v->rows ? mem_strdup(v->shown[at]->name) : NULL;
 
 	free(v->chosen);
 	v->chosen = copy;
+	v->at = at;
 }
 
-static size_t chosen_row(const struct top_view *v)
+static void settle_racks(struct top_view *v)
 {
-	for (size_t i = 0; i < v->rows; i++)
-		if (str_eq(name_of(v->shown[i]), v->chosen))
-			return i;
-	return 0;
+	v->racked = mem_calloc(v->rows + 1, sizeof(struct top_row *));
+	v->racks = mem_calloc(v->rows + 1, sizeof(*v->racks));
+	v->nracks = 0;
+	memcpy(v->racked, v->shown, v->rows * sizeof(struct top_row *));
+	qsort(v->racked, v->rows, sizeof(struct top_row *), compare_racked);
+	for (size_t i = 0; i < v->rows; i++) {
+		const char *rack = text_at(v->racked[i]->answer, "rack");
+
+		if (!v->nracks || !str_eq(v->racks[v->nracks - 1].name, rack))
+			v->racks[v->nracks++] = (struct top_rack){.name = rack, .first = i};
+		v->racks[v->nracks - 1].n++;
+	}
 }
 
-static void arrange(struct top_view *v)
+static void settle_pods(struct top_view *v)
 {
-	json_t *m;
-	size_t i;
+	struct map_iter it;
+	size_t n = 0, i;
+	json_t *pod;
 
+	map_for_each (it, v->queues)
+		n += json_array_size(it.value);
+	v->pods = mem_calloc(n + 1, sizeof(json_t *));
+	v->npods = 0;
+	map_for_each (it, v->queues)
+		json_array_foreach (it.value, i, pod)
+			v->pods[v->npods++] = pod;
+	qsort(v->pods, v->npods, sizeof(json_t *), compare_pods);
+}
+
+void top_view_settle(struct top_view *v)
+{
+	struct map_iter it;
+	size_t at = v->at;
+
+	if (!v->changed)
+		return;
+	v->changed = false;
 	free(v->shown);
-	v->shown = mem_calloc(json_array_size(v->machines) + 1, sizeof(*v->shown));
+	free(v->racked);
+	free(v->racks);
+	free(v->pods);
+	v->shown = mem_calloc(map_size(v->machines) + 1, sizeof(struct top_row *));
 	v->rows = 0;
-	json_array_foreach (v->machines, i, m)
-		if (is_let_through(v, m))
-			v->shown[v->rows++] = m;
-	qsort_r(v->shown, v->rows, sizeof(*v->shown), compare, v);
-	if (v->rows)
-		choose(v, name_of(v->shown[chosen_row(v)]));
+	memset(v->states, 0, sizeof(v->states));
+	map_for_each (it, v->machines) {
+		struct top_row *r = it.value;
+
+		if (r->state != MACHINE_STATE_NONE)
+			v->states[r->state]++;
+		if (is_let_through(v, r))
+			v->shown[v->rows++] = r;
+	}
+	qsort_r(v->shown, v->rows, sizeof(struct top_row *), compare, v);
+	for (size_t i = 0; v->chosen && i < v->rows; i++)
+		if (str_eq(v->shown[i]->name, v->chosen))
+			at = i;
+	choose(v, at < v->rows ? at : v->rows ? v->rows - 1 : 0);
+	settle_racks(v);
+	settle_pods(v);
+	v->rack_at = v->rack_at < v->nracks ? v->rack_at : 0;
+	v->pod_at = v->pod_at < v->npods ? v->pod_at : 0;
 }
 
-void top_view_put(struct top_view *v, json_t *machines, json_t *claims, int64_t now)
+json_t *top_view_json(struct top_view *v)
 {
-	json_decref(v->machines);
-	json_decref(v->claims);
-	v->machines = machines;
-	v->claims = claims;
-	v->now = now;
-	arrange(v);
-}
+	json_t *machines = json_array(), *claims = json_array(), *queue = json_array();
+	struct map_iter it;
 
-json_t *top_view_json(const struct top_view *v)
-{
-	json_t *machines = json_array();
-
+	top_view_settle(v);
 	for (size_t i = 0; i < v->rows; i++)
-		json_array_append(machines, v->shown[i]);
-	return json_pack("{s:o, s:O}", "machines", machines, "claims", v->claims);
+		json_array_append(machines, v->shown[i]->answer);
+	map_for_each (it, v->claims)
+		json_array_append(claims, it.value);
+	for (size_t i = 0; i < v->npods; i++)
+		json_array_append(queue, v->pods[i]);
+	return json_pack("{s:o, s:o, s:o}", "machines", machines, "claims", claims, "queue", queue);
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
+void top_view_said(struct top_view *v, const char *text)
+{
+	free(v->said);
+	v->said = mem_strdup(text);
+	v->scroll = 0;
+}
+
+struct top_action top_view_action(struct top_view *v)
+{
+	struct top_action a = {.verb = v->confirmed ? v->verb : TOP_NOTHING,
+			       .machine = v->asked,
+			       .reason = v->reason};
+
+	v->confirmed = false;
+	return a;
+}
+
+bool top_view_waits(const struct top_view *v)
+{
+	return v->confirmed;
+}
+
+static void stop_input(struct top_view *v)
+{
+	if (v->input == TOP_FILTER)
+		v->filter[0] = '\0';
+	v->input = TOP_NO_INPUT;
+	v->changed = true;
+}
+
+/* Handles a key of the line in which the user types a filter or a reason. */
 static void type(struct top_view *v, int key)
 {
-	size_t n = strlen(v->filter);
+	char *text = v->input == TOP_FILTER ? v->filter : v->reason;
+	size_t n = strlen(text);
 
-	if (key == '\n' || key == '\r') {
-		v->typing = false;
-	} else if (key == TOP_ESCAPE) {
-		v->typing = false;
-		v->filter[0] = '\0';
-	} else if (key == 0x7f || key == 0x08) {
-		v->filter[n ? n - 1 : 0] = '\0';
-	} else if (key >= 0x20 && key < 0x7f && n + 1 < FILTER) {
-		v->filter[n] = (char)key;
-		v->filter[n + 1] = '\0';
+	if (key == TOP_ESCAPE) {
+		stop_input(v);
+	} else if (key == '\n' || key == '\r') {
+		if (v->input == TOP_REASON && !n)
+			return;
+		v->input = v->input == TOP_REASON ? TOP_SURE : TOP_NO_INPUT;
+	} else if (key == TOP_BACKSPACE || key == 0x7f || key == 0x08) {
+		text[n ? n - 1 : 0] = '\0';
+	} else if (key >= 0x20 && key < 0x7f && n + 1 < TOP_TEXT) {
+		text[n] = (char)key;
+		text[n + 1] = '\0';
 	}
-	arrange(v);
+	v->changed |= v->input != TOP_REASON;
+}
+
+static void ask(struct top_view *v, enum top_verb verb)
+{
+	if (!v->rows || v->panel != TOP_MACHINES)
+		return;
+	v->verb = verb;
+	/* not v->chosen, which changes if the machine is deleted during the question */
+	free(v->asked);
+	v->asked = mem_strdup(v->chosen);
+	v->reason[0] = '\0';
+	v->input = verb == TOP_RETRY || verb == TOP_RELEASE ? TOP_SURE : TOP_REASON;
+}
+
+static void move_in(size_t *at, size_t n, long by)
+{
+	if (!n)
+		return;
+	if (by < 0)
+		*at -= (size_t)-by < *at ? (size_t)-by : *at;
+	else
+		*at += (size_t)by < n - 1 - *at ? (size_t)by : n - 1 - *at;
 }
 
 static void move(struct top_view *v, long by)
 {
-	size_t at = chosen_row(v);
+	size_t at = v->at;
 
-	if (!v->rows)
-		return;
-	if (by < 0)
-		at -= (size_t)-by < at ? (size_t)-by : at;
-	else
-		at += (size_t)by < v->rows - 1 - at ? (size_t)by : v->rows - 1 - at;
-	choose(v, name_of(v->shown[at]));
+	if (v->said || v->opened || v->help) {
+		/* the drawing limits it to the text */
+		v->scroll = by < 0 && (size_t)-by > v->scroll ? 0
+			    : by < 0			      ? v->scroll - (size_t)-by
+							      : v->scroll + (size_t)by;
+	} else if (v->panel == TOP_RACKS) {
+		move_in(&v->rack_at, v->nracks, by);
+	} else if (v->panel == TOP_QUEUE) {
+		move_in(&v->pod_at, v->npods, by);
+	} else {
+		move_in(&at, v->rows, by);
+		choose(v, at);
+	}
+}
+
+static void enter(struct top_view *v)
+{
+	v->scroll = 0;
+	if (v->said || v->opened || v->help) {
+		top_view_said(v, NULL);
+		v->opened = v->help = false;
+	} else if (v->panel != TOP_RACKS) {
+		v->opened = v->panel == TOP_QUEUE ? v->npods > 0 : v->rows > 0;
+	} else if (v->nracks) {
+		str_format(v->filter, sizeof(v->filter), "rack=%s", v->racks[v->rack_at].name);
+		v->panel = TOP_MACHINES;
+		v->changed = true;
+	}
+}
+
+static void escape(struct top_view *v)
+{
+	if (!v->help && !v->opened && !v->said) {
+		v->filter[0] = '\0';
+		v->changed = true;
+	}
+	v->help = v->opened = false;
+	top_view_said(v, NULL);
+}
+
+static void answer_question(struct top_view *v, int key)
+{
+	v->confirmed = key == 'y' || key == 'Y';
+	v->input = TOP_NO_INPUT;
+}
+
+static bool is_verb(struct top_view *v, int key)
+{
+	static const struct {
+		int key;
+		enum top_verb verb;
+	} verbs[] = {{'r', TOP_RETRY},
+		     {'l', TOP_RELEASE},
+		     {'Q', TOP_QUARANTINE},
+		     {'D', TOP_DRAIN},
+		     {'X', TOP_RETIRE}};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (verbs[i].key == key) {
+			ask(v, verbs[i].verb);
+			return true;
+		}
+	return false;
+}
+
+static bool is_move(struct top_view *v, int key)
+{
+	static const struct {
+		int key;
+		long by;
+	} moves[] = {{'k', -1},
+		     {TOP_UP, -1},
+		     {'j', 1},
+		     {TOP_DOWN, 1},
+		     {TOP_PAGE_UP, -PAGE},
+		     {TOP_PAGE_DOWN, PAGE},
+		     {TOP_HOME, -(1L << 30)},
+		     {TOP_END, 1L << 30}};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+		if (moves[i].key == key) {
+			move(v, moves[i].by);
+			return true;
+		}
+	return false;
 }
 
 bool top_view_key(struct top_view *v, int key)
 {
-	if (v->typing) {
+	top_view_settle(v);
+	if (key == 3) /* Ctrl-C */
+		return false;
+	if (v->input == TOP_SURE) {
+		answer_question(v, key);
+		return true;
+	}
+	if (v->input != TOP_NO_INPUT) {
 		type(v, key);
 		return true;
 	}
+	if (is_move(v, key) || is_verb(v, key))
+		return true;
 	switch (key) {
 	case 'q':
-	case 3: /* Ctrl-C, if the terminal does not turn it into a signal */
 		return false;
 	case TOP_ESCAPE:
-		if (!v->help && !v->opened)
-			v->filter[0] = '\0';
-		v->help = v->opened = false;
-		arrange(v);
+		escape(v);
 		break;
 	case '?':
 	case 'h':
 		v->help = !v->help;
+		v->scroll = 0;
 		break;
 	case '\n':
 	case '\r':
-		v->opened = !v->opened && v->rows;
+		enter(v);
+		break;
+	case '\t':
+		v->panel = (enum top_panel)((v->panel + 1) % TOP_PANELS);
+		v->opened = false;
 		break;
 	case 's':
-		v->order = (enum order)((v->order + 1) % ORDERS);
-		arrange(v);
+		v->order = (v->order + 1) % ORDERS;
+		v->changed = true;
 		break;
 	case '/':
-		v->typing = true;
-		break;
-	case 'k':
-	case TOP_UP:
-		move(v, -1);
-		break;
-	case 'j':
-	case TOP_DOWN:
-		move(v, 1);
-		break;
-	case TOP_PAGE_UP:
-		move(v, -PAGE);
-		break;
-	case TOP_PAGE_DOWN:
-		move(v, PAGE);
+		v->input = TOP_FILTER;
+		v->panel = TOP_MACHINES;
 		break;
 	default:
 		break;
 	}
 	return true;
-}
-
-/* --- drawing ---------------------------------------------------------------------------------- */
-
-static const char *age(const struct top_view *v, const char *since, struct arena *a)
-{
-	OWN_JSON j = age_json(since, v->now);
-
-	return since ? arena_strdup(a, json_string_value(j)) : "-";
-}
-
-static void draw_states(const struct top_view *v, struct screen *d, struct arena *a)
-{
-	size_t n[MACHINE_STATES] = {0}, i;
-	const char *text = arena_printf(a, "%zu machines", json_array_size(v->machines));
-	json_t *m;
-
-	json_array_foreach (v->machines, i, m)
-		if (state_of(m) != MACHINE_STATE_NONE)
-			n[state_of(m)]++;
-	for (int s = 0; s < MACHINE_STATES; s++)
-		if (n[s])
-			text = arena_printf(a, "%s  %s %zu", text, machine_state_info[s].name,
-					    n[s]);
-	screen_line(d, "\033[1m", text);
-}
-
-static const char *bar(const json_t *p, struct arena *a)
-{
-	int64_t done = json_int_at(p, "doneBytes"), total = json_int_at(p, "totalBytes");
-	char cells[11] = "          ";
-
-	if (!p)
-		return NULL;
-	if (total <= 0 || done < 0 || done > total)
-		return str_or(json_str_at(p, "phase"), "");
-	memset(cells, '#', (size_t)((double)done * 10 / (double)total));
-	return arena_printf(a, "%s [%s] %d %%", str_or(json_str_at(p, "phase"), ""), cells,
-			    (int)((double)done * 100 / (double)total));
-}
-
-/* Returns the text of column DOING: the reason of an error, else the progress, else what the
- * machine waits for. */
-static const char *doing(const json_t *m, struct arena *a)
-{
-	const char *reason = reason_of(m), *waits = json_str_at(m, "waitingFor"),
-		   *progress = bar(json_object_get(m, "progress"), a);
-
-	if (reason)
-		return waits ? arena_printf(a, "%s, waits for %s", reason, waits) : reason;
-	return progress ? progress : waits ? arena_printf(a, "waits for %s", waits) : "";
-}
-
-static const char *colour_of(const json_t *m)
-{
-	static const char *const colours[] = {"\033[31m", "\033[33m", "\033[36m", "\033[32m", ""};
-
-	return colours[need_of(m)];
-}
-
-static size_t widest(const struct top_view *v, const char *key, size_t least)
-{
-	size_t most = least, n;
-
-	for (size_t i = 0; i < v->rows; i++) {
-		n = strlen(str_or(json_str_at(v->shown[i], key), ""));
-		if (n > most)
-			most = n;
-	}
-	return most > 40 ? 40 : most;
-}
-
-static void draw_machines(const struct top_view *v, struct screen *d, struct arena *a, size_t keep)
-{
-	size_t name = widest(v, "name", 7), tenant = widest(v, "tenant", 6),
-	       rack = widest(v, "rack", 4), room, at = chosen_row(v), from = 0;
-
-	screen_line(d, "\033[1m",
-		    arena_printf(a, "  %-*s %-12s %7s  %-*s %-*s DOING", (int)name, "MACHINE",
-				 "STATE", "FOR", (int)tenant, "TENANT", (int)rack, "RACK"));
-	room = screen_left(d);
-	room = room == SIZE_MAX ? room : room > keep ? room - keep : 1;
-	if (room < v->rows && at >= room)
-		from = at + 1 - room;
-	for (size_t i = from; i < v->rows && i - from < room; i++) {
-		const json_t *m = v->shown[i];
-
-		screen_line(d, colour_of(m),
-			    arena_printf(a, "%c %-*.*s %-12.12s %7.7s  %-*.*s %-*.*s %.200s",
-					 d->height && i == at ? '>' : ' ', (int)name, (int)name,
-					 name_of(m), str_or(json_str_at(m, "state"), "-"),
-					 age(v, json_str_at(m, "since"), a), (int)tenant,
-					 (int)tenant, str_or(json_str_at(m, "tenant"), "-"),
-					 (int)rack, (int)rack, str_or(json_str_at(m, "rack"), "-"),
-					 doing(m, a)));
-	}
-	if (!v->rows)
-		screen_line(d, "",
-			    *v->filter ? "  no machine matches the filter; Esc clears it"
-				       : "  no machines");
-}
-
-/* Returns the time at which a claim is expected to be ready, such as "10:20 to 10:31 UTC", or
- * "unknown". */
-static const char *eta(const json_t *n, struct arena *a)
-{
-	const char *p50 = json_str_at(n, "etaP50"), *p90 = json_str_at(n, "etaP90");
-
-	if (!p50 || strlen(p50) < 16)
-		return "unknown";
-	return arena_printf(a, "%.5s%s%.5s UTC", p50 + 11, p90 && strlen(p90) >= 16 ? " to " : "",
-			    p90 && strlen(p90) >= 16 ? p90 + 11 : "");
-}
-
-static size_t claim_lines(const struct top_view *v)
-{
-	size_t n = json_array_size(v->claims);
-
-	return n ? (n < CLAIMS_MAX ? n : CLAIMS_MAX) + 2 : 0;
-}
-
-static void draw_claims(const struct top_view *v, struct screen *d, struct arena *a)
-{
-	size_t n = json_array_size(v->claims), i;
-	json_t *c;
-
-	if (!n)
-		return;
-	screen_line(d, "", "");
-	screen_line(d, "\033[1m",
-		    arena_printf(a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)",
-				 "CLAIM", "POOL", "TENANT", "PHASE", n));
-	json_array_foreach (v->claims, i, c)
-		if (i < CLAIMS_MAX)
-			screen_line(d, "",
-				    arena_printf(a, "  %-24.40s %-12.40s %-12.40s %-12.20s %s",
-						 name_of(c), str_or(json_str_at(c, "pool"), "-"),
-						 str_or(json_str_at(c, "tenant"), "-"),
-						 str_or(json_str_at(c, "state"), "-"), eta(c, a)));
-}
-
-static void draw_lines(struct screen *d, struct arena *a, const char *text)
-{
-	char *copy = arena_strdup(a, text), *save = NULL;
-
-	for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
-		screen_line(d, "", l);
-}
-
-static void draw_opened(const struct top_view *v, struct screen *d, struct arena *a)
-{
-	struct buf text;
-
-	buf_init(&text, 1 << 16);
-	explain_print(v->shown[chosen_row(v)], v->now, &text);
-	draw_lines(d, a, text.len ? text.data : "");
-	buf_done(&text);
-	screen_line(d, "", "");
-	screen_line(d, "\033[1m", "  Esc, Enter: back   q: quit");
-}
-
-static void draw_help(struct screen *d, struct arena *a)
-{
-	draw_lines(
-		d, a,
-		"  up, down, j, k    select a machine        Enter   open it: why, and what "
-		"helps\n"
-		"  s                 sort by the next column /       filter: name, state, tenant, "
-		"rack, reason\n  Esc               back, clear the filter  q       quit\n"
-		"  red: needs an operator; yellow: failed or slow, drover retries; cyan: in "
-		"transition;\n  green: serving");
-}
-
-static void draw_foot(const struct top_view *v, struct screen *d, struct arena *a)
-{
-	char t[STR_TIME_SIZE];
-
-	if (v->typing)
-		screen_line(d, "", arena_printf(a, "filter: %s_", v->filter));
-	else if (*v->filter)
-		screen_line(d, "",
-			    arena_printf(a, "filter: %s (%zu of %zu)", v->filter, v->rows,
-					 json_array_size(v->machines)));
-	if (v->trouble)
-		screen_line(d, "\033[31m",
-			    arena_printf(a, "not updated since %s: %s", str_time(t, v->now),
-					 v->trouble));
-}
-
-void top_view_draw(struct top_view *v, const struct top_screen *s, struct buf *out)
-{
-	OWN(arena) a = arena_new();
-	struct screen d = {.width = s->width, .height = s->height, .colour = s->colour, .out = out};
-	char t[STR_TIME_SIZE];
-
-	if (s->height)
-		screen_line(&d, "",
-			    arena_printf(a, "drover top  %s  by %s  ? for help",
-					 str_time(t, v->now), order_names[v->order]));
-	draw_states(v, &d, a);
-	draw_foot(v, &d, a);
-	if (v->help)
-		draw_help(&d, a);
-	if (v->opened && v->rows) {
-		draw_opened(v, &d, a);
-		return;
-	}
-	draw_machines(v, &d, a, claim_lines(v));
-	draw_claims(v, &d, a);
 }

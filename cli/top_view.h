@@ -7,12 +7,14 @@
 #include "base/data/json.h"
 
 /*
- * top_view: the content of `drover top`, without a terminal: the number of machines in each state,
- * a row for each machine, the claims in progress, and details of one machine. Keys sort, filter and
- * open details.
+ * top_view: the content of `drover top`, without a terminal: racks, machines, the queue of pods,
+ * the claims in progress, and details of one machine or pod. Keys sort, filter, open details, and
+ * ask for actions, which the caller runs. cli/top_view.c has rows and keys, cli/top_draw.c the
+ * layout.
  *
  * Machines and claims are explanations from explain_object() (controller/explain/explain.h), with
- * additional members: `rack` of a machine, `etaP50` and `etaP90` of a claim. Control characters in
+ * additional members: `rack` and `progress.bytesPerSecond` of a machine, `etaP50` and `etaP90` of a
+ * claim. Pods are explanations from explain_pod() and explain_pod_now(). Control characters in
  * texts never reach the screen, because users can write such texts.
  * Tests: tests/unit/cli/test_top.c
  */
@@ -20,28 +22,67 @@ struct top_view;
 struct top_view *top_view_new(void);
 void top_view_free(struct top_view *v);
 
-/* Replaces the machines and claims that the view shows; takes ownership of both. now: wall ms. The
- * selected machine stays selected, by its name. */
-void top_view_put(struct top_view *v, json_t *machines, json_t *claims, int64_t now);
+/* top_view_machine() and top_view_claim() add or replace one machine or claim; NULL removes it.
+ * Both take ownership of the answer. The selected machine stays selected, by its name. */
+void top_view_machine(struct top_view *v, const char *name, json_t *answer);
+void top_view_claim(struct top_view *v, const char *name, json_t *answer);
+/* Replaces the waiting pods of a tenant; takes ownership of the array. NULL: none. */
+void top_view_queue(struct top_view *v, const char *tenant, json_t *pods);
+/* Sets the time for ages. now: wall ms. */
+void top_view_now(struct top_view *v, int64_t now);
 /* Sets the error of the last read. The view then shows text, and that its content is old. text
  * NULL: the last read succeeded. */
 void top_view_trouble(struct top_view *v, const char *text);
 
-/* Returns {machines, claims}, sorted and filtered as the view shows them; the caller owns it. */
-json_t *top_view_json(const struct top_view *v);
+/* Returns {machines, claims, queue}, sorted and filtered as the view shows them; the caller owns
+ * it. */
+json_t *top_view_json(struct top_view *v);
 
 /* keys of top_view_key() besides characters */
-enum { TOP_UP = 0x100, TOP_DOWN, TOP_PAGE_UP, TOP_PAGE_DOWN, TOP_ESCAPE };
+enum {
+	TOP_UP = 0x200000,
+	TOP_DOWN,
+	TOP_PAGE_UP,
+	TOP_PAGE_DOWN,
+	TOP_HOME,
+	TOP_END,
+	TOP_ESCAPE,
+	TOP_BACKSPACE
+};
 /* Handles a key: a character or one of the TOP_... keys. False: the user quits. */
 bool top_view_key(struct top_view *v, int key);
 
-struct top_screen {
+enum top_verb { TOP_NOTHING, TOP_RETRY, TOP_RELEASE, TOP_QUARANTINE, TOP_DRAIN, TOP_RETIRE };
+/* An action that the user has confirmed. */
+struct top_action {
+	enum top_verb verb;
+	/* valid until the next call of top_view_key() */
+	const char *machine, *reason;
+};
+/* Returns the action that the last key confirmed, once; verb TOP_NOTHING: none. */
+struct top_action top_view_action(struct top_view *v);
+/* True if top_view_action() has an action. */
+bool top_view_waits(const struct top_view *v);
+/* Shows text (lines) until a key is pressed: the output of an action. */
+void top_view_said(struct top_view *v, const char *text);
+
+struct top_size {
 	/* size of the terminal in characters; 0: no limit and no selected row, for output to a
 	 * pipe */
 	size_t width, height;
-	bool colour;
+	/* true: the terminal shows UTF-8, and LC_CTYPE is a UTF-8 locale */
+	bool unicode;
 };
-/* Appends one screen to `out`. Each line ends with a newline; no line is wider than the screen. */
-void top_view_draw(struct top_view *v, const struct top_screen *s, struct buf *out);
+enum top_look { TOP_PLAIN, TOP_BOLD, TOP_RED, TOP_YELLOW, TOP_CYAN, TOP_GREEN, TOP_REVERSE };
+/* Where a drawn text appears. The text has no control character and fits on the screen. */
+struct top_pen {
+	void (*put)(size_t line, size_t column, enum top_look look, const char *text, void *arg);
+	void *arg;
+};
+/* Draws one screen. Lines are drawn from top to bottom, and each from left to right; lines without
+ * text are not drawn. */
+void top_view_draw(struct top_view *v, const struct top_size *s, const struct top_pen *pen);
+/* Appends one screen to `out` as text. Each line ends with a newline. */
+void top_view_print(struct top_view *v, const struct top_size *s, struct buf *out);
 
 #endif

@@ -161,7 +161,8 @@ struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int
 				void *arg);
 void loop_signal_free(struct loop_signal *s);
 
-/* Watches a descriptor. Works only on the real loop; only for use inside base/. */
+/* Watches a descriptor. Works only on the real loop; only for use inside base/, and by `drover top`
+ * for the keys of its terminal. */
 struct loop_fd;
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 #define loop_fd(g, fd, fn, arg) loop_fd_as(g, fd, fn, arg, LOOP_NAME(fn))
