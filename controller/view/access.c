@@ -1,6 +1,7 @@
 /*
  * access: a visit is a request whose caller is being reviewed. It ends with a reply, with a grant,
- * or when its client disconnects.
+ * or when its client disconnects. The visit of a stream (view_access_again()) ends with done() or
+ * view_access_cancel().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,14 @@ struct answer {
 	char text[200];
 };
 
-struct visit {
+struct view_visit {
 	struct list link;
 	struct view_access *a;
 	struct httpd_req *q;
+	/* The visit's end: then() of view_access_check(), or done() of view_access_again(); the
+	 * other one is NULL. */
 	void (*then)(struct httpd_req *q, void *arg);
+	void (*done)(enum view_grant g, void *arg);
 	void *arg;
 	struct kube_call *call;
 	struct secret *token;
@@ -55,12 +59,18 @@ struct visit {
 	char key[KEY_SIZE];
 };
 
-static void visit_free(struct visit *v)
+static void visit_free(struct view_visit *v)
 {
 	list_remove(&v->link);
 	kube_call_cancel(v->call);
 	secret_free(v->token);
 	free(v);
+}
+
+void view_access_cancel(struct view_visit *v)
+{
+	if (v)
+		visit_free(v);
 }
 
 static void on_gone(void *arg)
@@ -91,7 +101,7 @@ static void use(struct httpd_req *q, const struct answer *x,
 }
 
 /* Remembers the answer for the visit's token and path, ends the visit, and acts on the answer. */
-static void end(struct visit *v, int status, const char *text)
+static void end(struct view_visit *v, int status, const char *text)
 {
 	struct view_access *a = v->a;
 	struct answer *x = mem_new(struct answer), copy;
@@ -108,26 +118,38 @@ static void end(struct visit *v, int status, const char *text)
 	map_put(a->answers, v->key, x);
 
 	void (*then)(struct httpd_req *, void *) = v->then;
+	void (*done)(enum view_grant, void *) = v->done;
 	void *arg = v->arg;
 
 	visit_free(v);
+	if (done) {
+		done(status == 200 ? VIEW_GRANTED : VIEW_REFUSED, arg);
+		return;
+	}
 	httpd_on_gone(q, NULL, NULL);
 	use(q, &copy, then, arg);
 }
 
 /* Ends the visit because the host cluster did not answer; nothing is remembered. */
-static void end_unknown(struct visit *v, const struct err *e)
+static void end_unknown(struct view_visit *v, const struct err *e)
 {
 	struct httpd_req *q = v->q;
-	char *text = mem_printf("the host cluster does not review the caller: %s", e->text);
+	void (*done)(enum view_grant, void *) = v->done;
+	void *arg = v->arg;
+	char *text;
 
 	visit_free(v);
+	if (done) {
+		done(VIEW_UNKNOWN, arg);
+		return;
+	}
+	text = mem_printf("the host cluster does not review the caller: %s", e->text);
 	httpd_on_gone(q, NULL, NULL);
 	reply(q, 503, text);
 	free(text);
 }
 
-static void send(struct visit *v, const struct kube_resource *r, json_t *spec, kube_done *done)
+static void send(struct view_visit *v, const struct kube_resource *r, json_t *spec, kube_done *done)
 {
 	OWN_JSON o = json_pack("{s:o, s:s, s:s+}", "spec", spec, "kind", r->kind, "apiVersion",
 			       r->group, "/v1");
@@ -139,7 +161,7 @@ static void send(struct visit *v, const struct kube_resource *r, json_t *spec, k
 
 static void on_access(json_t *object, const struct err *e, void *arg)
 {
-	struct visit *v = arg;
+	struct view_visit *v = arg;
 	char text[200];
 
 	v->call = NULL;
@@ -160,7 +182,7 @@ static void on_access(json_t *object, const struct err *e, void *arg)
 
 /* user: member status.user of a TokenReview, in the form of SubjectAccessReview spec, where "uid",
  * "groups" and "extra" have the same types. */
-static void review_access(struct visit *v, const json_t *user)
+static void review_access(struct view_visit *v, const json_t *user)
 {
 	static const char *const same[] = {"uid", "groups", "extra"};
 	json_t *spec =
@@ -175,12 +197,12 @@ static void review_access(struct visit *v, const json_t *user)
 
 /* --- who is the user? ------------------------------------------------------------------------- */
 
-static void review_token(struct visit *v);
+static void review_token(struct view_visit *v);
 
 /* True if the review authenticated the token for the audience that it asked for. An API server
  * whose authenticator ignores audiences returns none: the token then counts for the API server
  * only. */
-static bool is_authenticated(const struct visit *v, const json_t *status)
+static bool is_authenticated(const struct view_visit *v, const json_t *status)
 {
 	size_t i;
 	json_t *x;
@@ -198,7 +220,7 @@ static bool is_authenticated(const struct visit *v, const json_t *status)
 
 static void on_token(json_t *object, const struct err *e, void *arg)
 {
-	struct visit *v = arg;
+	struct view_visit *v = arg;
 	const json_t *status = json_object_get(object, "status");
 
 	v->call = NULL;
@@ -214,7 +236,7 @@ static void on_token(json_t *object, const struct err *e, void *arg)
 	}
 }
 
-static void review_token(struct visit *v)
+static void review_token(struct view_visit *v)
 {
 	json_t *spec = json_pack("{s:s}", "token", secret_expose(v->token));
 
@@ -252,13 +274,28 @@ static void key_of(const struct secret *token, const char *path, char out[static
 	str_hex(out, digest, sizeof(digest));
 }
 
+/* Begins a visit; takes ownership of token. The caller must set its end and call review_token(). */
+static struct view_visit *visit_new(struct view_access *a, struct httpd_req *q,
+				    struct secret *token, const char *key)
+{
+	struct view_visit *v = mem_new(struct view_visit);
+
+	v->a = a;
+	v->q = q;
+	v->token = token;
+	v->own_audience = true;
+	memcpy(v->key, key, sizeof(v->key));
+	list_push_back(&a->visits, &v->link);
+	return v;
+}
+
 void view_access_check(struct view_access *a, struct httpd_req *q,
 		       void (*then)(struct httpd_req *q, void *arg), void *arg)
 {
 	const int64_t now = loop_now(a->c->loop);
 	const struct answer *known;
 	struct secret *token = token_of(q);
-	struct visit *v;
+	struct view_visit *v;
 	char key[KEY_SIZE];
 
 	if (!token) {
@@ -277,17 +314,33 @@ void view_access_check(struct view_access *a, struct httpd_req *q,
 			reply(q, 429, "too many new callers: try again in a second");
 		return;
 	}
-	v = mem_new(struct visit);
-	v->a = a;
-	v->q = q;
+	v = visit_new(a, q, token, key);
 	v->then = then;
 	v->arg = arg;
-	v->token = token;
-	v->own_audience = true;
-	memcpy(v->key, key, sizeof(key));
-	list_push_back(&a->visits, &v->link);
 	httpd_on_gone(q, on_gone, v);
 	review_token(v);
+}
+
+struct view_visit *view_access_again(struct view_access *a, struct httpd_req *q,
+				     void (*done)(enum view_grant g, void *arg), void *arg)
+{
+	struct secret *token = token_of(q);
+	const struct answer *known;
+	struct view_visit *v;
+	char key[KEY_SIZE];
+
+	key_of(token, httpd_path(q), key);
+	known = map_get(a->answers, key);
+	if (known && known->until > loop_now(a->c->loop)) {
+		secret_free(token);
+		done(known->status == 200 ? VIEW_GRANTED : VIEW_REFUSED, arg);
+		return NULL;
+	}
+	v = visit_new(a, q, token, key);
+	v->done = done;
+	v->arg = arg;
+	review_token(v);
+	return v;
 }
 
 struct view_access *view_access_new(struct context *c)
@@ -305,8 +358,9 @@ void view_access_free(struct view_access *a)
 {
 	if (!a)
 		return;
-	list_for_each (v, &a->visits, struct visit, link) {
-		httpd_on_gone(v->q, NULL, NULL);
+	list_for_each (v, &a->visits, struct view_visit, link) {
+		if (v->then)
+			httpd_on_gone(v->q, NULL, NULL);
 		visit_free(v);
 	}
 	map_free(a->answers);

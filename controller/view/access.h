@@ -21,7 +21,9 @@
  *
  * An answer is cached: a grant for VIEW_GRANT_MS, a refusal for VIEW_REFUSAL_MS. New reviews are
  * limited to VIEW_REVIEWS per second, so that callers with invalid tokens cannot slow down the
- * controller's own calls to the host cluster. All functions run on the loop thread.
+ * controller's own calls to the host cluster. A long stream is reviewed again
+ * (view_access_again()), so that it ends when its caller loses the right. All functions run on the
+ * loop thread.
  * Tests: tests/unit/controller/view/test_access.c
  */
 #define VIEW_GRANT_MS 60000
@@ -42,5 +44,17 @@ DEFINE_OWN(view_access)
  * reason (401, 403, 429 or 503), and then() is not called. */
 void view_access_check(struct view_access *a, struct httpd_req *q,
 		       void (*then)(struct httpd_req *q, void *arg), void *arg);
+
+/* VIEW_UNKNOWN: the host cluster did not answer. */
+enum view_grant { VIEW_GRANTED, VIEW_REFUSED, VIEW_UNKNOWN };
+struct view_visit;
+/* Reviews the caller of q again while the reply to q is in progress, and passes the result to
+ * done(), at once if the answer is cached. Replies nothing, and is not limited by VIEW_REVIEWS: the
+ * caller of this function must limit the number of reviews. Returns the review in progress, valid
+ * until done(); NULL: done() has been called. */
+struct view_visit *view_access_again(struct view_access *a, struct httpd_req *q,
+				     void (*done)(enum view_grant g, void *arg), void *arg);
+/* Ends the review without done(). Required before q ends; v may be NULL. */
+void view_access_cancel(struct view_visit *v);
 
 #endif

@@ -34,6 +34,10 @@ struct bed {
 	int status;
 	char text[512];
 	unsigned served, unauthorized, limited;
+	/* True: a granted request is not answered, as a long stream; q is that request. */
+	bool streams;
+	struct httpd_req *q;
+	unsigned granted, refused, unknown;
 };
 
 /* --- the host cluster ------------------------------------------------------------------------- */
@@ -90,7 +94,9 @@ static void granted(struct httpd_req *q, void *arg)
 	struct bed *b = arg;
 
 	b->served++;
-	httpd_reply_json(q, 200, "{}");
+	b->q = q;
+	if (!b->streams)
+		httpd_reply_json(q, 200, "{}");
 }
 
 static void on_request(struct httpd_req *q, void *arg)
@@ -163,6 +169,7 @@ static struct http_req *start(struct bed *b, const char *path, const char *token
 			      .bearer = bearer,
 			      .headers = &h,
 			      .nheaders = proxied ? 1 : 0,
+			      .no_timeout = b->streams,
 			      .done = on_reply,
 			      .arg = b};
 
@@ -321,6 +328,45 @@ static void a_caller_that_leaves_ends_its_review(void **state)
 	assert_int_equal(get(b, "/v1/queue", "view-token"), 200);
 }
 
+static void on_again(enum view_grant g, void *arg)
+{
+	struct bed *b = arg;
+
+	b->granted += g == VIEW_GRANTED;
+	b->refused += g == VIEW_REFUSED;
+	b->unknown += g == VIEW_UNKNOWN;
+}
+
+static void a_stream_is_reviewed_again_once_its_grant_is_old(void **state)
+{
+	struct bed *b = *state;
+
+	b->streams = true;
+	start(b, "/v1/queue", "view-token", NULL);
+	fake_api_run(&b->f, 1000);
+	assert_null(view_access_again(b->access, b->q, on_again, b));
+	assert_int_equal(b->granted, 1);
+	assert_int_equal(fake_api_count(&b->f, ASKED_ACCESS), 1);
+	fake_api_run(&b->f, VIEW_GRANT_MS);
+	b->away = true;
+	assert_non_null(view_access_again(b->access, b->q, on_again, b));
+	fake_api_run(&b->f, 10000);
+	assert_int_equal(b->unknown, 1);
+	b->away = false;
+	b->allowed = false;
+	assert_non_null(view_access_again(b->access, b->q, on_again, b));
+	fake_api_run(&b->f, 1000);
+	assert_int_equal(b->refused, 1);
+	fake_api_run(&b->f, VIEW_REFUSAL_MS);
+	b->allowed = true;
+	view_access_cancel(view_access_again(b->access, b->q, on_again, b));
+	fake_api_run(&b->f, 1000);
+	assert_int_equal(b->granted + b->refused + b->unknown, 3);
+	httpd_reply_json(b->q, 200, "{}");
+	fake_api_run(&b->f, 100);
+	assert_true(b->done);
+}
+
 static void reviews_end_with_the_view(void **state)
 {
 	struct bed *b = *state;
@@ -353,6 +399,7 @@ int main(void)
 		T(an_api_server_that_fails_is_no_answer),
 		T(unknown_tokens_do_not_use_up_the_calls_of_the_controller),
 		T(a_caller_that_leaves_ends_its_review),
+		T(a_stream_is_reviewed_again_once_its_grant_is_old),
 		T(reviews_end_with_the_view),
 	};
 
