@@ -51,6 +51,10 @@
 #define AGENT_CONNECTIONS 8192
 #define OPS_CONNECTIONS 256
 #define METRICS_PER_ADDRESS 16
+/* The 500 streams of the view (controller/view/events.h) and other requests. All readers behind the
+ * API server's service proxy have the same address. */
+#define VIEW_CONNECTIONS 768
+#define VIEW_PER_ADDRESS 512
 /* longest time in ms for the head of a request, including the TLS handshake */
 #define AGENT_HEAD_MS 20000
 /* longest time in ms for the body of a request; enough for a megabyte over the slowest management
@@ -497,6 +501,8 @@ static void on_ready(void *arg)
 	struct err e;
 
 	view.address = r->view_listen;
+	view.max_connections = VIEW_CONNECTIONS;
+	view.per_address = VIEW_PER_ADDRESS;
 	r->agent_l = serve_tls(r, r->agent, &agent, r->names, &e);
 	if (!r->agent_l) {
 		give_up(r, &e, "agent endpoint");

@@ -195,7 +195,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		validation_good(c->validation, w->kind, o);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
-	view_changed(c->view, w->kind);
+	view_changed(c->view, w->kind, name);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_)) {

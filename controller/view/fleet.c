@@ -49,12 +49,12 @@ static void put(json_t *o, const char *key, const char *text)
 }
 
 /* Returns the explanation of the machine, with what identifies it in the fleet. */
-static json_t *row_json(const struct context *c, const struct machine *m, int64_t now)
+json_t *view_fleet_row(const struct context *c, const struct machine *m)
 {
 	const struct drain *d = m->status.leave && m->status.leave->drain
 					? CTX_GET(c, OBJECT_DRAIN, drain, m->status.leave->drain)
 					: NULL;
-	json_t *o = explain_machine(m, d, now);
+	json_t *o = explain_machine(m, d, loop_wall(c->loop));
 
 	json_object_del(o, "kind");
 	put(o, "provider", m->spec.provider_ref.name);
@@ -81,7 +81,6 @@ static json_t *totals_json(const struct chosen *x)
 void view_fleet_reply(const struct context *c, struct page *p)
 {
 	const struct kube_cache *cache = c->cache[OBJECT_MACHINE];
-	const int64_t now = loop_wall(c->loop);
 	OWN(arena) a = arena_new();
 	struct chosen x = {.state = httpd_query(p->q, "state"),
 			   .tenant = httpd_query(p->q, "tenant"),
@@ -97,7 +96,7 @@ void view_fleet_reply(const struct context *c, struct page *p)
 	while (i < x.n && strcmp(x.v[i]->meta.name, p->after) <= 0)
 		i++;
 	for (; i < x.n && json_array_size(machines) < p->limit; i++) {
-		json_array_append_new(machines, row_json(c, x.v[i], now));
+		json_array_append_new(machines, view_fleet_row(c, x.v[i]));
 		last = x.v[i]->meta.name;
 	}
 	page_reply(p, list, i < x.n ? last : NULL);

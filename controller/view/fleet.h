@@ -13,5 +13,7 @@
  * restrict the list. */
 void view_fleet_reply(const struct context *c, struct page *p);
 extern const char *const view_fleet_parameters[];
+/* Returns the row of machine m in the list, owned by the caller. */
+json_t *view_fleet_row(const struct context *c, const struct machine *m);
 
 #endif

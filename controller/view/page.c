@@ -7,10 +7,8 @@
 
 #define TAG_SIZE 128
 
-static bool is_known(const char *name, const char *const *known)
+static bool is_in(const char *name, const char *const *known)
 {
-	if (str_eq(name, "limit") || str_eq(name, "continue"))
-		return true;
 	for (; *known; known++)
 		if (str_eq(name, *known))
 			return true;
@@ -27,6 +25,16 @@ bool page_refuse(struct httpd_req *q, const char *name, const char *problem)
 	return false;
 }
 
+bool page_is_known(struct httpd_req *q, const char *const *known)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = httpd_query_name(q, i)); i++)
+		if (!is_in(name, known))
+			return page_refuse(q, name, "unknown");
+	return true;
+}
+
 /* True if If-None-Match contains the tag or is "*". Tags contain no comma. */
 static bool is_unchanged(const struct httpd_req *q, const char *tag)
 {
@@ -37,6 +45,7 @@ static bool is_unchanged(const struct httpd_req *q, const char *tag)
 
 bool page_begin(struct page *p, struct httpd_req *q, const char *version, const char *const *known)
 {
+	static const char *const own[] = {"limit", "continue", NULL};
 	const char *limit = httpd_query(q, "limit"), *name;
 	char tag[TAG_SIZE], *end;
 	long n;
@@ -44,7 +53,7 @@ bool page_begin(struct page *p, struct httpd_req *q, const char *version, const 
 	*p = (struct page){
 		.q = q, .limit = PAGE_ROWS, .after = str_or(httpd_query(q, "continue"), "")};
 	for (size_t i = 0; (name = httpd_query_name(q, i)); i++)
-		if (!is_known(name, known))
+		if (!is_in(name, known) && !is_in(name, own))
 			return page_refuse(q, name, "unknown");
 	if (limit) {
 		errno = 0;

@@ -30,7 +30,11 @@ struct page {
  * (400 for a bad parameter, 304 for an unchanged list). known: the query parameters that the list
  * understands besides limit and continue, NULL-terminated. */
 bool page_begin(struct page *p, struct httpd_req *q, const char *version, const char *const *known);
-/* Replies with 400: the query parameter `name` has this problem. Returns false. */
+/* Replies with 400 unless each query parameter of q is in known, which is NULL-terminated. False:
+ * page_is_known() has replied. */
+bool page_is_known(struct httpd_req *q, const char *const *known);
+/* Replies with 400: the value of query parameter `name` is invalid because of `problem`. Returns
+ * false. */
 bool page_refuse(struct httpd_req *q, const char *name, const char *problem);
 /* Replies with the list object. Takes ownership of list. last: key of the last row on this page if
  * more rows follow, for member `continue`; NULL: this page is the last. */

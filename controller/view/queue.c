@@ -51,6 +51,21 @@ static size_t begin_after(const struct waiting_row *rows, size_t n, const char *
 	return at < n ? at : n;
 }
 
+json_t *view_queue_first(const struct waiting *w, const char *tenant, size_t most)
+{
+	json_t *first = json_array();
+	size_t n, total = 0;
+	const struct waiting_row *rows = waiting_rows(w, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (tenant && !str_eq(rows[i].tenant, tenant))
+			continue;
+		if (total++ < most)
+			json_array_append_new(first, view_queue_row(&rows[i]));
+	}
+	return json_pack("{s:I, s:o}", "total", (json_int_t)total, "first", first);
+}
+
 void view_queue_reply(const struct waiting *w, struct page *p)
 {
 	OWN(arena) a = arena_new();

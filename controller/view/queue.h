@@ -15,5 +15,8 @@ json_t *view_queue_row(const struct waiting_row *r);
  * of one tenant. */
 void view_queue_reply(const struct waiting *w, struct page *p);
 extern const char *const view_queue_parameters[];
+/* Returns {"total", "first"}, owned by the caller: the number of waiting pods and the rows of the
+ * first `most` ones. tenant: pods of this tenant only; NULL: all pods. */
+json_t *view_queue_first(const struct waiting *w, const char *tenant, size_t most);
 
 #endif

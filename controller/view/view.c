@@ -1,5 +1,5 @@
 /*
- * view: routes, and the version of each list. A request goes through serve(): is this replica the
+ * view: the routes. A request goes through serve(): is this replica the
  * leader, may the caller read (access.h), then the reply.
  */
 #include <stdlib.h>
@@ -9,34 +9,29 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/view/access.h"
+#include "controller/view/events.h"
 #include "controller/view/fleet.h"
 #include "controller/view/gpu_sampler.h"
 #include "controller/view/history.h"
 #include "controller/view/page.h"
 #include "controller/view/queue.h"
-
-#define VERSION_SIZE 64
+#include "controller/view/source.h"
 
 struct view {
-	struct context *c;
-	const struct waiting *waiting;
+	struct view_source source;
 	struct view_access *access;
 	struct gpu_sampler *gpus;
-	/* Random number of this process, part of each version: lists of different leaders never
-	 * have the same version. */
-	uint64_t process;
-	/* Number of changed Machines and NodeClaims so far */
-	uint64_t fleet;
+	struct view_events *events;
 };
 
 /* Replies with 503 unless this replica leads and its caches are loaded. */
 static bool is_leader(const struct view *v, struct httpd_req *q)
 {
-	const struct context *c = v->c;
+	const struct context *c = v->source.c;
 	const char *holder = c->ready ? kube_lease_holder(c->lease) : "";
 	struct err e;
 
-	if (c->ready && c->leading && kube_lease_held(c->lease))
+	if (view_source_leads(&v->source))
 		return true;
 	if (str_empty(holder) || str_eq(holder, c->o.identity))
 		(void)!err_set(&e, ERR_UNAVAILABLE, 503, "no replica of drover leads now");
@@ -50,36 +45,37 @@ static bool is_leader(const struct view *v, struct httpd_req *q)
 static void on_fleet(struct httpd_req *q, void *arg)
 {
 	struct view *v = arg;
-	char version[VERSION_SIZE];
+	char version[VIEW_VERSION_SIZE];
 	struct page p;
 
-	/* The minute is part of the version, because an explanation changes with the time too: a
-	 * machine becomes slow, a deadline passes. */
-	str_format(version, sizeof(version), "%016llx.%llu.%lld", (unsigned long long)v->process,
-		   (unsigned long long)v->fleet, (long long)(loop_wall(v->c->loop) / 60000));
-	if (page_begin(&p, q, version, view_fleet_parameters))
-		view_fleet_reply(v->c, &p);
+	if (page_begin(&p, q, view_source_fleet(&v->source, version), view_fleet_parameters))
+		view_fleet_reply(v->source.c, &p);
 }
 
 static void on_queue(struct httpd_req *q, void *arg)
 {
 	struct view *v = arg;
-	char version[VERSION_SIZE];
+	char version[VIEW_VERSION_SIZE];
 	struct page p;
 
-	str_format(version, sizeof(version), "%016llx.%llu", (unsigned long long)v->process,
-		   (unsigned long long)waiting_number(v->waiting));
-	if (page_begin(&p, q, version, view_queue_parameters))
-		view_queue_reply(v->waiting, &p);
+	if (page_begin(&p, q, view_source_queue(&v->source, version), view_queue_parameters))
+		view_queue_reply(v->source.waiting, &p);
+}
+
+static void on_events(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+
+	view_events_reply(v->events, q);
 }
 
 static void on_history(struct httpd_req *q, void *arg)
 {
 	struct view *v = arg;
 	struct gpu_history *h = gpu_sampler_history(v->gpus);
-	char version[VERSION_SIZE];
+	char version[VIEW_VERSION_SIZE];
 
-	str_format(version, sizeof(version), "%016llx.%llu", (unsigned long long)v->process,
+	str_format(version, sizeof(version), "%016llx.%llu", (unsigned long long)v->source.process,
 		   (unsigned long long)gpu_history_version(h));
 	view_history_reply(h, q, version);
 }
@@ -106,17 +102,24 @@ static void on_history_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_history);
 }
 
+static void on_events_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_events);
+}
+
 void view_routes(struct view *v, struct httpd *d)
 {
 	httpd_route(d, "GET", "/v1/fleet", 0, on_fleet_request, v);
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
 	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
+	httpd_route(d, "GET", "/v1/events", 0, on_events_request, v);
 }
 
-void view_changed(struct view *v, enum object_kind_id kind)
+void view_changed(struct view *v, enum object_kind_id kind, const char *name)
 {
-	if (kind == OBJECT_MACHINE || kind == OBJECT_NODE_CLAIM)
-		v->fleet++;
+	if (kind == OBJECT_MACHINE || kind == OBJECT_NODE_CLAIM || kind == OBJECT_DRAIN)
+		v->source.fleet++;
+	view_events_changed(v->events, kind, name);
 }
 
 void view_lead(struct view *v)
@@ -133,11 +136,11 @@ struct view *view_new(struct context *c, const struct waiting *waiting)
 {
 	struct view *v = mem_new(struct view);
 
-	v->c = c;
-	v->waiting = waiting;
+	v->source =
+		(struct view_source){.c = c, .waiting = waiting, .process = loop_random(c->loop)};
 	v->access = view_access_new(c);
 	v->gpus = gpu_sampler_new(c);
-	v->process = loop_random(c->loop);
+	v->events = view_events_new(&v->source, v->access, VIEW_EVENTS_BYTES);
 	return v;
 }
 
@@ -145,6 +148,7 @@ void view_free(struct view *v)
 {
 	if (!v)
 		return;
+	view_events_free(v->events);
 	view_access_free(v->access);
 	gpu_sampler_free(v->gpus);
 	free(v);

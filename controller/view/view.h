@@ -13,6 +13,7 @@
  *   GET /v1/fleet     machines, what each waits for and what helps
  *   GET /v1/queue     waiting pods of all tenants, in the order of the queue
  *   GET /v1/history   GPUs of the last 7 days by tenant and by state
+ *   GET /v1/events    changes of fleet and queue, as server-sent events (events.h)
  *
  * The host cluster decides who may read (access.h). Lists are paged and have an ETag (page.h).
  * Tests: tests/unit/controller/view/test_view.c
@@ -25,8 +26,8 @@ void view_free(struct view *v);
 DEFINE_OWN(view)
 /* Adds the paths to a server that other hosts reach by TLS. */
 void view_routes(struct view *v, struct httpd *d);
-/* Records that an object of this kind changed. */
-void view_changed(struct view *v, enum object_kind_id kind);
+/* Records that the object of this kind and name changed. */
+void view_changed(struct view *v, enum object_kind_id kind, const char *name);
 /* Starts the history of GPUs (gpu_sampler.h). Call when this replica begins to lead. */
 void view_lead(struct view *v);
 /* Stores the history, then calls done(arg) once, within 3 s, perhaps before this function returns.

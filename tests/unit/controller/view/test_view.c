@@ -285,7 +285,7 @@ static void an_unchanged_list_is_not_sent_again(void **state)
 	assert_int_equal(get(b, "/v1/fleet"), 200);
 	str_copy(fleet_tag, sizeof(fleet_tag), b->tag);
 	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 304);
-	view_changed(b->view, OBJECT_MACHINE);
+	view_changed(b->view, OBJECT_MACHINE, "m-1");
 	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 200);
 	str_copy(fleet_tag, sizeof(fleet_tag), b->tag);
 	bench_run(b->d, 60000); /* an explanation may depend on the time */

@@ -1,0 +1,669 @@
+/*
+ * events: once each VIEW_EVENTS_MS the changed rows become events in the ring, a list of encoded
+ * events. A stream points to the first event in the ring that it has not sent completely, and holds
+ * a reference to that event, so that this event and all later ones stay.
+ *
+ * A channel is the set of all streams with the same tenant parameter. Its streams share events.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/view/events.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/view/fleet.h"
+#include "controller/view/page.h"
+#include "controller/view/queue.h"
+
+#define ALIVE_TICKS (VIEW_EVENTS_ALIVE_MS / VIEW_EVENTS_MS)
+#define MINUTE_TICKS (60000 / VIEW_EVENTS_MS)
+#define TENANT_MAX 253
+/* Longest time that a stream continues while the host cluster does not answer reviews */
+#define UNKNOWN_MS (5 * VIEW_GRANT_MS)
+
+enum topic { FLEET = 1, QUEUE = 2 };
+
+struct channel {
+	struct list link;
+	/* NULL: rows of all tenants */
+	char *tenant;
+	size_t streams;
+	/* Digest of the last event about the queue, without its version */
+	uint8_t queue[CRYPTO_SHA256];
+};
+
+struct event {
+	struct list link;
+	/* enum topic; for a comment FLEET | QUEUE */
+	unsigned topics;
+	/* Receiver; NULL: all channels */
+	const struct channel *channel;
+	/* Number of streams whose `at` is this event */
+	size_t refs;
+	size_t len;
+	char text[];
+};
+
+struct stream {
+	struct list link;
+	/* NULL: the view was freed */
+	struct view_events *e;
+	struct httpd_req *q;
+	struct channel *channel;
+	/* Set of enum topic */
+	unsigned topics;
+	/* First lines of the stream, and the number of their bytes that were sent */
+	char *hello;
+	size_t hello_sent;
+	/* The event that is sent next, and the number of its bytes that were sent; NULL: all
+	 * events were sent */
+	struct event *at;
+	size_t at_sent;
+	/* broken: events were dropped before this stream has sent them. ended: no further event
+	 * follows. */
+	bool broken, ended;
+	/* True: the caller's grant has to be checked */
+	bool due;
+	/* loop_now() when the host cluster granted the path last */
+	int64_t granted;
+};
+
+/* A machine as the last event showed it. */
+struct row {
+	uint8_t digest[CRYPTO_SHA256];
+	char *tenant;
+};
+
+struct view_events {
+	const struct view_source *source;
+	struct view_access *access;
+	size_t ring_bytes;
+	struct list streams, channels;
+	size_t nstreams;
+	/* Events, the oldest first, and the sum of their bytes */
+	struct list ring;
+	size_t bytes;
+	/* Key: name of a Machine; value: struct row */
+	struct map *rows;
+	/* Names of Machines that changed since the last tick */
+	struct map *changed;
+	/* True: all Machines may have changed */
+	bool all;
+	/* waiting_number() of the list in the last event */
+	uint64_t queue;
+	unsigned ticks;
+	struct loop_timer tick, review;
+	/* The stream whose caller is being reviewed, and the review; NULL: none */
+	struct stream *reviewed;
+	struct view_visit *visit;
+};
+
+static void row_free(void *p)
+{
+	struct row *r = p;
+
+	free(r->tenant);
+	free(r);
+}
+
+/* --- ring ------------------------------------------------------------------------------------- */
+
+static bool is_for(const struct event *v, const struct stream *s)
+{
+	return (v->topics & s->topics) && (!v->channel || v->channel == s->channel);
+}
+
+static void drop(struct view_events *e, struct event *v)
+{
+	list_remove(&v->link);
+	e->bytes -= sizeof(*v) + v->len;
+	free(v);
+}
+
+/* Frees the oldest events that no stream needs. */
+static void trim(struct view_events *e)
+{
+	struct event *v;
+
+	while ((v = list_first(&e->ring, struct event, link)) && !v->refs)
+		drop(e, v);
+}
+
+static void stream_end(struct stream *s, bool broken)
+{
+	if (s->at)
+		s->at->refs--;
+	s->at = NULL;
+	s->broken = broken;
+	s->ended = true;
+	httpd_wake(s->q);
+}
+
+static void drop_oldest(struct view_events *e)
+{
+	struct event *v = list_first(&e->ring, struct event, link);
+
+	list_for_each (s, &e->streams, struct stream, link)
+		if (s->at == v)
+			stream_end(s, true);
+	drop(e, v);
+}
+
+/* Adds an event. channel NULL: for all channels. */
+static void push(struct view_events *e, unsigned topics, const struct channel *channel,
+		 const char *text, size_t len)
+{
+	struct event *v = mem_alloc(sizeof(*v) + len);
+
+	*v = (struct event){.topics = topics, .channel = channel, .len = len};
+	memcpy(v->text, text, len);
+	list_push_back(&e->ring, &v->link);
+	e->bytes += sizeof(*v) + len;
+	list_for_each (s, &e->streams, struct stream, link) {
+		if (s->at || s->ended || !is_for(v, s))
+			continue;
+		s->at = v;
+		s->at_sent = 0;
+		v->refs++;
+		httpd_wake(s->q);
+	}
+	while (e->bytes > e->ring_bytes)
+		drop_oldest(e);
+	trim(e);
+}
+
+/* Moves the stream to the next event that is for it. */
+static void advance(struct stream *s)
+{
+	struct view_events *e = s->e;
+	struct event *v = s->at;
+
+	v->refs--;
+	s->at = NULL;
+	s->at_sent = 0;
+	for (struct list *l = v->link.next; l != &e->ring; l = l->next) {
+		struct event *next = list_entry(l, struct event, link);
+
+		if (is_for(next, s)) {
+			s->at = next;
+			next->refs++;
+			break;
+		}
+	}
+	trim(e);
+}
+
+/* --- changes of the fleet --------------------------------------------------------------------- */
+
+struct change {
+	const char *name;
+	/* Tenant before and after the change; "": none */
+	const char *was, *is;
+	/* JSON of the row; NULL: the Machine was deleted */
+	const char *text;
+};
+
+struct changes {
+	struct view_events *e;
+	struct arena *a;
+	struct change *v;
+	size_t n, cap;
+};
+
+static void add(struct changes *x, struct change c)
+{
+	mem_grow(x->v, x->n, x->cap);
+	x->v[x->n++] = c;
+}
+
+static void compare_deleted(struct changes *x, const char *machine, const struct row *r)
+{
+	const char *name = arena_strdup(x->a, machine);
+
+	add(x, (struct change){.name = name, .was = arena_strdup(x->a, r->tenant), .is = ""});
+	map_del(x->e->rows, name);
+}
+
+/* Adds the machine to the changes if its row differs from the one in the last event. */
+static void compare(struct changes *x, const struct machine *m)
+{
+	struct view_events *e = x->e;
+	struct row *r = map_get(e->rows, m->meta.name);
+	OWN_JSON o = view_fleet_row(e->source->c, m);
+	char *text = json_text(o);
+	uint8_t digest[CRYPTO_SHA256];
+
+	crypto_sha256(text, strlen(text), digest);
+	if (!r || memcmp(r->digest, digest, sizeof(digest)) != 0) {
+		add(x, (struct change){.name = arena_strdup(x->a, m->meta.name),
+				       .was = arena_strdup(x->a, r ? r->tenant : ""),
+				       .is = arena_strdup(x->a, str_or(m->status.tenant.name, "")),
+				       .text = arena_strdup(x->a, text)});
+		r = mem_new(struct row);
+		memcpy(r->digest, digest, sizeof(digest));
+		r->tenant = mem_strdup(str_or(m->status.tenant.name, ""));
+		map_put(e->rows, m->meta.name, r);
+	}
+	free(text);
+}
+
+static bool compare_entry(const struct kube_entry *en, void *arg)
+{
+	compare(arg, en->object);
+	return true;
+}
+
+/* Finds the changes since the last call. */
+static void find_changes(struct changes *x)
+{
+	struct view_events *e = x->e;
+	const struct context *c = e->source->c;
+	struct map_iter it;
+
+	if (e->all)
+		kube_cache_each(c->cache[OBJECT_MACHINE], compare_entry, x);
+	map_for_each (it, e->all ? e->rows : e->changed) {
+		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, it.key);
+		const struct row *r = map_get(e->rows, it.key);
+
+		if (m && !e->all)
+			compare(x, m);
+		else if (!m && r)
+			compare_deleted(x, it.key, r);
+	}
+	map_clear(e->changed);
+	e->all = false;
+}
+
+static void put_text(struct buf *b, const char *text)
+{
+	OWN_JSON o = json_string(text);
+	char *dump = json_dumps(o, JSON_ENCODE_ANY);
+
+	buf_puts(b, dump);
+	free(dump);
+}
+
+/* Encodes the changes for channel ch. False: none of them is for it. */
+static bool encode_fleet(const struct changes *x, const struct channel *ch, struct buf *b)
+{
+	char version[VIEW_VERSION_SIZE];
+	bool first = true, any;
+
+	view_source_fleet(x->e->source, version);
+	buf_printf(b, "event: fleet\nid: %s\ndata: {\"version\":\"%s\",\"machines\":[", version,
+		   version);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct change *c = &x->v[i];
+
+		if (!c->text || (ch->tenant && !str_eq(c->is, ch->tenant)))
+			continue;
+		buf_puts(b, first ? "" : ",");
+		buf_puts(b, c->text);
+		first = false;
+	}
+	any = !first;
+	first = true;
+	buf_puts(b, "],\"removed\":[");
+	for (size_t i = 0; i < x->n; i++) {
+		const struct change *c = &x->v[i];
+
+		if (ch->tenant
+			    ? !str_eq(c->was, ch->tenant) || (c->text && str_eq(c->is, ch->tenant))
+			    : c->text != NULL)
+			continue;
+		buf_puts(b, first ? "" : ",");
+		put_text(b, c->name);
+		first = false;
+	}
+	buf_puts(b, "]}\n\n");
+	return any || !first;
+}
+
+/* Sends b to the streams of the channel; a text that exceeds the ring breaks them instead. */
+static void send(struct view_events *e, unsigned topic, const struct channel *ch,
+		 const struct buf *b)
+{
+	if (!b->over) {
+		push(e, topic, ch, b->data, b->len);
+		return;
+	}
+	list_for_each (s, &e->streams, struct stream, link)
+		if (s->channel == ch && (s->topics & topic) && !s->ended)
+			stream_end(s, true);
+	trim(e);
+}
+
+static void send_fleet(struct view_events *e)
+{
+	OWN(arena) a = arena_new();
+	struct changes x = {.e = e, .a = a};
+
+	find_changes(&x);
+	list_for_each (ch, &e->channels, struct channel, link) {
+		struct buf b;
+
+		if (!x.n)
+			break;
+		buf_init(&b, e->ring_bytes);
+		if (encode_fleet(&x, ch, &b))
+			send(e, FLEET, ch, &b);
+		buf_done(&b);
+	}
+	free(x.v);
+}
+
+/* --- changes of the queue --------------------------------------------------------------------- */
+
+static void send_queue_to(struct view_events *e, struct channel *ch)
+{
+	OWN_JSON o = view_queue_first(e->source->waiting, ch->tenant, VIEW_EVENTS_PODS);
+	char *text = json_text(o), version[VIEW_VERSION_SIZE];
+	uint8_t digest[CRYPTO_SHA256];
+	struct buf b;
+
+	crypto_sha256(text, strlen(text), digest);
+	if (!ch->tenant || memcmp(digest, ch->queue, sizeof(digest)) != 0) {
+		memcpy(ch->queue, digest, sizeof(digest));
+		view_source_queue(e->source, version);
+		buf_init(&b, e->ring_bytes);
+		/* text + 1: without its opening brace */
+		buf_printf(&b, "event: queue\nid: %s\ndata: {\"version\":\"%s\",%s\n\n", version,
+			   version, text + 1);
+		send(e, QUEUE, ch, &b);
+		buf_done(&b);
+	}
+	free(text);
+}
+
+static void send_queue(struct view_events *e)
+{
+	const uint64_t number = waiting_number(e->source->waiting);
+
+	if (number == e->queue)
+		return;
+	e->queue = number;
+	list_for_each (ch, &e->channels, struct channel, link)
+		send_queue_to(e, ch);
+}
+
+/* --- grants ----------------------------------------------------------------------------------- */
+
+static void on_reviewed(enum view_grant g, void *arg)
+{
+	struct view_events *e = arg;
+	struct stream *s = e->reviewed;
+	const int64_t now = loop_now(e->source->c->loop);
+
+	e->reviewed = NULL;
+	e->visit = NULL;
+	if (g == VIEW_GRANTED)
+		s->granted = now;
+	else if (!s->ended && (g == VIEW_REFUSED || now - s->granted >= UNKNOWN_MS))
+		stream_end(s, false);
+	loop_timer_start(&e->review, 0);
+}
+
+/* Checks the grant of the next stream. One stream is reviewed at a time, so that 500 streams do not
+ * slow down the controller's own calls to the host cluster. */
+static void on_review(void *arg)
+{
+	struct view_events *e = arg;
+
+	if (e->reviewed)
+		return;
+	list_for_each (s, &e->streams, struct stream, link) {
+		if (!s->due || s->ended)
+			continue;
+		s->due = false;
+		e->reviewed = s;
+		e->visit = view_access_again(e->access, s->q, on_reviewed, e);
+		return;
+	}
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static void on_tick(void *arg)
+{
+	static const char comment[] = ": ok\n\n";
+	struct view_events *e = arg;
+
+	loop_timer_start(&e->tick, VIEW_EVENTS_MS);
+	if (!view_source_leads(e->source)) {
+		list_for_each (s, &e->streams, struct stream, link)
+			if (!s->ended)
+				stream_end(s, false);
+		trim(e);
+		return;
+	}
+	e->ticks++;
+	e->all |= e->ticks % MINUTE_TICKS == 0;
+	if (e->all || map_size(e->changed))
+		send_fleet(e);
+	send_queue(e);
+	if (e->ticks % ALIVE_TICKS)
+		return;
+	push(e, FLEET | QUEUE, NULL, comment, sizeof(comment) - 1);
+	list_for_each (s, &e->streams, struct stream, link)
+		s->due = true;
+	loop_timer_start(&e->review, 0);
+}
+
+void view_events_changed(struct view_events *e, enum object_kind_id kind, const char *name)
+{
+	if (!e->nstreams)
+		return;
+	if (kind == OBJECT_MACHINE)
+		map_put(e->changed, name, e);
+	/* A Drain changes the explanation of its machines. */
+	e->all |= kind == OBJECT_DRAIN;
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+static struct channel *channel_of(struct view_events *e, const char *tenant)
+{
+	struct channel *ch;
+
+	list_for_each (old, &e->channels, struct channel, link)
+		if (str_eq(old->tenant, tenant))
+			return old;
+	ch = mem_new(struct channel);
+	ch->tenant = tenant ? mem_strdup(tenant) : NULL;
+	list_push_back(&e->channels, &ch->link);
+	return ch;
+}
+
+static void channel_leave(struct view_events *e, struct channel *ch)
+{
+	if (--ch->streams)
+		return;
+	/* No later channel at the same address may receive this channel's events. */
+	list_for_each (v, &e->ring, struct event, link)
+		if (v->channel == ch)
+			v->topics = 0;
+	list_remove(&ch->link);
+	free(ch->tenant);
+	free(ch);
+}
+
+static int64_t read_stream(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct stream *s = arg;
+	const size_t hello = strlen(s->hello) - s->hello_sent;
+	size_t n;
+
+	(void)pos;
+	if (s->ended)
+		return s->broken ? -2 : -1;
+	if (hello) {
+		n = hello < max ? hello : max;
+		memcpy(out, s->hello + s->hello_sent, n);
+		s->hello_sent += n;
+		return (int64_t)n;
+	}
+	if (!s->at)
+		return 0;
+	n = s->at->len - s->at_sent;
+	n = n < max ? n : max;
+	memcpy(out, s->at->text + s->at_sent, n);
+	s->at_sent += n;
+	if (s->at_sent == s->at->len)
+		advance(s);
+	return (int64_t)n;
+}
+
+/* Releases all that the view keeps for the stream. */
+static void stream_leave(struct stream *s)
+{
+	struct view_events *e = s->e;
+
+	if (s->at)
+		s->at->refs--;
+	s->at = NULL;
+	trim(e);
+	list_remove(&s->link);
+	channel_leave(e, s->channel);
+	if (e->reviewed == s) {
+		view_access_cancel(e->visit);
+		e->visit = NULL;
+		e->reviewed = NULL;
+		loop_timer_start(&e->review, 0);
+	}
+	if (--e->nstreams)
+		return;
+	loop_timer_stop(&e->tick);
+	map_clear(e->rows);
+	map_clear(e->changed);
+}
+
+static void stream_done(void *arg)
+{
+	struct stream *s = arg;
+
+	if (s->e)
+		stream_leave(s);
+	free(s->hello);
+	free(s);
+}
+
+/* Begins to compute changes, for the first stream. */
+static void begin(struct view_events *e)
+{
+	OWN(arena) a = arena_new();
+	struct changes x = {.e = e, .a = a};
+
+	e->ticks = 0;
+	e->all = true;
+	e->queue = waiting_number(e->source->waiting);
+	find_changes(&x);
+	free(x.v);
+	loop_timer_start(&e->tick, VIEW_EVENTS_MS);
+}
+
+static char *hello_text(const struct view_events *e)
+{
+	char fleet[VIEW_VERSION_SIZE], queue[VIEW_VERSION_SIZE];
+	OWN_JSON o = json_pack("{s:s, s:s, s:s}", "leader", e->source->c->o.identity, "fleet",
+			       view_source_fleet(e->source, fleet), "queue",
+			       view_source_queue(e->source, queue));
+	char *data = json_text(o), *text;
+
+	text = mem_printf("retry: 3000\n\nevent: hello\ndata: %s\n\n", data);
+	free(data);
+	return text;
+}
+
+static void stream_start(struct view_events *e, struct httpd_req *q, unsigned topics,
+			 const char *tenant)
+{
+	struct stream *s = mem_new(struct stream);
+	struct httpd_reader r = {.read = read_stream, .done = stream_done, .arg = s, .size = -1};
+
+	if (!e->nstreams++)
+		begin(e);
+	s->e = e;
+	s->q = q;
+	s->topics = topics;
+	s->channel = channel_of(e, tenant);
+	s->channel->streams++;
+	s->hello = hello_text(e);
+	s->granted = loop_now(e->source->c->loop);
+	list_push_back(&e->streams, &s->link);
+	httpd_reply_stream(q, 200, "text/event-stream", &r);
+}
+
+void view_events_reply(struct view_events *e, struct httpd_req *q)
+{
+	static const char *const known[] = {"only", "tenant", NULL};
+	const char *only = httpd_query(q, "only"), *tenant = httpd_query(q, "tenant");
+	struct err bad;
+
+	if (!page_is_known(q, known))
+		return;
+	if (only && !str_eq(only, "fleet") && !str_eq(only, "queue")) {
+		page_refuse(q, "only", "fleet or queue is required");
+		return;
+	}
+	if (tenant && (str_empty(tenant) || strlen(tenant) > TENANT_MAX)) {
+		page_refuse(q, "tenant", "the name of a VirtualCluster is required");
+		return;
+	}
+	if (e->nstreams >= VIEW_EVENTS_STREAMS) {
+		httpd_reply_header(q, "Retry-After", "30");
+		(void)!err_set(&bad, ERR_UNAVAILABLE, 503, "%d streams are open: try again later",
+			       VIEW_EVENTS_STREAMS);
+		httpd_reply_err(q, &bad);
+		return;
+	}
+	httpd_reply_header(q, "Cache-Control", "no-store");
+	if (str_eq(httpd_method(q), "HEAD"))
+		httpd_reply(q, 200, "text/event-stream", NULL, 0);
+	else
+		stream_start(e, q,
+			     str_eq(only, "fleet")   ? FLEET
+			     : str_eq(only, "queue") ? QUEUE
+						     : FLEET | QUEUE,
+			     tenant);
+}
+
+struct view_events *view_events_new(const struct view_source *source, struct view_access *access,
+				    size_t ring_bytes)
+{
+	struct view_events *e = mem_new(struct view_events);
+
+	e->source = source;
+	e->access = access;
+	e->ring_bytes = ring_bytes;
+	list_init(&e->streams);
+	list_init(&e->channels);
+	list_init(&e->ring);
+	e->rows = map_new(row_free);
+	e->changed = map_new(NULL);
+	loop_timer_init(&e->tick, source->c->group, on_tick, e);
+	loop_timer_init(&e->review, source->c->group, on_review, e);
+	return e;
+}
+
+void view_events_free(struct view_events *e)
+{
+	if (!e)
+		return;
+	list_for_each (s, &e->streams, struct stream, link) {
+		stream_end(s, false);
+		stream_leave(s);
+		s->e = NULL;
+	}
+	trim(e);
+	loop_timer_stop(&e->tick);
+	loop_timer_stop(&e->review);
+	map_free(e->rows);
+	map_free(e->changed);
+	free(e);
+}
