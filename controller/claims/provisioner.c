@@ -20,6 +20,7 @@
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
+#include "controller/claims/last_plan.h"
 #include "controller/claims/permits.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/reclaims.h"
@@ -100,6 +101,9 @@ struct provisioner {
 	/* True: something changed during the plan, so another plan follows */
 	bool again;
 	struct loop_timer slice;
+	/* loop_now() at the beginning of the plan */
+	int64_t began;
+	struct last_plan *last_plan;
 	/* loop_now() before which no plan begins */
 	int64_t rests;
 	struct sending *sending;
@@ -301,6 +305,8 @@ static void on_ready(struct provisioner *s)
 	is_due(s, plan->npods ? s->stops_end : 0);
 	is_due(s, plan->settles);
 	create_all(s);
+	last_plan_set(s->last_plan, plan, s->claims, loop_wall(s->c->loop),
+		      loop_now(s->c->loop) - s->began);
 	waiting_begin(s->waiting);
 	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
@@ -398,6 +404,7 @@ static void on_plan(void *arg)
 	line = stop_line_read(c, s->arena);
 	sending_each(s->sending, on_its_way, line);
 	s->stops_end = stops_put(&s->stops, line, world_sync_world(s->sync));
+	s->began = loop_now(c->loop);
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
 	loop_timer_start(&s->slice, 0);
 }
@@ -440,6 +447,11 @@ struct permits *provisioner_permits(struct provisioner *s)
 const struct waiting *provisioner_waiting(const struct provisioner *s)
 {
 	return s->waiting;
+}
+
+const struct last_plan *provisioner_last_plan(const struct provisioner *s)
+{
+	return s->last_plan;
 }
 
 static void on_came(void *arg)
@@ -513,6 +525,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->reclaims = reclaims_new(c, tenants);
 	s->stand_ins = stand_ins_new(c, on_later, s);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
+	s->last_plan = last_plan_new();
 	s->waiting = waiting_new(c, on_published, s);
 	s->pod_events = spec.pod_events =
 		pod_events_new(c, tenants, eta, s->refused, s->sending, s->waiting);
@@ -556,5 +569,6 @@ void provisioner_free(struct provisioner *s)
 	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
 	waiting_free(s->waiting);
+	last_plan_free(s->last_plan);
 	free(s);
 }

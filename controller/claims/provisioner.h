@@ -19,6 +19,7 @@ struct avoided;
 struct drivers;
 struct eta;
 struct fleet;
+struct last_plan;
 struct permits;
 struct provisioner;
 struct tenants;
@@ -35,8 +36,9 @@ void provisioner_free(struct provisioner *s);
 /* Schedules a plan, shortly after this call or after the pause that follows the last plan. */
 void provisioner_kick(struct provisioner *s);
 
-/* provisioner_sync() to provisioner_waiting() return the parts of the provisioner, for callers that
- * report changes to these parts or query them. The parts are valid as long as the provisioner. */
+/* provisioner_sync() to provisioner_last_plan() return the parts of the provisioner, for callers
+ * that report changes to these parts or query them. The parts are valid as long as the
+ * provisioner. */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);
@@ -45,5 +47,6 @@ struct stand_ins *provisioner_stand_ins(struct provisioner *s);
 struct reclaims *provisioner_reclaims(struct provisioner *s);
 struct permits *provisioner_permits(struct provisioner *s);
 const struct waiting *provisioner_waiting(const struct provisioner *s);
+const struct last_plan *provisioner_last_plan(const struct provisioner *s);
 
 #endif

@@ -18,9 +18,15 @@ const char *view_source_fleet(const struct view_source *s, char out[static VIEW_
 	return out;
 }
 
-const char *view_source_queue(const struct view_source *s, char out[static VIEW_VERSION_SIZE])
+const char *view_source_version(const struct view_source *s, uint64_t number,
+				char out[static VIEW_VERSION_SIZE])
 {
 	str_format(out, VIEW_VERSION_SIZE, "%016llx.%llu", (unsigned long long)s->process,
-		   (unsigned long long)waiting_number(s->waiting));
+		   (unsigned long long)number);
 	return out;
+}
+
+const char *view_source_queue(const struct view_source *s, char out[static VIEW_VERSION_SIZE])
+{
+	return view_source_version(s, waiting_number(s->waiting), out);
 }

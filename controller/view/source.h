@@ -28,5 +28,8 @@ bool view_source_leads(const struct view_source *s);
  * out. */
 const char *view_source_fleet(const struct view_source *s, char out[static VIEW_VERSION_SIZE]);
 const char *view_source_queue(const struct view_source *s, char out[static VIEW_VERSION_SIZE]);
+/* Writes the version of a list that is the number-th of this process to out and returns out. */
+const char *view_source_version(const struct view_source *s, uint64_t number,
+				char out[static VIEW_VERSION_SIZE]);
 
 #endif

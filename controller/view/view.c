@@ -14,11 +14,13 @@
 #include "controller/view/gpu_sampler.h"
 #include "controller/view/history.h"
 #include "controller/view/page.h"
+#include "controller/view/plan.h"
 #include "controller/view/queue.h"
 #include "controller/view/source.h"
 
 struct view {
 	struct view_source source;
+	const struct last_plan *plan;
 	struct view_access *access;
 	struct gpu_sampler *gpus;
 	struct view_events *events;
@@ -62,6 +64,19 @@ static void on_queue(struct httpd_req *q, void *arg)
 		view_queue_reply(v->source.waiting, &p);
 }
 
+static void on_plan(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+	const struct last_plan_view *plan = last_plan_get(v->plan);
+	char version[VIEW_VERSION_SIZE];
+	struct page p;
+
+	view_source_version(&v->source, plan->number, version);
+	if (page_is_known(q, view_plan_parameters) &&
+	    page_begin(&p, q, version, view_plan_parameters))
+		view_plan_reply(plan, &p);
+}
+
 static void on_events(struct httpd_req *q, void *arg)
 {
 	struct view *v = arg;
@@ -75,8 +90,7 @@ static void on_history(struct httpd_req *q, void *arg)
 	struct gpu_history *h = gpu_sampler_history(v->gpus);
 	char version[VIEW_VERSION_SIZE];
 
-	str_format(version, sizeof(version), "%016llx.%llu", (unsigned long long)v->source.process,
-		   (unsigned long long)gpu_history_version(h));
+	view_source_version(&v->source, gpu_history_version(h), version);
 	view_history_reply(h, q, version);
 }
 
@@ -102,6 +116,11 @@ static void on_history_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_history);
 }
 
+static void on_plan_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_plan);
+}
+
 static void on_events_request(struct httpd_req *q, void *arg)
 {
 	serve(arg, q, on_events);
@@ -112,6 +131,7 @@ void view_routes(struct view *v, struct httpd *d)
 	httpd_route(d, "GET", "/v1/fleet", 0, on_fleet_request, v);
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
 	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
+	httpd_route(d, "GET", "/v1/plan", 0, on_plan_request, v);
 	httpd_route(d, "GET", "/v1/events", 0, on_events_request, v);
 }
 
@@ -132,12 +152,14 @@ void view_stop(struct view *v, void (*done)(void *arg), void *arg)
 	gpu_sampler_stop(v->gpus, done, arg);
 }
 
-struct view *view_new(struct context *c, const struct waiting *waiting)
+struct view *view_new(struct context *c, const struct waiting *waiting,
+		      const struct last_plan *plan)
 {
 	struct view *v = mem_new(struct view);
 
 	v->source =
 		(struct view_source){.c = c, .waiting = waiting, .process = loop_random(c->loop)};
+	v->plan = plan;
 	v->access = view_access_new(c);
 	v->gpus = gpu_sampler_new(c);
 	v->events = view_events_new(&v->source, v->access, VIEW_EVENTS_BYTES);

@@ -2,6 +2,7 @@
 #define CONTROLLER_VIEW_VIEW_H
 
 #include "base/httpd/httpd.h"
+#include "controller/claims/last_plan.h"
 #include "controller/claims/waiting.h"
 #include "controller/core/context.h"
 
@@ -14,13 +15,15 @@
  *   GET /v1/queue     waiting pods of all tenants, in the order of the queue
  *   GET /v1/history   GPUs of the last 7 days by tenant and by state
  *   GET /v1/events    changes of fleet and queue, as server-sent events (events.h)
+ *   GET /v1/plan      what the newest plan decided
  *
  * The host cluster decides who may read (access.h). Lists are paged and have an ETag (page.h).
  * Tests: tests/unit/controller/view/test_view.c
  */
 struct view;
-/* waiting: the provisioner's list; must outlive the view. */
-struct view *view_new(struct context *c, const struct waiting *waiting);
+/* waiting, plan: of the provisioner; must outlive the view. */
+struct view *view_new(struct context *c, const struct waiting *waiting,
+		      const struct last_plan *plan);
 /* Afterwards the httpd with the routes must receive no further request. */
 void view_free(struct view *v);
 DEFINE_OWN(view)

@@ -44,7 +44,7 @@ static int setup(void **state)
 	d->c.lease = kube_lease_new(d->g, &lease);
 	d->c.ready = d->c.leading = true;
 	b->waiting = waiting_new(&d->c, on_published, b);
-	b->view = view_new(&d->c, b->waiting);
+	b->view = view_new(&d->c, b->waiting, provisioner_last_plan(d->provisioner));
 	b->server = httpd_new(d->g);
 	view_routes(b->view, b->server);
 	http_mem_serve(d->net, ORIGIN, b->server);
@@ -322,6 +322,38 @@ static void the_history_begins_with_leadership(void **state)
 	assert_int_equal(get(b, "/v1/history"), 503);
 }
 
+static void the_newest_plan_tells_its_claims_and_reasons(void **state)
+{
+	struct bed *b = *state;
+	const json_t *claim, *reason;
+	char tag[128];
+
+	bench_pod(b->d, "train", 8);
+	bench_pod(b->d, "next", 8);
+	for (int i = 0; i < 60 && json_array_size(json_object_get(b->j, "claims")) == 0; i++) {
+		bench_run(b->d, 100);
+		assert_int_equal(get(b, "/v1/plan"), 200);
+	}
+	claim = json_array_get(json_object_get(b->j, "claims"), 0);
+	assert_string_equal(json_str_at(claim, "machine"), "m-1");
+	assert_string_equal(json_str_at(claim, "tenant"), "team-a");
+	assert_string_equal(json_str_at(claim, "pool"), "h100");
+	assert_non_null(json_str_at(claim, "claim"));
+	assert_null(json_object_get(claim, "gang"));
+	assert_int_equal(json_int_at(claim, "pods"), 1);
+	reason = json_array_get(json_object_get(b->j, "reasons"), 0);
+	assert_string_equal(json_str_at(reason, "reason"), "NoCapacity");
+	assert_string_equal(json_str_at(reason, "pool"), "h100");
+	assert_int_equal(json_int_at(reason, "pods"), 1);
+	assert_int_equal(json_int_at(b->j, "pods", "onNewClaim"), 1);
+	assert_int_equal(json_int_at(b->j, "pods", "unplaced"), 1);
+	assert_int_equal(json_int_at(b->j, "totals", "claims"), 1);
+	assert_non_null(json_str_at(b->j, "time"));
+	str_copy(tag, sizeof(tag), b->tag);
+	assert_int_equal(get_if(b, "/v1/plan", tag), 304);
+	assert_int_equal(get(b, "/v1/plan?limit=3"), 400);
+}
+
 static void bad_parameters_are_refused_by_name(void **state)
 {
 	struct bed *b = *state;
@@ -350,6 +382,7 @@ int main(void)
 		T(the_queue_is_paged_also_when_pods_leave_it),
 		T(an_unchanged_list_is_not_sent_again),
 		T(the_history_begins_with_leadership),
+		T(the_newest_plan_tells_its_claims_and_reasons),
 		T(bad_parameters_are_refused_by_name),
 	};
 
