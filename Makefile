@@ -98,6 +98,7 @@ $(B)/%.o: %.c $(B)/flags
 
 # sim/dialect.c includes the dialects by the assembler's .incbin, which -MMD does not report.
 $(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
+$(B)/controller/view/web_page.o: $(wildcard controller/view/web/*)
 
 VIRT_LIB := $(B)/lib/providers_libvirt.a
 DROVER_LIBS := $(filter-out $(VIRT_LIB),$(LIBS))

@@ -224,6 +224,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		/* kick the claim of the old Machine too: if the Machine has just released it, the
 		 * claim can end now */
 		kick_claim_of(c, old);
+		view_machine(c->view, old ? old->object : NULL, o);
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);
 		if (end.by != ETA_BY_NONE)

@@ -48,7 +48,6 @@ static void put(json_t *o, const char *key, const char *text)
 		json_object_set_new(o, key, json_string(text));
 }
 
-/* Returns the explanation of the machine, with what identifies it in the fleet. */
 json_t *view_fleet_row(const struct context *c, const struct machine *m)
 {
 	const struct drain *d = m->status.leave && m->status.leave->drain

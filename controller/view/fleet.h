@@ -2,6 +2,7 @@
 #define CONTROLLER_VIEW_FLEET_H
 
 #include "controller/core/context.h"
+#include "api/machine.h"
 #include "controller/view/page.h"
 
 /*

@@ -13,10 +13,13 @@
 #include "controller/view/fleet.h"
 #include "controller/view/gpu_sampler.h"
 #include "controller/view/history.h"
+#include "controller/view/life_log.h"
+#include "controller/view/one_machine.h"
 #include "controller/view/page.h"
 #include "controller/view/plan.h"
 #include "controller/view/queue.h"
 #include "controller/view/source.h"
+#include "controller/view/web_page.h"
 
 struct view {
 	struct view_source source;
@@ -24,6 +27,7 @@ struct view {
 	struct view_access *access;
 	struct gpu_sampler *gpus;
 	struct view_events *events;
+	struct life_log *log;
 };
 
 /* Replies with 503 unless this replica leads and its caches are loaded. */
@@ -94,6 +98,13 @@ static void on_history(struct httpd_req *q, void *arg)
 	view_history_reply(h, q, version);
 }
 
+static void on_machine(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+
+	view_one_machine_reply(v->source.c, v->log, q);
+}
+
 static void serve(struct view *v, struct httpd_req *q,
 		  void (*reply)(struct httpd_req *q, void *arg))
 {
@@ -126,8 +137,15 @@ static void on_events_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_events);
 }
 
+static void on_machine_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_machine);
+}
+
 void view_routes(struct view *v, struct httpd *d)
 {
+	web_page_routes(d);
+	httpd_route(d, "GET", "/v1/machines/{}", 0, on_machine_request, v);
 	httpd_route(d, "GET", "/v1/fleet", 0, on_fleet_request, v);
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
 	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
@@ -152,6 +170,11 @@ void view_stop(struct view *v, void (*done)(void *arg), void *arg)
 	gpu_sampler_stop(v->gpus, done, arg);
 }
 
+void view_machine(struct view *v, const struct machine *was, const struct machine *is)
+{
+	life_log_saw(v->log, was, is);
+}
+
 struct view *view_new(struct context *c, const struct waiting *waiting,
 		      const struct last_plan *plan)
 {
@@ -163,6 +186,7 @@ struct view *view_new(struct context *c, const struct waiting *waiting,
 	v->access = view_access_new(c);
 	v->gpus = gpu_sampler_new(c);
 	v->events = view_events_new(&v->source, v->access, VIEW_EVENTS_BYTES);
+	v->log = life_log_new();
 	return v;
 }
 
@@ -173,5 +197,6 @@ void view_free(struct view *v)
 	view_events_free(v->events);
 	view_access_free(v->access);
 	gpu_sampler_free(v->gpus);
+	life_log_free(v->log);
 	free(v);
 }

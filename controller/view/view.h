@@ -11,11 +11,13 @@
  * and scripts. Only the leader serves it, because only the leader makes plans; another replica
  * answers 503 with the leader's name. docs/view.md describes paths and members.
  *
- *   GET /v1/fleet     machines, what each waits for and what helps
- *   GET /v1/queue     waiting pods of all tenants, in the order of the queue
- *   GET /v1/history   GPUs of the last 7 days by tenant and by state
- *   GET /v1/events    changes of fleet and queue, as server-sent events (events.h)
- *   GET /v1/plan      what the newest plan decided
+ *   GET /v1/fleet           machines, what each waits for and what helps
+ *   GET /v1/queue           waiting pods of all tenants, in the order of the queue
+ *   GET /v1/history         GPUs of the last 7 days by tenant and by state
+ *   GET /v1/plan            what the newest plan decided
+ *   GET /v1/events          changes of fleet and queue, as server-sent events (events.h)
+ *   GET /v1/machines/NAME   one machine with its past states, failures and wipes
+ *   GET /                   a page that shows all this (web_page.h); it contains no data itself
  *
  * The host cluster decides who may read (access.h). Lists are paged and have an ETag (page.h).
  * Tests: tests/unit/controller/view/test_view.c
@@ -29,6 +31,9 @@ void view_free(struct view *v);
 DEFINE_OWN(view)
 /* Adds the paths to a server that other hosts reach by TLS. */
 void view_routes(struct view *v, struct httpd *d);
+/* Records a changed Machine; call before view_changed(). was NULL: the Machine is new. is NULL: it
+ * was deleted. */
+void view_machine(struct view *v, const struct machine *was, const struct machine *is);
 /* Records that the object of this kind and name changed. */
 void view_changed(struct view *v, enum object_kind_id kind, const char *name);
 /* Starts the history of GPUs (gpu_sampler.h). Call when this replica begins to lead. */

@@ -101,6 +101,8 @@ LONG = [
     program("slow_bmc", "drover up: a BMC that needs 3 s for each request", "tests/real/up.py 3"),
     program("drills", "drover up: machines stuck in many ways, each mended by the verb that drover why prints",
             "tests/drills/run.py"),
+    program("web_page", "the page of the view in Chromium, with axe-core as the judge of accessibility",
+            "tests/tools/deps browser && tests/real/web_page.py"),
     real("sim_page", "the commands of docs/sim.md", groups=("sim",)),
     real("sim_clients", "the simulated rack before clients that others wrote", groups=("sim",)),
     real("sim_makes", "a simulated BMC of each make, wiped by drover as docs/sim.md says", groups=("sim",)),

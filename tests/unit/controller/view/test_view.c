@@ -183,6 +183,28 @@ static void a_machine_has_its_explanation_and_its_place_in_the_fleet(void **stat
 	assert_int_equal(json_object_size(json_object_get(b->j, "byState")), 1);
 }
 
+static void a_machine_is_served_with_its_past(void **state)
+{
+	struct bed *b = *state;
+	const json_t *x;
+
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'quarantined', 'stateSince': '2026-01-02T03:04:05Z', 'failures': "
+		     "[{'time': '2026-01-02T03:04:05Z', 'step': 'wipe', 'reason': 'DriveFailed', "
+		     "'message': 'no answer'}]}");
+	view_machine(b->view, NULL, CTX_GET(&b->d->c, OBJECT_MACHINE, machine, "m-1"));
+	assert_int_equal(get(b, "/v1/machines/m-1"), 200);
+	assert_string_equal(json_str_at(b->j, "state"), "quarantined");
+	x = json_array_get(json_object_get(b->j, "states"), 0);
+	assert_string_equal(json_str_at(x, "since"), "2026-01-02T03:04:05Z");
+	x = json_array_get(json_object_get(b->j, "failures"), 0);
+	assert_string_equal(json_str_at(x, "reason"), "DriveFailed");
+	assert_string_equal(json_str_at(x, "message"), "no answer");
+	assert_true(json_is_array(json_object_get(b->j, "wipes")));
+	assert_int_equal(get(b, "/v1/machines/m-9"), 404);
+	assert_non_null(strstr(b->text, "there is no machine m-9"));
+}
+
 static void the_fleet_is_paged_by_name(void **state)
 {
 	struct bed *b = *state;
@@ -377,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(only_the_leader_answers),
 		T(a_machine_has_its_explanation_and_its_place_in_the_fleet),
+		T(a_machine_is_served_with_its_past),
 		T(the_fleet_is_paged_by_name),
 		T(a_waiting_pod_has_its_place_reason_and_times),
 		T(the_queue_is_paged_also_when_pods_leave_it),
