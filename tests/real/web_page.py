@@ -70,7 +70,7 @@ class Fleet:
         name = path.removeprefix("/v1/machines/")
         if name in self.machines:
             return {**self.machines[name], "doing": "serves its tenant", "failures": [],
-                    "states": [{"state": "free", "since": "2026-01-02T03:00:05Z"},
+                    "states": [{"state": "known"}, {"state": "free", "since": "2026-01-02T03:00:05Z"},
                                {"state": "serving", "since": "2026-01-02T03:04:05Z", "tenant": "team-1"}],
                     "wipes": [{"record": f"{name}-7-1", "end": "2026-01-02T02:00:05Z", "level": "Purge",
                                "drives": [{"serial": HOSTILE, "technique": "SanitizeCryptoErase", "level": "Purge"}]}]}
@@ -194,6 +194,7 @@ def before_a_thousand(folder, axe):
     b.press(browser.ENTER)
     b.until("a machine", lambda: b.text("#machine-title") == "gpu-00-02")
     b.until("its past", lambda: "Purge" in b.text("#wipes") and "free" in b.text("#states"))
+    assert "NaN" not in b.text("#states"), b.text("#states")
     assert HOSTILE in b.text("#wipes") and b.count("img") == 0
     accessible(b, axe, "one machine")
     b.press(browser.ESCAPE)
@@ -237,7 +238,7 @@ def before_drover_up(folder, axe, shots):
         for name in ("train", "eval"):
             up.tenant.call("POST", "/api/v1/namespaces/default/pods", real_up.demo.gpu_pod(name))
         b.until("a machine serves", lambda: "serving" in b.text("#totals"), 180)
-        subprocess.run([real_up.DROVER, "sim", "fault", "--data", folder, "gpu-8", "BmcHang"], check=True)
+        subprocess.run([real_up.DROVER, "sim", "fault", "--rack", f"{folder}/rack", "gpu-8", "BmcHang"], check=True)
         b.until("a machine whose BMC hangs", lambda: "BmcUnreachable" in b.text("[data-name=gpu-8]"), 240)
         b.click("[data-name=gpu-8]")
         b.until("what helps", lambda: "drover retry gpu-8" in b.text("#helps"))

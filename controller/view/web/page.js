@@ -297,7 +297,8 @@ function drawMachine(m) {
   const states = m.states || [];
   $("states").replaceChildren(...states.map((s, i) => {
     const until = i + 1 < states.length ? Date.parse(states[i + 1].since) : now();
-    return moment(s.since, s.state, `${span(until - Date.parse(s.since))}${s.tenant ? `, tenant ${s.tenant}` : ""}`);
+    const lasted = s.since ? span(until - Date.parse(s.since)) : "";
+    return moment(s.since, s.state, [lasted, s.tenant && `tenant ${s.tenant}`].filter(Boolean).join(", "));
   }).reverse());
   $("wipes").replaceChildren(...(m.wipes || []).map((w) => moment(w.end || w.start, `${w.level}, ${w.record}`,
     [w.unfinished, ...w.drives.map((d) => `${d.serial || d.wwn} ${d.technique} ${d.level}${d.reason ? ` ${d.reason}` : ""}`)]
