@@ -23,8 +23,8 @@ struct bin {
 	const struct world_taints *taints;
 	/* Pool of the node or claim; NULL: a node without a pool. */
 	const struct world_pool *pool;
-	/* PLAN_ON_NEW: permit of the claimed machine (a BurstPolicy's decision that launched it,
-	 * see world_machine.permit); NULL: none. */
+	/* PLAN_ON_NEW: permit of the claimed machine; NULL: none. A permit is a BurstPolicy's
+	 * decision to launch one cloud instance (see world_machine.permit). */
 	const char *permit;
 };
 

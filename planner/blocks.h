@@ -83,9 +83,9 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
  * fill them. `levels`: number of topology levels that are narrower than the span.
  *
  * At each of these levels, the smallest domain with room for all remaining pods comes first. If
- * no domain has room for all, the largest domain comes first, and the rest is chosen in the same
- * way for the pods that are still left. So few domains are used, and large ones stay free as a
- * whole. */
+ * no domain has room for all of them, the largest domain comes first; the next one is chosen in
+ * the same way for the pods that do not fit into it. So few domains are used, and large ones stay
+ * free as a whole. */
 void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
 
 #endif

@@ -47,8 +47,8 @@ static void pivot(const struct tableau *t, size_t row, size_t col)
 	}
 }
 
-/* Returns the maximum of the objective, or its value after PIVOTS steps. All rows but the last are
- * constraints, whose right-hand sides must not be negative. */
+/* Returns the maximum of the objective, or its value after PIVOTS steps. Each row but the last is a
+ * constraint; the right-hand side of a constraint must not be negative. */
 static double solve(const struct tableau *t)
 {
 	const size_t last = t->rows - 1, right = t->cols - 1;

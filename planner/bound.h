@@ -30,9 +30,9 @@ double bound_machines(struct world *w, const struct plan *p);
  * all machines as one pool of GPUs, always on and usable by any tenant, and lets jobs be split into
  * parts that run concurrently.
  *
- * The bound is the minimum over all times t of the sum of two amounts. Until t: the GPU time that
- * jobs which arrived before t need. From t on: the time of all GPUs. No job uses more than its GPUs
- * from its arrival to the end.
+ * The bound is the minimum over all times t of the sum of two amounts: the GPU time that the jobs
+ * which arrived before t need until until_ms, and the time of all GPUs from t to until_ms. A job
+ * needs its GPUs for its duration, but at most from its arrival to until_ms.
  */
 double bound_use(const struct replay_job *jobs, size_t njobs, double gpus, int64_t until_ms);
 

@@ -26,8 +26,8 @@ struct decide {
 	/* Pieces of work, sorted in the order in which they are decided on. */
 	const struct burst_work **work;
 	struct burst_purses *purses;
-	/* Three maps, for the names of tenants, of work and of Providers: name -> index of the name
-	 * + 1. */
+	/* Three maps: for the names of tenants, for those of work, and for those of Providers. Each
+	 * maps a name to 1 + the name's index in `names`. */
 	struct map *index[3];
 	const char **names[3];
 	size_t nnames[3];
@@ -182,9 +182,9 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 	return p->windows.freeze.n && burst_named(&p->windows.freeze, today);
 }
 
-/* Returns BURST_CHOSEN if the policy allows launches at time now; otherwise the code of the window
- * or freeze date that forbids them. An `allow` window that cannot be parsed allows nothing; a
- * `deny` window that cannot be parsed forbids launches. */
+/* Returns BURST_CHOSEN if the policy allows launches at time now; otherwise the code that tells
+ * which window or freeze date forbids launches. An `allow` window that cannot be parsed allows
+ * nothing; a `deny` window that cannot be parsed forbids launches. */
 static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
 {
 	bool open = !p->windows.nallow;
@@ -251,8 +251,8 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (!triggered(s, w, in->now))
 		return set(x, wait == BURST_NEVER ? BURST_NEVER_WAITS : BURST_WAITS,
 			   in->now - w->since, wait);
-	/* Refuse unless more than the required part of the owned GPUs is in use. An installation
-	 * without owned GPUs is never refused here, as if all its GPUs were in use. */
+	/* Refuse unless more than the required part of the owned GPUs is in use. Without owned GPUs
+	 * this condition counts as met. */
 	if (p->trigger.utilisation >= 0 && in->gpus_owned > 0 &&
 	    (__int128)in->gpus_used * MONEY_UNIT <=
 		    (__int128)in->gpus_owned * p->trigger.utilisation)

@@ -107,8 +107,8 @@ struct burst_policy_in {
 	} match;
 	/* Conditions for a launch. At least one of the triggers by_wait, predicted_ms, slack_ms,
 	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. In
-	 * addition, the conditions utilisation, frees_ms and approval must all hold; -1 in
-	 * utilisation, 0 in frees_ms and false in approval mean no condition. */
+	 * addition, each of the conditions utilisation, frees_ms and approval must hold.
+	 * utilisation -1, frees_ms 0, approval false: the condition always holds. */
 	struct {
 		bool by_wait;
 		int64_t wait_ms;
@@ -152,9 +152,10 @@ struct burst_policy_in {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
 	} runtime;
-	/* Limits of the policy's launches. nodes, gpus: most that they may have at one time.
-	 * per_minute: most launches in one minute. at_once: most launches that are starting at one
-	 * time. 0 in these members: no limit. share: part of `nodes` that one tenant may have, in
+	/* Limits of the policy's launches. nodes, gpus: largest numbers of nodes and GPUs that all
+	 * launches together may have at one time. per_minute: largest number of launches in one
+	 * minute. at_once: largest number of launches that are starting at one time. Each of these
+	 * four: 0 means no limit. share: largest part of `nodes` that one tenant may have, in
 	 * millionths; -1: no limit. */
 	struct {
 		int64_t nodes, gpus, per_minute, at_once, share;
@@ -220,8 +221,8 @@ struct burst_launch {
 	/* Instances and GPUs that the launch has now. */
 	int64_t nodes, gpus;
 	bool starting;
-	/* True if another launch of the same gang is already counted in limits on the number of
-	 * launches. This one is then not counted. */
+	/* True if this launch is not counted in limits on the number of launches, because another
+	 * launch of the same gang is counted. */
 	bool part;
 };
 
@@ -290,7 +291,8 @@ extern const char *const burst_code_names[];
  * shows. */
 struct burst_why {
 	enum burst_code code;
-	/* The two numbers that the code compares. is: the present value. limit: its bound. */
+	/* is: the present value of the number that the code is about. limit: the bound of that
+	 * number. */
 	int64_t is, limit;
 	/* Cost to commit if this offer were launched, in millionths; -1: not known. */
 	int64_t cost;
@@ -331,9 +333,9 @@ struct burst_decision {
 	const struct burst_shape *shape;
 	size_t seq;
 	int64_t nodes_left, gpus_left, share_left;
-	/* bound: of the budgets that apply to all Providers, the one with the smallest remaining
-	 * amount. of_provider: the same by Provider, of the budgets that apply only to this
-	 * Provider. */
+	/* bound: the budget with the smallest remaining amount, among the budgets that apply to all
+	 * Providers. of_provider: by Provider, the one with the smallest remaining amount, among
+	 * the budgets that apply to this Provider only. */
 	struct burst_bound bound, *of_provider;
 };
 

@@ -31,8 +31,8 @@ struct burst_stock {
 	struct burst_take *takes;
 };
 
-/* Verdict on one offer, either by one policy alone (then cost is not computed) or for work of one
- * shape (struct burst_shape). */
+/* Verdict on one offer. The verdict is either that of one policy alone (then cost is not computed),
+ * or that for work of one shape (struct burst_shape). */
 struct burst_verdict {
 	/* BURST_CHOSEN: the offer is suitable. Other codes: why the offer is not suitable. */
 	enum burst_code code;
@@ -72,8 +72,8 @@ struct burst_shape {
 struct burst_purse {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	/* Charged amounts in millionths, by balance. before: without the decisions. total: with all
-	 * decisions so far. INT64_MAX: too large to compute. */
+	/* Charged amounts in millionths, by balance; INT64_MAX: too large to compute. before:
+	 * without the decisions of this run. total: including all decisions made so far. */
 	int64_t *before, *total;
 	const char **keys;
 	size_t n;
@@ -83,8 +83,8 @@ struct burst_purses {
 	struct burst_purse *v;
 	size_t n, nproviders;
 };
-/* Numbers of the names of the tenant, workload and Provider of a launch or of work. Each distinct
- * name has one number. */
+/* Numbers that stand for the names of the tenant, workload and Provider of a launch or of work.
+ * Equal names have equal numbers. */
 struct burst_key {
 	size_t tenant, work, provider;
 };

@@ -82,8 +82,8 @@ struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan
 	return x;
 }
 
-/* Returns the requested amount, limited so that the sum over 2^20 pods cannot overflow. So an
- * amount that was added to the sum can be subtracted again exactly. */
+/* Returns the requested amount, limited so that the sum over 2^20 pods cannot overflow. Otherwise a
+ * sum that has overflowed would be wrong after the amounts are subtracted again. */
 static int64_t counted(const struct ask *x)
 {
 	const int64_t most = INT64_MAX >> 20;

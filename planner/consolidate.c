@@ -62,8 +62,8 @@ struct consolidate_run {
 	bool more;
 	struct sides_run sides;
 	size_t at;
-	/* first: waiting pods and pods of Nodes that accept none; they get room before any Node is
-	 * tried. */
+	/* first: waiting pods, and pods on Nodes that accept no pods. These pods get room before
+	 * the first Node is tried. */
 	struct mover *movers, **first;
 	size_t nmovers, nfirst;
 	struct host *hosts;
@@ -378,8 +378,8 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 
 /* --- pods that get room first ----------------------------------------------------------------- */
 
-/* Places waiting pods and pods of Nodes that accept no pods. Afterwards marks those Nodes of claims
- * that have no pods and receive none as gone, so that no pod is placed on them. */
+/* Places waiting pods and pods of Nodes that accept no pods. Afterwards sets `gone` of each claim's
+ * Node that neither has nor receives pods, so that no pod is placed on that Node. */
 static void do_first(struct consolidate_run *r)
 {
 	for (; r->at < r->nfirst && !slice_is_over(r); r->at++) {
@@ -428,8 +428,8 @@ static void keep(struct consolidate_run *r, struct host *h, struct consolidate_n
 	}
 }
 
-/* True if the pod prevents its Node from being given back, even if other Nodes have room for it.
- * Then writes the verdict and the pod to *out. */
+/* True if the pod prevents its Node from being given back, even if other Nodes have room for the
+ * pod. In this case writes the verdict and the pod to *out. */
 static bool is_kept(const struct consolidate_run *r, const struct mover *m,
 		    struct consolidate_node *out)
 {

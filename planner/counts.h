@@ -14,8 +14,8 @@
  */
 struct counts {
 	struct count {
-		/* at: the number that is counted. n: its count; 0 marks a free slot of the
-		 * table. */
+		/* at: the number for which a count is stored. n: the count; 0 marks a free slot of
+		 * the table. */
 		uint32_t at, n;
 	} * v;
 	/* cap: length of v, a power of two. n: number of used slots. */

@@ -1,7 +1,7 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
-/* True if a node with these labels matches at least one of the n terms; an empty term matches
+/* True if at least one of the n terms matches a node with these labels; an empty term matches
  * nothing. */
 static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
 {
@@ -66,9 +66,9 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 	return NULL;
 }
 
-/* Returns text for a reason: the requirement that the node does not meet, of the first term in v
- * that has requirements. Returns "WHAT, which matches nothing" if no term has requirements. *key:
- * label key of the requirement. */
+/* Returns text for a reason: a requirement that the node does not meet, from the first of the n
+ * terms in v that has requirements. If no term has requirements, the text is "WHAT, which matches
+ * nothing". *key: label key of the requirement. */
 static const char *terms_miss(const char *what, const struct selector *v, size_t n,
 			      const struct labels *node, const char **key, struct arena *a)
 {

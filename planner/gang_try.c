@@ -10,8 +10,9 @@
 #include "planner/opening.h"
 #include "planner/refusal.h"
 
-/* Number of domains tried per topology level. Further domains are seldom needed, because the
- * computed room of a domain is seldom too high; and further attempts would delay all other work. */
+/* Number of domains tried per topology level. The free room computed for a domain may be too high,
+ * but seldom is; so a further domain is seldom needed. Each further attempt would delay all other
+ * work. */
 #define DOMAINS_TRIED 4
 
 struct pod {
@@ -23,9 +24,9 @@ struct pod {
 struct kind {
 	/* Topology state of this attempt only; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
-	/* Search position: index of a block in the search order, of a bin in that block, and of a
-	 * bin in `fresh`. No bin before these positions has room. Used only for pods without
-	 * topology constraints and preferences. */
+	/* Search position, used only for pods without topology constraints and preferences. block:
+	 * index in the search order. bin: index in that block. fresh: index in gang_try.fresh. No
+	 * bin before these positions has room. */
 	size_t block, bin, fresh;
 	bool out;
 };
@@ -62,9 +63,9 @@ struct gang_try {
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Returns the best bin of block b, from index *from on; ROOMS_NONE: none. Best is the lowest
- * preference level (bins_level()), which must be lower than *level. Writes that bin's level to
- * *level and the next search position to *from. */
+/* Returns the best bin of block b, from index *from on; ROOMS_NONE: none. The best bin is the one
+ * with the lowest preference level (bins_level()); only levels lower than *level count. Writes that
+ * bin's level to *level and the next search position to *from. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
@@ -138,9 +139,10 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 	struct world_stock **v = t->ahead ? m->option->group->ahead : m->option->group->v;
 	const size_t n = t->ahead ? m->option->group->nahead : m->option->group->n;
 
-	/* In a look-ahead, pass over the list twice. The list is sorted by the machines' own free
-	 * times. But a machine that another queue entry is to get counts as free at an unknown
-	 * time. So the first pass skips that machine, and the second pass considers it. */
+	/* A look-ahead passes over the list twice. The list is sorted by the machines' own free
+	 * times, but a machine that is expected to go to another queue entry counts as free at an
+	 * unknown time. So the first pass skips such a machine, and the second pass considers
+	 * it. */
 	for (; m->next < (t->ahead ? 2 * n : n); m->next++) {
 		struct world_stock *s = v[m->next % n];
 
@@ -153,8 +155,8 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 	return NULL;
 }
 
-/* Returns, in a look-ahead, the time at which the chosen machine is free (supply_free_at()).
- * Returns 0 otherwise, and if the choice has no machine. */
+/* Returns the time at which the chosen machine is free (supply_free_at()). Returns 0 if this is no
+ * look-ahead, or if no machine is chosen. */
 static int64_t time_of(const struct gang_try *t, const struct choice *c)
 {
 	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
@@ -295,8 +297,8 @@ static void begin(struct gang_try *t)
 		groups_try(t->p->groups);
 }
 
-/* Rolls back the attempt. keeps true: pods placed in bins of existing claims keep their room there,
- * so that the room stays reserved for the gang. */
+/* Rolls back the attempt. keeps true: pods that the attempt placed in bins of existing claims stay
+ * there, so that their room is reserved for the gang. */
 static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
@@ -377,8 +379,8 @@ static void tell(struct gang_try *t, struct gang_miss *miss)
 	if (topology)
 		(void)topology_begin(topology);
 	(void)open_one(t, &t->v[i],
-		       /* The result is not used: open_one() sets fit_pool.blocked where machines
-		        * are free but excluded. */
+		       /* Only the side effect of open_one() is needed: it sets fit_pool.blocked
+		        * where machines are free but excluded. */
 		       &bin);
 	supply_tell_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
 }

@@ -43,8 +43,8 @@ struct plan_gang {
 	int64_t held_gpus;
 	const char **held_names;
 	size_t held_cap;
-	/* The last to become free of the machines reserved for the gang; NULL: the time at which
-	 * the gang becomes whole is not known. p50, p90: expected free time of that machine
+	/* The machine that becomes free last, among those reserved for the gang; NULL: the time at
+	 * which the gang becomes whole is not known. p50, p90: expected free time of that machine
 	 * (median, 90th percentile), Unix ms. */
 	const struct world_machine *last;
 	int64_t p50, p90;

@@ -17,9 +17,8 @@
 enum group_what {
 	/* Counts pods that the constraint selects. */
 	GROUP_SELECTED,
-	/* Counts pods that have the anti-affinity term themselves. Needed because anti-affinity
-	 * also excludes the pods that the term selects from the domains of the pods that have
-	 * it. */
+	/* Counts pods that have the anti-affinity term themselves. The term excludes each pod that
+	 * it selects from the domains of these pods, so the planner must know where they are. */
 	GROUP_CARRIERS,
 	/* Counts pods that the constraint selects, except those that are terminating. */
 	GROUP_SPREAD,
@@ -30,8 +29,8 @@ enum group_what {
 struct topology_group {
 	struct tenant_topology *of;
 	const struct world_topology *it;
-	/* Any pod with the constraint. Its namespace and its other terms belong to the
-	 * constraint. */
+	/* Any pod with the constraint. The constraint also depends on this pod's namespace and on
+	 * its other terms. */
 	const struct world_pod *pod;
 	enum group_what what;
 	/* Number of the topology key; GROUP_HOST: kubernetes.io/hostname. */

@@ -16,8 +16,8 @@
  */
 struct inclusion {
 	struct inclusions *of;
-	/* Any pod with the constraint. Its selectors, tolerations and other keys belong to the
-	 * constraint. */
+	/* Any pod with the constraint. Which nodes count also depends on this pod's selectors,
+	 * tolerations and other topology keys. */
 	const struct world_pod *pod;
 	const struct world_topology *it;
 	int key;

@@ -107,8 +107,8 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 		l->spots[i] = l->spots[--l->nspots];
 }
 
-/* Adds the pod to the load of its node. The sums cannot overflow: a quantity is below 2^93
- * billionths and a sum has 127 bits, so 2^34 pods fit into one sum. */
+/* Adds the pod to the load of its node. The sums cannot overflow: a quantity is less than 2^93
+ * billionths and a sum has 127 bits, so a sum can contain 2^34 pods. */
 void load_join(struct world *w, struct world_one *p)
 {
 	const struct resources *r = &p->shape->pod.requests;

@@ -101,9 +101,9 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 	return false;
 }
 
-/* Places the pod of entry q on the claim that was made for it, if the pod still fits there. Once
- * the claim's node serves, does so only for pods of a gang, because other pods are bound there by
- * kube-scheduler or need a new decision. */
+/* Places the pod of entry q on the claim that was made for it, if the pod still fits there. Does
+ * nothing for a pod without a gang once the claim's node serves, because kube-scheduler binds that
+ * pod there, or the pod needs a new decision. */
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
@@ -162,8 +162,8 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	return waits;
 }
 
-/* True if the pod's topology constraints admit at least one location now. They may have admitted
- * none before a pod that its affinity requires was placed. */
+/* True if the pod's topology constraints admit at least one location now. The answer may have been
+ * false before, if the pod's affinity requires a pod that was not yet placed. */
 static bool may_go_on(const struct queued *q)
 {
 	return !q->cell->topology || topology_begin(q->cell->topology);
@@ -408,8 +408,8 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* True if the pod can be placed only after the pod, its gang, its tenant, the pools or the instance
- * types change. Then the pod gets no position in the queue. */
+/* True if free machines would not help: the pod can be placed only after the pod itself, its gang,
+ * its tenant, the pools or the instance types change. Such a pod gets no position in the queue. */
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {

@@ -135,8 +135,8 @@ struct plan_pod {
 	/* Number of the gang with which the pod was placed, from 1; 0: not placed as part of a
 	 * gang. */
 	size_t gang;
-	/* Position of the pod in the queue, from 1. 0: no position, because the pod can be placed
-	 * only after something else than free machines changes. */
+	/* Position of the pod in the queue, from 1. 0: no position, because a free machine would
+	 * not help: something else must change before the pod can be placed. */
 	size_t place;
 	/* PLAN_NOTHING: why the pod is not placed. The reason of the pool in which least is missing
 	 * comes first. */
@@ -210,8 +210,9 @@ struct plan {
 	 * it needs are listed. */
 	struct plan_take *takes;
 	size_t ntakes;
-	/* Unix ms at which the first planned placement on a claim whose Node just joined expires
-	 * (room.h). A new plan made then may differ; 0: no such placement. */
+	/* Unix ms at which this plan is out of date: the first planned placement on a claim whose
+	 * Node just joined expires then (room.h), so a new plan may differ. 0: there is no such
+	 * placement. */
 	int64_t settles;
 	/* True if a later plan of the unchanged world may reclaim a machine, because a pod will
 	 * then have waited longer. */

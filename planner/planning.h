@@ -57,11 +57,11 @@ struct plan_seat {
 
 struct bins;
 struct plan_tenant {
-	/* Cohort: tenants that lend quota to each other (quota.c); NULL: the tenant is in no
-	 * cohort. */
+	/* The tenant as put into the world. */
 	const struct world_tenant *it;
 	struct tally tally;
-	/* Tenants that lend quota to each other (quota.c); NULL: the tenant is in no cohort. */
+	/* Cohort of the tenant: tenants that lend quota to each other (quota.c); NULL: the tenant
+	 * is in no cohort. */
 	struct plan_cohort *cohort;
 	struct bins *bins;
 	/* DaemonSet overhead of a new node. of: for each resource, the highest overhead of the
@@ -300,8 +300,8 @@ static inline bool planning_is_made_up(const char *resource)
 {
 	return planning_is_port(resource) || planning_is_attachment(resource);
 }
-/* True if a new node cannot attach `want` volumes. less: number of attachments that a new node has
- * less than PLANNING_ATTACHMENTS; NULL: none less. */
+/* True if a new node cannot attach `want` volumes. less: PLANNING_ATTACHMENTS minus the number of
+ * attachments of a new node; NULL: the difference is 0. */
 bool planning_attachments_pass(struct quantity want, const struct quantity *less);
 /* Returns the whole units (cpu: thousandths) of a request, rounded up. */
 int64_t planning_request(const char *resource, struct quantity q);

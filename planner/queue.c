@@ -121,16 +121,15 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 /* --- aging ------------------------------------------------------------------------------------ */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-/* Number of recently found levels (pairs of priorities) with which a new level is compared, so that
- * most duplicates are not stored. */
+/* A new level (pair of priorities) is stored unless it equals one of the last RECENT stored levels.
+ * That avoids most duplicates. */
 #define RECENT 8
 
 struct level {
 	int64_t tenant, priority;
 };
 
-/* Returns the level of the pod: the tenant's and the pod's priority before aging. The level
- * determines the pod's band (pods of equal priority). */
+/* Returns the level of the pod: the pair of the tenant's and the pod's priority, before aging. */
 static struct level level_of(const struct queued *q)
 {
 	return (struct level){q->class_->tenant->it->priority, q->priority};
@@ -153,7 +152,7 @@ static bool is_recent(const struct level *v, size_t n, const struct level *l)
 	return false;
 }
 
-/* Writes to v the levels (pairs of priorities) of all n entries, sorted; some levels occur more
+/* Writes to v the levels (pairs of priorities) of all n entries, sorted; a level may occur more
  * than once. Returns the number of levels written. */
 static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
 {
@@ -178,8 +177,8 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 }
 
 /* Returns the priority that the pod reaches with these aging points: that of the highest level in v
- * that is not above the pod's priority plus points. Need not clamp the result, because all levels
- * in v are clamped already. */
+ * that does not exceed the pod's priority plus points. The result needs no clamp, because all
+ * levels in v are clamped already. */
 static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
 {
 	const struct level most = {q->class_->tenant->it->priority,

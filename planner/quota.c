@@ -7,8 +7,8 @@
 #define NODES "nodes"
 #define ONE ((__int128)1000000000)
 
-/* Sums of a cohort for one resource. lent: sum of the parts of the tenants' quotas that may be
- * lent. used: sum of the tenants' holdings beyond the parts of their quotas that are never lent. */
+/* Sums over a cohort for one resource. lent: how much the tenants together may lend. used: how much
+ * the tenants together have beyond the parts of their quotas that are never lent. */
 struct row {
 	const char *name;
 	__int128 lent, used;

@@ -32,7 +32,7 @@ const char *quota_passes(const struct plan_tenant *t, const struct resources *mo
  * quota. */
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *resource,
 		       const struct supply_line *l);
-/* True if the tenant's holdings with `more` added stay within its quota, without borrowing. */
+/* True if the tenant's holdings plus `more` stay within its own quota, without borrowing. */
 bool quota_has_own(const struct plan_tenant *t, const struct resources *more);
 /* True if the tenant's own limits (quota and borrowing limit) refuse `more`, whatever other tenants
  * use. */

@@ -42,8 +42,8 @@ struct reclaim {
 
 /* --- which machines would serve --------------------------------------------------------------- */
 
-/* Returns the offer (instance type of one Provider in a pool) by which the class could get machine
- * m; NULL: none. from: pool that has the machine now; its limits are not checked. */
+/* Returns the offer (instance type of one Provider in a pool) that would give machine m to a pod of
+ * the class; NULL: none. from: pool that has the machine now; its limits are not checked. */
 static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
 					 const struct world_stock *m, const struct world_pool *from)
 {
@@ -253,8 +253,8 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 	return pods;
 }
 
-/* Adds to w->waited and w->weight the entry w->q and equal waiting pods behind it, up to `room`
- * pods in all. */
+/* Adds to w->waited and w->weight the entry w->q and equal waiting pods after it in the queue.
+ * Counts at most `room` pods in all. */
 static void measure(struct reclaim *r, struct wish *w, size_t room)
 {
 	const struct queued *q = w->q;

@@ -39,8 +39,8 @@ static void advance(struct replaying *r, int64_t to)
 			break;
 		end = width * (double)(i + 1);
 		if (end <= t) {
-			/* Because of rounding, the computed sample may end exactly at t, and no
-			 * time would pass: use the next sample. */
+			/* Rounding may give the sample that ends exactly at t, so that no time
+			 * would pass: use the next sample. */
 			i++;
 			end = width * (double)(i + 1);
 			if (i >= r->out->nsamples)

@@ -142,9 +142,9 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 	return !all;
 }
 
-/* Adds no bin for the node while its claim is used instead: until the claim is ready, and while
- * is_unsettled() is true. If the claim is leaving or failed, or the node is not Ready or
- * unschedulable, the bin accepts no pods. */
+/* Adds no bin for the node while its claim is used as the bin: until the claim is ready, or while
+ * is_unsettled() is true. If the claim is leaving or failed, or the node is unschedulable or not
+ * Ready, the bin accepts no pods. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;

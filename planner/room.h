@@ -13,9 +13,9 @@
  * this time, if the Node has a taint that the claim does not set, the claim is used as the bin
  * instead of the Node. */
 #define ROOM_SETTLES_MS ((int64_t)180000)
-/* Adds the bin of node h, unless the node is not to be used; pods on the node then count for
- * topology constraints. Call for each node of the world. by_claim: a map, empty at first; receives
- * claim name -> node for room_open_claim(). */
+/* Adds the bin of node h, unless the node's claim is used as the bin instead. If the node accepts
+ * no pods, the bin only makes the node's pods count for topology constraints. Call for each node of
+ * the world. by_claim: a map, empty at first; receives claim name -> node for room_open_claim(). */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim);
 /* Adds the bin of claim c if the claim is in progress. Call for each claim of the world, after
  * room_open_node() for all nodes. by_claim: the map that room_open_node() filled. */

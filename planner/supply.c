@@ -284,9 +284,10 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
-/* Chooses an offer of the pool. For increasing numbers k of pods, considers the first (cheapest)
- * offer that is large enough for k pods; of these offers, chooses the one with the lowest cost per
- * pod. The result is in *pick. False: no offer has a machine. */
+/* Chooses an offer of the pool. For each of several increasing numbers k of pods, considers the
+ * first offer that is large enough for k pods (offers are sorted by cost). Of the offers
+ * considered, chooses the one with the lowest cost per pod. The result is in *pick. False: no offer
+ * has a machine. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
@@ -318,8 +319,8 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* Returns the sets of suitable options (groups of equal machines) and offers of the pool. picky:
- * only those with preference score `score`. NULL: none. */
+/* Returns the sets of suitable options (groups of equal machines) and offers of the pool; NULL:
+ * none. picky: only those with preference score `score`. */
 static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
 {
 	if (!picky)

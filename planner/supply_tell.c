@@ -39,9 +39,10 @@ const char *supply_version(const struct world_pool *p, const char *server)
 	return found;
 }
 
-/* Numbers of the suitable machines that are not free, by the text that describes their state.
- * machines: number of all suitable machines. below: number of machines that are free but wiped less
- * thoroughly than the pool requires. held: number of machines reserved for gangs. */
+/* Counts suitable machines that are not free. v: number n of machines for each text `what` that
+ * describes their state. machines: number of all suitable machines. below: number of machines that
+ * are free but wiped less thoroughly than the pool requires. held: number of machines reserved for
+ * gangs. */
 struct doing {
 	struct {
 		const char *what;

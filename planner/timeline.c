@@ -22,7 +22,7 @@ struct timeline_coming {
 };
 
 /* A machine that was assigned to a queue entry and is to become a node of the entry's tenant. row:
- * its free amounts by column. */
+ * amounts, by column, that are still free after all pods that were assigned to the machine. */
 struct ahead {
 	const struct supply_pool *pool;
 	/* Index of the machine's option (machines of one offer with equal labels) in
@@ -33,8 +33,8 @@ struct ahead {
 	bool closed;
 };
 struct aheads {
-	/* Machines assigned to queue entries, in the order of assignment; in waiter.fitting, the
-	 * machine with the latest free time comes first. */
+	/* Machines assigned to queue entries. Order: in timeline.tenants, by time of assignment; in
+	 * waiter.fitting, the machine that becomes free last comes first. */
 	struct ahead **v;
 	size_t n, cap;
 };
@@ -52,11 +52,12 @@ struct waiter {
 	/* Heap of the class's options; the option with the earliest head comes first. */
 	struct way *heap;
 	size_t n;
-	/* Machines assigned to the tenant that may have room for the class; the machine with the
-	 * latest free time comes first. */
+	/* Machines assigned to other queue entries of the same tenant that may have room for a pod
+	 * of this class too. Sorted by free time, latest first, so that the earliest can be removed
+	 * from the end. */
 	struct aheads fitting;
-	/* Number of the machines assigned to the tenant that look_ahead() has already considered
-	 * for `fitting`. */
+	/* Number of the tenant's assigned machines (timeline.tenants) that look_ahead() has already
+	 * considered for `fitting`. */
 	size_t seen;
 };
 

@@ -4,7 +4,7 @@ struct spread {
 	/* Smallest number of pods in a domain, over all domains that the spread counts; INT64_MAX:
 	 * there is no such domain. */
 	int64_t min;
-	/* Number with which a domain's count is compared: min, or 0 if fewer domains exist than
+	/* Number with which a domain's count is compared: min, or 0 if there are fewer domains than
 	 * minDomains requires. */
 	int64_t floor;
 	/* Number of a domain whose count equalled min when min was computed. */
@@ -200,8 +200,8 @@ int topology_few(const struct topology_cell *t, uint64_t *admitted)
 
 /* --- one bin, one new machine ----------------------------------------------------------------- */
 
-/* Returns whether one rule admits a node in this domain: now, later perhaps, or never. domain < 0:
- * the node has no label of the rule's key. */
+/* Returns whether one rule admits a node in this domain: yes, not now (but perhaps later), or
+ * never. domain < 0: the node has no label of the rule's key. */
 static enum topology_answer answer(const struct topology_rule *r, const struct spread *s,
 				   int domain)
 {
@@ -219,7 +219,7 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 	case WORLD_TOGETHER:
 		if (domain < 0)
 			return TOPOLOGY_NEVER;
-		/* While the group counts no pod yet, the first pod may be in any domain. */
+		/* A group that counts no pod yet admits its first pod in any domain. */
 		return !g->total || count_in(g, (size_t)domain) ? TOPOLOGY_YES : TOPOLOGY_NOT_NOW;
 	case WORLD_APART:
 		break;

@@ -36,20 +36,19 @@ enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {
 	const char *name;
-	/* Labels of the tenant, which the selector world_pool.tenants is compared with. */
+	/* Labels of the tenant, which the selector world_pool.tenants matches. */
 	struct labels labels;
 	/* Limits of the sum over all machines of the tenant; resources that are not named have no
 	 * limit. */
 	struct resources quota;
-	/* Cohort: a group of tenants that may borrow the quota that other tenants of the group do
-	 * not use (planner/quota.h). */
-	/* Name of the tenant's cohort; NULL: the tenant is in none. */
+	/* Name of the tenant's cohort: a group of tenants that may borrow the quota that other
+	 * tenants of the group do not use (planner/quota.h). NULL: the tenant is in no cohort. */
 	const char *cohort;
-	/* Most that the tenant may have beyond its quota, by resource; resources that are not named
-	 * have no limit. */
+	/* Largest amount of each resource that the tenant may have beyond its quota; resources that
+	 * are not named have no limit. */
 	struct resources borrowing;
-	/* Most of its quota that the tenant lends to others, by resource; resources that are not
-	 * named have no limit. */
+	/* Largest part of the tenant's quota, by resource, that other tenants may borrow; resources
+	 * that are not named have no limit. */
 	struct resources lending;
 	int64_t weight, priority;
 	/* Decaying average of the number of GPUs held in the past, in thousandths of a GPU:
@@ -118,7 +117,7 @@ enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_
 struct world_pool {
 	const char *name;
 	int64_t weight;
-	/* spec.virtualClusterSelector: selects the tenants that the pool serves by their labels. */
+	/* spec.virtualClusterSelector: matches the labels of the tenants that the pool serves. */
 	struct selector tenants;
 	/* Names of Providers, in order of preference. */
 	const char **providers;
@@ -154,7 +153,8 @@ struct world_pool {
 	bool paused;
 	/* Why the pool is paused, for operators: "PoolPaused", "StopTheLine" ... */
 	const char *paused_reason;
-	/* True if Nodes whose pods have room on other Nodes are also given back (consolidate.h). */
+	/* True if a Node with pods is also given back once its pods have room on other Nodes
+	 * (consolidate.h). */
 	bool underused;
 };
 
@@ -271,9 +271,10 @@ struct world_topology {
 	 * more domain without pods existed. */
 	int64_t min_domains;
 	struct {
-		/* WORLD_SPREAD: ignore_affinity counts also nodes that the pod's nodeSelector and
-		 * affinity do not admit (nodeAffinityPolicy Ignore). honor_taints excludes nodes
-		 * whose taints the pod does not tolerate (nodeTaintsPolicy Honor). */
+		/* WORLD_SPREAD: which nodes count. ignore_affinity (nodeAffinityPolicy Ignore):
+		 * nodes that the pod's nodeSelector and affinity do not admit count too.
+		 * honor_taints (nodeTaintsPolicy Honor): nodes whose taints the pod does not
+		 * tolerate do not count. */
 		bool ignore_affinity, honor_taints;
 	} nodes;
 	/* Selector of the pods that count; without requirements it selects all pods. */
@@ -415,10 +416,10 @@ struct world_pod {
 	const char *unsupported;
 };
 
-/* Adds or replaces an object of the world. The put functions that return bool return false if
- * nothing changed that requires a new plan. A change of a machine's expected free time or of a
- * tenant's past use is stored, but alone does not require one, because it affects only expected
- * times and the order among tenants. */
+/* Adds or replaces an object of the world. The put functions that return bool return false if no
+ * new plan is needed. No new plan is needed after a change of only a machine's expected free time
+ * or a tenant's past use, because such a change affects only expected times and the order among
+ * tenants; the new value is stored nevertheless. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
 /* Sets used_milli (past use) of a tenant; ignores unknown tenants. */
 void world_put_used(struct world *w, const char *tenant, int64_t milli);

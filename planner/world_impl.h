@@ -24,9 +24,9 @@ struct world_object {
 };
 
 /* Shape: data that many pods share. There are two sorts of shapes, in one map. A constraint shape
- * determines which nodes suit a pod (tenant, requests, selectors, tolerations). A topology profile
- * ("side") contains the properties that other pods' topology constraints refer to, and the pod's
- * own topology constraints (tenant, namespace, labels, topology). */
+ * (tenant, requests, selectors, tolerations) determines which nodes suit a pod. A topology profile
+ * ("side": tenant, namespace, labels, topology) contains the pod's own topology constraints, and
+ * the properties that other pods' topology constraints refer to. */
 struct world_shape {
 	/* The pod's data that belongs to this sort of shape; all other members of pod are 0. */
 	struct world_pod pod;
@@ -74,7 +74,8 @@ struct world_one {
 	struct world_member *member;
 	/* Index of a pending pod in w->pending. */
 	size_t at;
-	/* Length of the prefix of text by which pods are sorted: "TENANT\0NAMESPACE\0NAME\0". */
+	/* text begins with "TENANT\0NAMESPACE\0NAME\0", by which pods are sorted. order: length of
+	 * this prefix. */
 	size_t order;
 	char text[];
 };

@@ -26,7 +26,7 @@ static void the_linear_program_gives_the_fewest_machines(void **state)
 {
 	(void)state;
 	assert_true(machines_for(NULL, 0) == 0);
-	/* 16 CPUs: exactly one big machine, nothing wasted. */
+	/* One pod with 16 CPUs needs exactly one big machine (16 CPUs). */
 	assert_float_equal(machines_for((const char *[]){"cpu=16,memory=1Gi"}, 1), 1, 1e-6);
 	/* First case: 16 CPUs and 64 Gi are exactly one big machine. Second case: 10 CPUs and 49
 	 * Gi, so memory decides. */
@@ -74,7 +74,7 @@ static void use_is_bounded_by_what_came_and_by_the_gpus(void **state)
 	assert_float_equal(bound_use(j, 2, 16, 100), 160 + 400, 1e-9);
 	assert_float_equal(bound_use(j, 3, 16, 100), 160 + 400 + 32, 1e-9);
 	assert_float_equal(bound_use(j, 1, 1, 100), 100, 1e-9);
-	/* The job counts only from its arrival at the end of the period on. */
+	/* The job arrives 10 ms before the end of the period, so only its last 10 ms count. */
 	assert_float_equal(bound_use(j + 2, 1, 1, 100), 10, 1e-9);
 }
 

@@ -177,7 +177,7 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	s.entries[0].factors = &(struct burst_factor){"B200", EUR(2)};
 	s.entries[0].nfactors = 1;
 	d = go(&s);
-	/* The offer costs 180 but has twice the throughput. */
+	/* The offer in zone a costs 180, the other one 150; but it has twice the throughput. */
 	assert_string_equal(d->offer->zone, "a");
 	end(&s);
 }

@@ -275,7 +275,8 @@ static void who_waits_has_room_first(void **state)
 	stop(&s);
 }
 
-/* The pods of a Node that is being drained are evicted soon and then need the room. */
+/* A Node is being drained. Its pods are evicted soon, so they get room before any other Node is
+ * tried. */
 static void who_is_evicted_has_room_first(void **state)
 {
 	struct set s = start();

@@ -251,7 +251,8 @@ static void what_is_left_of_a_gang_that_ran_is_served(void **state)
 	assert_true(world_del_pod(w, "acme", "default", "train-7"));
 	assert_string_equal(machines(w, a), "");
 	put_done(w, a, 7, 3);
-	/* A new pod with the name of an ended pod waits: the gang has three to place again. */
+	/* A new pod has the name of the pod that succeeded, so no pod of the gang has ended: all
+	 * three must be placed. */
 	p.name = p.uid = "train-7";
 	assert_true(world_put_pod(w, &p));
 	assert_string_equal(machines(w, a), "m0 m1 m2");
@@ -381,8 +382,8 @@ static void a_gang_of_different_pods_is_one(void **state)
 	world_put_machine(w, &(struct world_machine[]){worlds_machine("z0", "big")}[0]);
 	assert_string_equal(machines(w, a), "m0 z0");
 	leader.requests = worlds_resources(a, "cpu=12,nvidia.com/gpu=64");
-	/* No machine is ever large enough for the leader, so the gang must not delay another
-	 * pod. */
+	/* No machine is large enough for the leader, so the gang can never be placed and must not
+	 * delay another pod. */
 	world_put_pod(w, &leader);
 	assert_non_null(strstr(said(w, a, "train-2"), "TooBig"));
 	assert_int_equal(plan_make(w, 0, a)->pods[0].place, 0);

@@ -316,8 +316,8 @@ static void a_hold_ends_and_rests(void **state)
 	put(w, "m-2", "small", 600);
 	put_gang(w, a, "train", 2, 9);
 	wait_for(w, a, "lone", 1);
-	/* The reservation ends after the p50 of the time at which the gang has all machines, but
-	 * before the p90. */
+	/* Reservations end at NOW + 700 s: after the p50 (600 s) of the time at which the gang has
+	 * all machines, but before the p90. */
 	world_put_tenant_hold(w, "acme", 0, NOW + 700000);
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "1 machine is reserved for it", a);
@@ -551,8 +551,8 @@ static void make_day(struct day *d)
 	world_put_tenant(d->w, &t);
 	d->nmachines = below(s, MACHINES) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* The remainder i + 1 makes all times different: no two machines become free at the
-		 * same time. */
+		/* Multiples of MACHINES plus i + 1: no two machines become free at the same
+		 * time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 		const unsigned how = below(s, 8);
 

@@ -88,7 +88,7 @@ static void one_that_may_preempt_waits_for_its_victims(void **state)
 	p.preempts = true;
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "a"), "node n1");
-	/* The room of a pod that a is going to preempt is not given to b. */
+	/* Pod a is going to preempt another pod. Pod b does not get the room of that other pod. */
 	add_pod(w, a, "b", "cpu=1", NULL);
 	assert_string_equal(said(w, a, "b"), "new 0 on m2");
 }
@@ -103,7 +103,7 @@ static void one_that_has_no_room_there_is_placed_elsewhere_and_closes_the_node(v
 	add_pod(w, a, "a", "cpu=3", "n1");
 	add_pod(w, a, "b", "memory=1Gi", NULL);
 	assert_string_equal(said(w, a, "a"), "new 0 on m2");
-	/* As long as a waits, kube-scheduler counts a on n1, so n1 has no room for b. */
+	/* As long as pod a waits, kube-scheduler counts it on n1, so n1 has no room for pod b. */
 	assert_null(strstr(said(w, a, "b"), "node n1"));
 }
 
@@ -132,8 +132,8 @@ static void several_need_room_together(void **state)
 	add_pod(w, a, "b", "cpu=2", "n1");
 	assert_string_equal(said(w, a, "a"), "node n1");
 	assert_string_equal(said(w, a, "b"), "node n1");
-	/* kube-scheduler counts each nominated pod against the others, so neither a nor b is bound
-	 * to n1. */
+	/* kube-scheduler counts each nominated pod against the others. So neither pod a nor pod b
+	 * is bound to n1. */
 	add_pod(w, a, "b", "cpu=3", "n1");
 	assert_string_equal(said(w, a, "a"), "new 0 on m2");
 	assert_null(strstr(said(w, a, "b"), "node n1"));

@@ -119,8 +119,9 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	struct world_pod pod = worlds_pod(a, "on-c2", GPU "=8");
 
 	(void)state;
-	/* The loss is 8 GPUs for the 3 h that the pod has run and half an hour for the move. The
-	 * saving is the 1 h that train has waited and the 3 h that it would still wait. */
+	/* The loss is 8 GPUs for 3.5 h: the 3 h that the pod on c2 has run, and half an hour for
+	 * the move. The saving is 8 GPUs for 4 h: the 1 h that pod train has waited, and the
+	 * estimated 3 h that it would still wait. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	p.types.v[0].way_ms = HOUR;
 	world_put_provider(w, &p);
@@ -183,8 +184,8 @@ static void no_more_is_taken_than_is_needed(void **state)
 	m.not_offered = "wiping";
 	m.coming = true;
 	world_put_machine(w, &m);
-	/* acme's quota is still lent, so acme may not use that machine: one is taken back
-	 * nevertheless. */
+	/* acme may not use that machine, because its quota is still lent to tenant other. So a
+	 * machine of tenant other is taken back nevertheless. */
 	assert_string_equal(takes(w, a), "c2 of other for half-1");
 	world_del_claim(w, "c3");
 	assert_string_equal(takes(w, a), "");
@@ -210,7 +211,8 @@ static void a_machine_that_leaves_already_is_not_asked_for_twice(void **state)
 	c.created_ms = 1;
 	world_put_claim(w, &c);
 	assert_string_equal(takes(w, a), "");
-	/* The second pod needs a second machine. */
+	/* The machine that is being given back serves only one pod. A second machine is taken for
+	 * the second pod. */
 	wait_for(w, a, "acme", "train-2", GPU "=8", 400, 0);
 	assert_string_equal(takes(w, a), "c1 of other for train");
 }
@@ -228,8 +230,8 @@ static void a_gang_goes_as_a_whole_or_not_at_all(void **state)
 	serve(w, a, "other", "c2", 1, "job");
 	serve(w, a, "other", "c3", 6, NULL);
 	wait_for(w, a, "acme", "train", GPU "=8", 8, 0);
-	/* Evicting the two machines with 1 h of work each loses less, including the moves, than
-	 * evicting one with 6 h. */
+	/* Taking c1 and c2, with 1 h of work each, loses less than taking c3, with 6 h, although
+	 * two machines must be moved. */
 	assert_string_equal(takes(w, a), "c1 of other for train, c2 of other for train");
 	/* Tenant other borrows only one machine, so the gang's two cannot be taken. */
 	put_tenant(w, a, "other", 16, 0);
@@ -276,7 +278,8 @@ static void what_comes_soon_enough_is_waited_for(void **state)
 	struct world_machine m = worlds_machine("expires", "gpu");
 
 	(void)state;
-	put_tenant(w, a, "third", 8, 0); /* With this tenant's quota, only a machine is missing. */
+	/* The third tenant's quota is unused. So acme lacks no quota, only a machine. */
+	put_tenant(w, a, "third", 8, 0);
 	m.offered = false;
 	m.not_offered = "serving";
 	m.free_p50_ms = NOW + HOUR;
@@ -302,7 +305,7 @@ static void nobody_behind_takes_what_one_before_it_would_get(void **state)
 	world_put_tenant(w, &t);
 	wait_for(w, a, "third", "first", GPU "=8", 1, 0);
 	assert_string_equal(takes(w, a), "");
-	/* No machine that could be taken back satisfies this request. */
+	/* No machine is large enough for this pod. So it is not in the way of acme's pod. */
 	world_del_pod(w, "third", "default", "first");
 	wait_for(w, a, "third", "first", "cpu=1000", 1, 0);
 	assert_string_equal(takes(w, a), "c2 of other for train");

@@ -683,7 +683,7 @@ static void add_pods(struct world *w, struct arena *a, unsigned n, const char *r
 		add_pod(w, a, arena_printf(a, "p%02u", i), requests);
 }
 
-/* Four small machines would serve all pods, but one big machine serves them as well. */
+/* Four small machines could serve the eight pods, but one big machine serves all of them. */
 static void the_type_is_chosen_for_all_who_wait(void **state)
 {
 	OWN(arena) a = arena_new();

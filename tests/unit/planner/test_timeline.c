@@ -285,8 +285,8 @@ static void make_day(struct day *d, uint64_t *s)
 	d->nmachines = below(s, MACHINES) + 1;
 	d->npods = below(s, PODS) + 1;
 	for (size_t i = 0; i < d->nmachines; i++) {
-		/* The remainder i + 1 makes all times different: no two machines become free at the
-		 * same time. */
+		/* Multiples of MACHINES plus i + 1: no two machines become free at the same
+		 * time. */
 		const int64_t at = (int64_t)(below(s, 1000) * MACHINES + i + 1);
 
 		d->m[i] = busy(arena_printf(d->a, "m-%zu", i), types[below(s, 3)],

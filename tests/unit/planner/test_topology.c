@@ -363,8 +363,8 @@ static void which_nodes_a_spread_counts(void **state)
 {
 	static const struct {
 		const char *nodes[4], *want;
-		/* Node selector of the pod. "+": written as node affinity; "@zone": written as the
-		 * topology of a volume */
+		/* Node selector of the pod. "+SELECTOR": written as node affinity. "@ZONE": written
+		 * as the topology of a volume in that zone. */
 		const char *selector;
 		bool tolerates, ignore_affinity, honor_taints;
 		int min_domains;
@@ -477,11 +477,12 @@ static void pods_that_spread_alike_over_other_nodes_are_counted_apart(void **sta
 			i ? worlds_labels(a, i == 1 ? "disk=hdd" : "disk=ssd") : p.node_selector;
 		world_put_pod(w, &p);
 	}
-	/* The constraint counts all nodes: 3 pods and 1. */
+	/* The spread counts all nodes: 3 pods in zone a, 1 in zone b. */
 	assert_string_equal(said(w, a, "all"), "node b");
-	/* The constraint counts the hdd nodes only: 3 pods and 0. */
+	/* The spread counts only hdd nodes: 3 pods in zone a, 0 in zone b. */
 	assert_string_equal(said(w, a, "hdd"), "node b2");
-	/* The constraint counts the ssd nodes only: 0 pods and 2. */
+	/* The spread counts only ssd nodes: 0 pods in zone a, 2 in zone b (one of them is pod
+	 * all). */
 	assert_string_equal(said(w, a, "ssd"), "node a");
 }
 
@@ -619,10 +620,10 @@ static void a_term_of_every_namespace_counts_pods_of_others(void **state)
 	constraint(&q, a, WORLD_APART, ZONE, "app in (z)")->everywhere = true;
 	world_put_pod(w, &q);
 	constraint(&p, a, WORLD_APART, ZONE, "app in (x)")->everywhere = true;
-	/* p's own anti-affinity to a pod in another namespace excludes zone a. */
+	/* Zone a is excluded by the anti-affinity of pod p to a pod in another namespace. */
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
-	/* The anti-affinity of a pod in another namespace excludes zone a for p. */
+	/* Zone a is excluded for pod p by the anti-affinity of a pod in another namespace. */
 	p = app(a, "p", "app=z");
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");

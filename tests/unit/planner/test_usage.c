@@ -28,8 +28,8 @@ static void what_is_held_adds_up_to_its_average(void **state)
 	(void)state;
 	/* In a time much shorter than the half-life, the sum is GPUs times seconds. */
 	near_to(usage_after(0, 8000, HOUR, 7 * DAY), (int64_t)8 * 3600, 100);
-	/* After one half-life, the average is half of what the tenant has; after many half-lives,
-	 * all of it. */
+	/* After one half-life, the average is half of the GPUs that the tenant has; after many
+	 * half-lives, it is all of them. */
 	used = usage_after(0, 8000, DAY, DAY);
 	near_to(usage_average(used, DAY), 4000, 2);
 	near_to(usage_average(usage_after(0, 8000, 40 * DAY, DAY), DAY), 8000, 2);

@@ -154,8 +154,8 @@ static void put_tenant(struct world *w, struct arena *a, unsigned i, uint64_t *s
 	world_put_tenant(w, &t);
 }
 
-/* True if the key of object i has no tenant in it. Nodes and pods do have one, which differs
- * between the object's forms. */
+/* True if all forms of object i have the same key. The keys of nodes and pods contain the tenant,
+ * which differs between the forms. */
 static bool has_one_key(unsigned i)
 {
 	return i < OBJECTS - NODES - PODS;
@@ -332,8 +332,8 @@ static void what_is_put_is_copied(void **state)
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
 }
 
-/* Asserts that putting the same object again returns false. After the statement `change`, the first
- * put returns true and the second false. */
+/* Asserts that putting the unchanged object returns false. Then executes the statement `change`,
+ * and asserts that the next put returns true and the one after it false. */
 #define ASSERT_NEW(put, it, change)                                                                \
 	do {                                                                                       \
 		assert_false(put(w, &(it)));                                                       \
