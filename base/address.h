@@ -29,8 +29,9 @@ bool address_same(const char *a, const char *b);
 
 /* True for "10.1.0.0/24" or "fd00::/64" with no bit set beyond the prefix. */
 bool address_is_network(const char *cidr);
-/* Compares the addresses as numbers: negative if a is smaller, positive if b is smaller, 0 if they
- * are equal, or unless both are IP addresses of the same family. */
+/* Compares two addresses of the same family as numbers: negative if a is smaller, positive if b is
+ * smaller, 0 if they are equal. Also returns 0 if a or b is no address, or if the families
+ * differ. */
 int address_order(const char *a, const char *b);
 /* True if the address is in one of the n networks in cidrs. A network that is not valid CIDR
  * contains no address. */

@@ -30,8 +30,8 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Makes room for n more bytes and the NUL. Returns false and sets `over` if they exceed the
- * maximum. All later writes then fail too: without this rule a shorter text could still be
+/* Makes room for n more bytes and the NUL. If they exceed the maximum, returns false and sets
+ * `over`. Once `over` is set, all later writes fail too; otherwise a shorter text could still be
  * appended, and the result would have a gap. */
 static bool reserve(struct buf *b, size_t n)
 {

@@ -26,8 +26,8 @@ static void must(bool ok)
 		abort();
 }
 
-/* Sets *e: foreign input was refused, with OpenSSL's reason. Empties OpenSSL's error queue. Returns
- * -1. */
+/* Sets *e to an error that foreign input was refused: `what`, followed by OpenSSL's reason. Empties
+ * OpenSSL's error queue. Returns -1. */
 static int refused(struct err *e, const char *what)
 {
 	unsigned long code = ERR_get_error();

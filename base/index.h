@@ -20,7 +20,7 @@ DEFINE_OWN(index)
 
 struct index_text {
 	unsigned key;
-	/* NULL or "": no text. */
+	/* NULL or "": the element is ignored. */
 	const char *text;
 };
 /* Sets the texts of name to the n elements of v, replacing all earlier ones; n 0 removes name. */

@@ -80,8 +80,8 @@ struct key {
 	char text[KEY_MAX];
 };
 
-static_assert(LABELS_MAX * (2 * VALUE_MAX + 68 /* name="", with the longest name. */) < KEY_MAX,
-	      "a key always fits");
+/* 68: bytes of the longest label name, of ="" and of the comma. */
+static_assert(LABELS_MAX * (2 * VALUE_MAX + 68) < KEY_MAX, "a key always fits");
 
 static void key_add(struct key *k, const char *s, size_t n)
 {
@@ -112,8 +112,8 @@ static void key_add_value(struct key *k, const char *s)
 	}
 }
 
-/* Returns the key of the series with these label values. other: returns the key of the series whose
- * label values are "other", for combinations beyond SERIES_MAX. */
+/* Returns the key of the series with these label values. If other is true, returns the key of the
+ * series for combinations beyond SERIES_MAX, all of whose label values are "other". */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {

@@ -18,8 +18,8 @@ static bool is_between(char c)
 	return c && strchr("\"'`\\ \t", c);
 }
 
-/* Compares the text at s with form. Returns the position behind the match, or the end of the text
- * if the text ends within form after at least QUOTED_LEAST matching bytes; NULL: no match. */
+/* Compares the text at s with form. Returns the position behind the match; NULL: no match. A text
+ * that ends within form matches if at least QUOTED_LEAST bytes agree. */
 static char *behind_form(char *s, const char *form, size_t len, bool any_case)
 {
 	size_t n = 0, used;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Maximum length of a run of hex digits that is not replaced. UUIDs and WWNs are not longer; of a
- * 64-digit token it is at most half. */
+/* Maximum length of a run of hex digits that is not replaced. UUIDs and WWNs have at most 32. If a
+ * 64-digit token is truncated, at most half of it stays visible. */
 #define HEX_MAX 32
 #define JWT_MIN 20
 #define TOKEN_ID 6

@@ -150,8 +150,8 @@ static int wrong_part(const struct unit *u, struct span s, struct err *e)
 		       u->first, u->first, u->last);
 }
 
-/* Sets the error for a range that ends before it begins. The text suggests the two ranges of which
- * the author of FROM-TO probably means the union. */
+/* Sets the error for a range that ends before it begins, such as "50-10" for minutes. The author
+ * probably means the union of "50-59" and "0-10", so the error suggests these two ranges. */
 static int wrong_order(const struct unit *u, struct span s, const struct part *r, struct err *e)
 {
 	char before[32], after[32];

@@ -42,8 +42,8 @@ bool str_to_duration(const char *s, int64_t *ms);
 /* Writes a duration as "1h30m" or "250ms". */
 const char *str_duration(char out[static STR_TIME_SIZE], int64_t ms);
 
-/* True if s is: a valid RFC 1123 label (at most 63 characters) or subdomain (at most 253), a
- * Kubernetes label value, or a qualified name (prefix/name). */
+/* The functions return true if s is a valid RFC 1123 label (at most 63 characters), RFC 1123
+ * subdomain (at most 253), Kubernetes label value, or qualified name (prefix/name). */
 bool str_is_dns_label(const char *s);
 bool str_is_dns_subdomain(const char *s);
 bool str_is_label_value(const char *s);

@@ -51,8 +51,8 @@ bool exact_next(struct exact_iter *it);
 #define exact_for_each(it, c)                                                                      \
 	for (bool it##_on_ = exact_first(c, &(it)); it##_on_; it##_on_ = exact_next(&(it)))
 
-/* Returns the value of object's member `name`, of the last one if several have that name. No value
- * (at NULL) if object is not an object or lacks the member. */
+/* Returns the value of object's member `name`; if several members have that name, the value of the
+ * last one. The result is no value (at NULL) if object is not an object or lacks the member. */
 struct exact exact_member(struct exact object, const char *name);
 
 /* Returns the contents of a string, decoded; NULL: v is not a string, or contains a NUL or half of
@@ -60,7 +60,8 @@ struct exact exact_member(struct exact object, const char *name);
 const char *exact_str(struct exact v, struct arena *a);
 /* Returns the contents of object's member `name` as exact_str() does. */
 const char *exact_str_at(struct exact object, const char *name, struct arena *a);
-/* Reads a number without fraction and exponent; false: v is another value or does not fit. */
+/* Reads a number without fraction and exponent. False: v is no such number, or the number does not
+ * fit into *out. */
 bool exact_i64(struct exact v, int64_t *out);
 /* True if both texts are equal apart from white space between tokens. */
 bool exact_same(struct exact a, struct exact b);

@@ -11,8 +11,8 @@
  * because jansson's parser and its dump functions recurse. */
 #define JSON_DEPTH_MAX 64
 
-/* Sets the error that at offset `at` (shown as line and column) a limit was exceeded. what: noun
- * for the values of which there are more than limit. */
+/* Sets the error: the text exceeds a limit at offset `at`, which the error shows as line and
+ * column. limit: largest allowed number. what: noun for the counted values. */
 static int place_error(const char *data, size_t at, size_t limit, const char *what, struct err *e)
 {
 	size_t line = 1, column = 1;

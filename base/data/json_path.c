@@ -3,8 +3,8 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Reads a member name up to '.', '[' or the end; "\." in it means a dot. False: the name is empty
- * or too long. */
+/* Reads a member name, which ends before '.', '[' or the end of the path; "\." stands for a dot in
+ * the name. False: the name is empty or too long. */
 static bool read_name(const char **p, char *out, size_t size)
 {
 	size_t n = 0;

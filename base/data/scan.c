@@ -494,8 +494,9 @@ static const char *run(struct scan *s, const char *p, const char *end, struct er
 	return p;
 }
 
-/* Reads the line from p up to newline in a dry run to compute its digest. Returns the position at
- * which to continue: behind the line if the caller knows it, p if the line must be built. */
+/* Reads the line from p up to newline in a dry run, to compute its digest. Returns the position at
+ * which parsing continues: behind the line if the caller knows the digest, or p if the line must be
+ * built. */
 static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
 {
 	const char *at;

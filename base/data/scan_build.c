@@ -81,7 +81,8 @@ void scan_build_value_begins(struct scan_build *b)
 		b->handling.keep = false;
 		b->left_out = true;
 	}
-	/* Only the elements of a SCAN_EACH array are built, one by one. */
+	/* Do not build a SCAN_EACH array itself: only its elements are built, each as a value of
+	 * its own. */
 	if (b->handling.each)
 		b->handling.keep = false;
 }

@@ -47,8 +47,8 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads four hex digits at p, of which only len bytes are available yet; -1: an available byte is
- * not a hex digit. */
+/* Reads four hex digits at p. If only len < 4 bytes are available yet, reads only those. -1: one of
+ * the bytes is not a hex digit. */
 static int32_t hex4(const char *p, size_t len)
 {
 	int32_t x = 0;

@@ -22,8 +22,8 @@
 #define TIMEOUT_MS 30000
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
-/* Maximum number of requests that one turn of the loop finishes, and maximum number that it starts,
- * so that other code gets its turn. */
+/* Largest number of requests that one turn of the loop finishes, and that it starts. The limit lets
+ * other code have its turn. */
 #define TURN_MAX 100
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536

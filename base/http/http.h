@@ -43,7 +43,8 @@ DEFINE_OWN(http)
 struct http_peer_spec {
 	/* scheme://host[:port][/prefix], without user and query. */
 	const char *base_url;
-	/* CAs to trust, as PEM; no other CA is trusted. NULL without a pin: the system's CAs. */
+	/* CAs to trust, as PEM; no other CA is trusted. NULL: the system's CAs. Not used if there
+	 * is a pin (pin_sha256, learn_pin). */
 	const char *ca_pem;
 	/* Name that the certificate must have instead of the host (tls-server-name); see
 	 * http_is_server_name(). NULL: the host. */

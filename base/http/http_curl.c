@@ -28,8 +28,9 @@
 #define HEADERS_MAX 256
 #define HEADER_BYTES_MAX (128u << 10)
 #define KEEPALIVE_IDLE_S 30L
-/* Longest idle time, in s, of a connection on which a request with an effect is sent. Servers close
- * idle connections, some after 30 s, and with TLS the client may not notice before it sends. */
+/* Longest time, in s, that a kept-alive connection may have been idle before a request with an
+ * effect is sent on it. Servers close idle connections, some after 30 s, and with TLS the client
+ * may not notice before it sends. */
 #define REUSE_IDLE_S 20L
 #define KEEPALIVE_EVERY_S 10L
 
@@ -455,7 +456,8 @@ static void set_server_name(struct flight *f)
 	const char *port = strrchr(authority, ':') + 1;
 	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
 			       x->url + strlen(x->origin));
-	/* Leave the host to replace empty, which matches any host, because libcurl normalises some
+	/* Leave the first two parts empty, which are the host and port to replace: empty parts
+	 * match any host and port. A host there might not match, because libcurl normalises some
 	 * hosts before it compares them. */
 	char *to = mem_printf("::%s", authority);
 
@@ -502,7 +504,8 @@ static void set_behaviour(struct flight *f)
 	 * peer proves nothing about the next. */
 	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
-			 /* Otherwise a cancel would wait until the resolver thread has finished. */
+			 /* QUICK_EXIT: a cancel does not wait until the resolver thread has
+			  * finished. */
 			 1L);
 	/* Disable libcurl's DNS cache, which it walks completely for each request (2,000 hosts: a
 	 * third of the processor time). Connections stay open, so names are rarely resolved. */
@@ -643,7 +646,7 @@ struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connecti
 	};
 	struct curl_transport *t = mem_new(struct curl_transport);
 
-	/* Repeated calls are allowed, because libcurl counts them. */
+	/* curl_global_init() may be called repeatedly, because libcurl counts the calls. */
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	t->base.ops = &ops;
 	t->group = g;

@@ -4,8 +4,8 @@
 #include "base/http/http.h"
 
 /*
- * http_transport: interface of a transport, which carries one exchange (request and reply) at a
- * time for each call. Implemented by http_curl.c and http_mem.c; used only by http.c.
+ * http_transport: interface of a transport, which carries exchanges (a request and its reply) for
+ * the HTTP client. Implemented by http_curl.c and http_mem.c; used only by http.c.
  *
  * start() begins the exchange and must not call back. The transport then calls
  * http_transport_head() once if a reply arrives, http_transport_data() any number of times and

@@ -571,7 +571,8 @@ static void on_httpd_freed(struct httpd_listener *l)
 	o->d = NULL;
 	list_for_each (c, &o->net->conns, struct conn, link) {
 		if (c->origin != o || c->q)
-			/* Skip connections that have begun: httpd aborts each of them itself. */
+			/* Skip a connection whose request has begun: httpd aborts that request
+			 * itself. */
 			continue;
 		loop_timer_stop(&c->srv);
 		c->srv.fn = NULL;

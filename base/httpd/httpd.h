@@ -68,8 +68,8 @@ struct httpd_identity {
 const char *httpd_method(const struct httpd_req *q);
 /* Returns the path, decoded once; it contains no "..", no NUL and no empty segment. */
 const char *httpd_path(const struct httpd_req *q);
-/* Returns the text that the nth {} (from 0) matched, or, as the last one, the text that ** matched;
- * NULL: no such part. */
+/* Returns the text that the nth {} of the pattern (from 0) matched. If the pattern ends with **,
+ * its text follows as one more part. NULL: there is no such part. */
 const char *httpd_segment(const struct httpd_req *q, size_t n);
 /* Returns the decoded value of a query parameter; NULL: absent. */
 const char *httpd_query(const struct httpd_req *q, const char *name);

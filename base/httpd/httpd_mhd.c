@@ -40,10 +40,11 @@
 #define STALLED_S 30u
 #define HEAD_MS 60000
 #define BODY_MS 120000
-/* Memory per connection in bytes, shared by received headers, and headers and chunks to send. */
+/* Size in bytes of a connection's memory pool. It holds the received headers, the headers to send
+ * and the chunks to send. */
 #define POOL_BYTES 8192u
-/* Maximum number of bytes of a refused body that are read and dropped, so that the client gets to
- * reading the reply. */
+/* Largest number of bytes of a refused body that are read and dropped, so that a client that sends
+ * its whole body first still reads the reply. */
 #define DISCARD_MAX (256u << 10)
 #define BLOCK_BYTES 65536u
 /* Number of closed connections after which the memory that TLS used for them is returned to the
@@ -78,7 +79,7 @@ struct httpd_mhd {
 /* State of one connection, which MHD passes to the callbacks. */
 struct caller {
 	struct httpd_peer *peer;
-	/* Entry of the caller's address in callers. */
+	/* Entry of the client's address in httpd_mhd.callers. */
 	struct httpd_caller *of;
 	/* Time limit; runs while the head or the body of a request is expected. */
 	struct loop_timer limit;
@@ -299,9 +300,9 @@ static enum MHD_Result queue(struct exchange *x)
 	return rc;
 }
 
-/* True if more than DISCARD_MAX bytes of a refused body remain. Up to that number they are read
- * first, because closing a connection with unread bytes resets it, and the client would lose the
- * reply. */
+/* True if the Content-Length of a refused body exceeds DISCARD_MAX. A shorter body is read before
+ * the connection is closed, because closing with unread bytes resets the connection, and the client
+ * would lose the reply. */
 static bool has_long_body(struct exchange *x)
 {
 	const char *length = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Content-Length");

@@ -30,8 +30,8 @@ struct loop_ops {
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
 	void (*child_write)(struct loop_child *c, const void *data, size_t len);
 	void (*child_kill)(struct loop_child *c, int signum);
-	/* Releases the child after loop_child_free(), when base.freed is set and base.group is
-	 * NULL. */
+	/* Releases the child. Called after loop_child_free(), when base.freed is set and base.group
+	 * is NULL. */
 	void (*child_free)(struct loop_child *c);
 
 	struct loop_signal *(*signal)(struct loop *l, const struct loop_signal *proto);

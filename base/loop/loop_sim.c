@@ -348,8 +348,8 @@ static void sim_ops_child_write(struct loop_child *base, const void *data, size_
 	struct err e;
 
 	if (loop_lines_feed(&c->lines, data, len, on_written_line, c, &e) < 0)
-		/* As the real loop does for output, end a program that gets a longer line than
-		 * allowed; its status is 1. */
+		/* The written line is too long: end the program, with status 1. (The real loop ends
+		 * a child whose output line is too long.) */
 		child_over(c, 1);
 }
 

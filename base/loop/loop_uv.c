@@ -173,8 +173,8 @@ struct uv_child {
 	int status;
 	struct err err;
 	struct loop_lines lines;
-	/* Time limit: after loop_child_free(), for the exit of the process; after the exit of the
-	 * process, for the end of its output. */
+	/* Time limit. After loop_child_free(): for the exit of the process. After the exit of the
+	 * process: for the end of its output. */
 	struct loop_timer patience;
 	struct list link;
 };
@@ -343,7 +343,8 @@ static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which,
 	io[which].data.stream = (uv_stream_t *)&c->pipe[which];
 }
 
-/* Descriptors of the child: behind the three pipes, number 3 is the secret. */
+/* SECRET: number of the child's descriptor with the secret, behind the three pipes. STDIO: number
+ * of descriptors. */
 enum { SECRET = PIPES, STDIO };
 
 static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto,
@@ -381,7 +382,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	child_open_pipe(u, c, PIPE_OUT, io, UV_WRITABLE_PIPE);
 	if (s->on_stderr)
 		child_open_pipe(u, c, PIPE_ERR, io, UV_WRITABLE_PIPE);
-	c->handles++; /* Count the process handle too. */
+	c->handles++; /* The process itself is a libuv handle too. */
 	cloexec_all();
 
 	uv_process_options_t o = {

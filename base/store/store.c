@@ -410,8 +410,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 		s->durable = rev;
 		return 0;
 	}
-	/* Before the history there may be only one version of each key, and no deletion: any other
-	 * would have been deleted from the disk. */
+	/* Before the history, each key may have only one version, which is not a deletion: all
+	 * others have been deleted from the disk. */
 	if (old || !value || create_rev > rev)
 		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
 			       (unsigned long long)rev);

@@ -70,9 +70,9 @@ struct store_change {
  * change has its own revision.
  *
  * done() (may be NULL) is called from a deferral: with e NULL once the commit is durable, or with
- * the disk error. store_free() calls the remaining ones with ERR_UNAVAILABLE. A commit with n 0
- * changes nothing; its done() is called when everything that was readable at the time of
- * store_commit() is durable. */
+ * the disk error. store_free() calls each done() that was not called yet, with ERR_UNAVAILABLE. A
+ * commit with n 0 changes nothing; its done() is called when everything that was readable at the
+ * time of store_commit() is durable. */
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
 		 void (*done)(const struct err *e, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));

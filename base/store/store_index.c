@@ -55,8 +55,7 @@ void store_index_free(struct store_index *x)
 }
 
 /* Finds the position of key. Writes to before[] the last node of each list whose key is smaller
- * than key, and returns the node that follows in the bottom list. behind: smaller or equal, instead
- * of smaller. */
+ * than key (behind: smaller or equal). Returns the node after that position in the bottom list. */
 static struct store_node *search(const struct store_index *x, const char *key, bool behind,
 				 struct store_node *before[LEVELS])
 {

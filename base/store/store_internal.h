@@ -29,8 +29,9 @@ struct store_version *store_index_get(const struct store_index *x, const char *k
 /* Adds v, and takes ownership of it; returns the version that v replaces, NULL if none. */
 struct store_version *store_index_put(struct store_index *x, struct store_version *v);
 struct store_version *store_index_take(struct store_index *x, const char *key);
-/* store_index_seek() returns the first node whose key is equal to or larger than key; behind:
- * larger than key. store_node_next() returns the node after n. NULL: no more nodes. */
+/* store_index_seek() returns the first node whose key is equal to or larger than key; if behind is
+ * true, the first node whose key is larger. store_node_next() returns the node after n. NULL: no
+ * such node. */
 struct store_node;
 struct store_node *store_index_seek(const struct store_index *x, const char *key, bool behind);
 struct store_node *store_node_next(const struct store_node *n);
@@ -75,17 +76,17 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 void store_base_done(struct store *s);
 
 /* Load the contents of a backend; must be called before any other function. store_load_begin(): the
- * history begins after revision oldest. store_load() adds one known change; call it in order of
- * revisions, and without a gap for those in the history; value NULL: a deletion. store_load_end()
- * ends loading. */
+ * history begins after revision oldest. store_load() adds one known change; value NULL: a deletion.
+ * Call it in order of revisions; no revision after oldest may be missing. store_load_end() ends
+ * loading. */
 void store_load_begin(struct store *s, uint64_t oldest);
 int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
 	       const char *value, size_t value_len, struct err *e)
 	__attribute__((warn_unused_result));
 void store_load_end(struct store *s);
 
-/* Returns the event with revision rev from the history. It stays valid at least until it is
- * durable. */
+/* Returns the event with revision rev from the history. The event stays valid at least until its
+ * revision is durable. */
 const struct store_change_event *store_event_at(const struct store *s, uint64_t rev);
 
 /* Reports that all changes up to rev are durable. If e is set, the disk has failed: rev is ignored,

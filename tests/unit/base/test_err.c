@@ -61,7 +61,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	struct err e;
 
 	(void)state;
-	/* "é" has 2 bytes: 255 bytes hold 127 of them and half of one more. */
+	/* Each "é" has 2 bytes, so 255 bytes contain 127 of them and the first byte of one more. */
 	for (size_t i = 0; i + 1 < sizeof(text); i += 2)
 		memcpy(text + i, "\xc3\xa9", 2);
 	text[sizeof(text) - 2] = '\0';
@@ -70,7 +70,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	assert_int_equal(err_wrap(&e, "x"), -1);
 	assert_int_equal(strlen(e.text), 255);
 	assert_int_equal(err_wrap(&e, "%s", text), -1);
-	assert_int_equal(strlen(e.text), 255); /* 254 and ":" */
+	assert_int_equal(strlen(e.text), 255); /* 254 bytes of text and ":" */
 }
 
 /* Each character length, at each position relative to the end of the buffer. */
@@ -94,7 +94,8 @@ static void a_cut_never_leaves_part_of_a_character(void **state)
 			assert_int_equal(strlen(e.text), want);
 			assert_memory_equal(e.text, text, want);
 
-			/* The same with a prefix of one letter and ": ". */
+			/* With a prefix of one letter and ": ", the text is truncated at the same
+			 * length. */
 			assert_int_equal(err_set(&e, ERR_INVALID, 0, "%s", text + 3), -1);
 			assert_int_equal(err_wrap(&e, "a"), -1);
 			assert_int_equal(strlen(e.text), want);

@@ -1,4 +1,5 @@
-/* Compiler switches that apply to all sources; tests/tools/hardened checks the linked programs. */
+/* test_hardening: tests the effect of compiler switches that apply to all sources.
+ * tests/tools/hardened checks the linked programs. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -13,8 +14,9 @@
 static void control_flow_is_protected(void **state)
 {
 	(void)state;
-#if defined(__x86_64__) && !defined(__clang__) /* "make clang" passes no such switches */
-	assert_int_equal(__CET__, 3);	       /* indirect branches and returns */
+/* "make clang" does not pass the switch that sets __CET__ */
+#if defined(__x86_64__) && !defined(__clang__)
+	assert_int_equal(__CET__, 3); /* 3: indirect branches and returns are protected */
 #endif
 }
 
@@ -49,7 +51,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_flow_is_protected),
-#ifdef OPTIMISED /* sanitizers check sizes themselves */
+#ifdef OPTIMISED /* with a sanitizer, the sanitizer checks sizes instead */
 		cmocka_unit_test(sizes_that_are_known_at_run_time_are_checked),
 #endif
 	};

@@ -163,7 +163,7 @@ static void every_type_is_decoded(void **state)
 	assert_int_equal(w.forever, 2000);
 	assert_int_equal(w.when, 1796120400000);
 	assert_int_equal(w.map.n, 2);
-	assert_string_equal(w.map.v[0].key, "a"); /* sorted */
+	assert_string_equal(w.map.v[0].key, "a"); /* the map is sorted by key */
 	assert_string_equal(labels_get(&w.map, "b"), "2");
 	assert_string_equal(w.res.v[0].name, "cpu");
 	assert_int_equal(quantity_floor(*resources_get(&w.res, "nvidia.com/gpu")), 8);
@@ -214,8 +214,8 @@ static void absent_and_null_leave_the_default_or_zero(void **state)
 		assert_int_equal(w.color, -1);
 		assert_int_equal(w.shade, 2);
 		assert_int_equal(w.forever, -1);
-		/* default inside an absent object, whose required member b is not reported as
-		 * missing */
+		/* Object `in` is absent. Its member a has its default, and its required member b is
+		 * not reported as missing. */
 		assert_string_equal(w.in.a, "x");
 		assert_null(w.ptr);
 		assert_int_equal(w.parts.n, 0);

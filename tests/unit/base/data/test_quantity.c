@@ -307,13 +307,13 @@ static void what_is_written_is_read_back(void **state)
 		n %= MAX_NANO + 1;
 		switch (i % 4) {
 		case 1:
-			n = n / GIGA * GIGA; /* whole */
+			n = n / GIGA * GIGA; /* a whole number of units */
 			break;
 		case 2:
 			n = (n >> (30 + i % 61) << (30 + i % 61)) / GIGA * GIGA;
 			break;
 		case 3:
-			n = n / 1000000 * 1000000; /* thousandths */
+			n = n / 1000000 * 1000000; /* a whole number of thousandths */
 			break;
 		default:
 			break;

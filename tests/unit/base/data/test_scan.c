@@ -237,7 +237,8 @@ static void it_keeps_and_refuses_what_jansson_and_a_trim_do(void **state)
 		assert_like_jansson(b.data, b.len, tables[i % TABLES]);
 		buf_done(&b);
 	}
-	/* If nearly all were valid or nearly all invalid, little would have been compared. */
+	/* Many texts must be valid and many invalid. Otherwise one of the two cases would hardly be
+	 * tested. */
 	assert_true(good > ROUNDS / 3 && good < ROUNDS * 9 / 10);
 }
 
@@ -450,7 +451,7 @@ static void a_list_is_given_out_item_by_item(void **state)
 	assert_given(list, false, "{\"a\":1,\"items\":null,\"b\":2}", "[{}]");
 	assert_given(list, false, "{}", "[{}]");
 	assert_given(list, false, "{\"items\":[1,\"a,]\",[2],null]}", "[1,\"a,]\",[2],null,{}]");
-	/* Only `items` of the top object. */
+	/* Only the member `items` of the outermost object is a list of items. */
 	assert_given(list, false, "{\"x\":{\"items\":[1]},\"items\":[{\"items\":[{\"i\":1}]}]}",
 		     "[{\"items\":[{\"i\":1}]},{}]");
 	/* Each item has its own set of names. */
@@ -590,12 +591,14 @@ static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
 		     "{\"type\":\"ADDED\"}\n\n \r\n{\"type\":\"\\n\"}\r\n7\n null \n{\"cut\":",
 		     "[{\"type\":\"ADDED\"},{\"type\":\"\\n\"},7,null]");
 	assert_given(scan_all, true, "", "[]");
-	/* Complete, but without a newline, so it may continue. */
+	/* The last line is complete JSON, but lacks its newline. More bytes could follow, so the
+	 * line is not reported. */
 	assert_given(scan_all, true, "{}\n{}", "[{}]");
 	assert_given(scan_all, true, "1\n12", "[1]");
 }
 
-/* An escape cut off by the end of its line, for every chunk size, even if nothing follows. */
+/* A line ends in the middle of an escape. That is refused, whatever the chunk size, and even if
+ * nothing follows. */
 static void an_escape_that_its_line_cuts_is_refused(void **state)
 {
 	static const char *const bad[] = {"\"\\\n", "\"\\u\n", "\"\\ud\n", "\"\\ud83d\\u\n",
@@ -712,7 +715,7 @@ static void a_line_that_says_the_same_is_known_before_it_is_built(void **state)
 		if (is_the_same(is, other, &m) != cases[i].same)
 			fail_msg("%s -> %s", cases[i].from, cases[i].to);
 	}
-	/* Scalars, and several known lines in a row. */
+	/* Lines that are scalars. */
 	assert_true(is_the_same("17", "17", &m));
 	assert_false(is_the_same("17", "18", &m));
 	assert_false(is_the_same("17", "\"17\"", &m));

@@ -41,10 +41,11 @@ static void only_what_is_wanted_is_kept(void **state)
 	assert_kept("{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},"
 		    "\"b\":{\"a\":1,\"q\":2}}",
 		    mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
-	/* Applies to each object in an array, at every depth. */
+	/* The table of a member applies to each object in an array, at every depth. */
 	assert_kept("{\"a\":[{\"a\":1,\"x\":2},7,[{\"a\":3,\"y\":4}]]}", mixed,
 		    "{\"a\":[{\"a\":1},7,[{\"a\":3}]]}");
-	/* An array or object where a plain value is wanted is emptied. */
+	/* If the table wants a plain value but the text has an array or object, an empty one is
+	 * built. */
 	assert_kept("{\"a\":[1,{}],\"b\":2}", deep, "{\"a\":[],\"b\":2}");
 	assert_kept("{\"a\":{\"a\":1}}", deep, "{\"a\":{}}");
 	/* Escapes in a name make no difference. */
@@ -80,8 +81,9 @@ static void a_member_is_kept_up_to_its_bound_and_then_weighs_as_much(void **stat
 static void a_bound_ends_with_its_member(void **state)
 {
 	(void)state;
-	/* 32 for the array itself and 3 * (32 + 1) more; the rest is dropped. The next array has a
-	 * bound of its own. */
+	/* The limit is on the weight of an array "b": 32 (SCAN_VALUE_BYTES) for the array itself,
+	 * 33 for each one-digit number. The element with which the weight reaches the limit is
+	 * built, later ones are not. The next array has a limit of its own. */
 	assert_kept("[{\"b\":[1,2,3,4,5]},{\"b\":[1,2,3,4,5]}]", bound,
 		    "[{\"b\":[1,2,3,4]},{\"b\":[1,2,3,4]}]");
 }

@@ -18,7 +18,7 @@ void a_request_reaches_its_handler_and_the_reply_comes_back(struct rig *r)
 	assert_int_equal(g.status, 200);
 	assert_string_equal(g.body, "GET /hello/w\xc3\xb6rld ! [w\xc3\xb6rld !] q=a&b c ua=yes");
 	assert_string_equal(g.header, "a value");
-	rig_get(r, &g, "/hello/again"); /* on the same connection */
+	rig_get(r, &g, "/hello/again"); /* the request uses the same connection */
 	assert_string_equal(g.body, "GET /hello/again [again] q=- ua=yes");
 	assert_int_equal(http_stats(r->h).done, 2);
 	assert_int_equal(http_stats(r->h).in_flight, 0);
@@ -122,7 +122,7 @@ void a_reply_over_the_limit_ends_early(struct rig *r)
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_PROTOCOL);
 	rig_until(r, rig_gone, r);
-	assert_true(r->bytes_read < 16 << 20); /* socket buffers contain some of it */
+	assert_true(r->bytes_read < 16 << 20); /* socket buffers contain a part of the body */
 	assert_int_equal(r->readers_done, 1);
 	/* A limit set by the caller applies to streaming, too. */
 	rig_call(r, &g,
@@ -306,7 +306,7 @@ void a_sleeping_stream_goes_on_when_woken(struct rig *r)
 	rig_until(r, rig_served, r);
 	rig_run_ms(r, 10);
 	assert_int_equal(g.done, 0);
-	httpd_wake(r->waiting); /* without data: the reader waits again */
+	httpd_wake(r->waiting); /* there is no data yet, so the reader waits again */
 	rig_run_ms(r, 10);
 	r->inside = 77;
 	httpd_wake(r->waiting);
@@ -356,7 +356,7 @@ void control_characters_cannot_make_headers(struct rig *r)
 	}
 	secret_free(token);
 	assert_string_equal(r->seen, "");
-	rig_get(r, &g, "/headers"); /* reply headers are cleaned as well */
+	rig_get(r, &g, "/headers"); /* control characters in reply headers are replaced, too */
 	assert_string_equal(g.header, "one??X-Test: two");
 }
 

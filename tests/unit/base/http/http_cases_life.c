@@ -67,7 +67,7 @@ void done_may_free_the_client(struct rig *r)
 	rig_done(r, g);
 	rig_run_ms(r, 10);
 	assert_int_equal(g[1].done, 0);
-	assert_int_equal(g[2].done, 1); /* had ended before */
+	assert_int_equal(g[2].done, 1); /* the invalid call ended before http_free() */
 	assert_int_equal(g[3].done, 0);
 }
 

@@ -45,7 +45,8 @@ static void addresses_of_this_machine_and_its_link_are_local(void **state)
 	check(far4, COUNT(far4), false);
 	check(local6, COUNT(local6), true);
 	check(far6, COUNT(far6), false);
-	assert_true(http_address_text_is_local("")); /* an address of another family */
+	/* "" stands for an address of an unknown family */
+	assert_true(http_address_text_is_local(""));
 	assert_true(http_address_text_is_local("fe80::1%eth0"));
 	assert_true(http_address_text_is_local("neither"));
 }

@@ -113,7 +113,7 @@ static void a_certificate_for_another_name_is_refused(void **state)
 	try(&r, &spec, &g);
 	assert_false(g.failed);
 	assert_int_equal(g.status, 200);
-	httpd_mhd_free(other); /* before its httpd */
+	httpd_mhd_free(other); /* the listener is freed before its httpd */
 	free(cert);
 	secret_free(key);
 	rig_stop(&r);
@@ -438,7 +438,7 @@ static void a_name_does_not_lead_to_this_machine(void **state)
 	assert_non_null(strstr(g.err.text, "leads to a loopback or link-local address"));
 	assert_int_equal(r.served, 0);
 
-	/* No packet is sent: to this closed port it would be reported as refused. */
+	/* Port 1 is closed. If a packet were sent, the connection would be reported as refused. */
 	spec.base_url = "https://a.rebound.example:1";
 	try(&r, &spec, &g);
 	assert_int_equal(g.err.kind, ERR_DENIED);
@@ -467,8 +467,8 @@ static bool but_not_its_port(const char *address, int port, void *arg)
 	return !(str_eq(address, "127.0.0.1") && port == (int)httpd_mhd_port(r->mhd));
 }
 
-/* may_reach() is called with the address that is connected to, whatever the name; also for a
- * connection opened by another peer. */
+/* may_reach() is called with the resolved address, whatever the name. It is also called before a
+ * connection that another peer opened is reused. */
 static void an_owner_says_where_its_peer_may_not_go(void **state)
 {
 	struct http_peer_spec spec;
@@ -534,7 +534,8 @@ static void proxies_of_the_environment_are_ignored(void **state)
 		unsetenv(names[i]);
 }
 
-/* A reused connection that breaks after the request was sent: the server may have acted on it. */
+/* A server that breaks a reused connection after the request was sent. The server may have acted on
+ * the request. */
 struct flaky {
 	struct raw raw;
 	struct loop_fd *conn;
@@ -626,7 +627,7 @@ static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy
 	shutdown(s.conn, SHUT_WR);
 	turns = loop_stats(r.loop).turns;
 	rig_run_ms(&r, 300);
-	/* rig_run_ms() itself checks each millisecond. */
+	/* About 300 turns are due to rig_run_ms(), which checks its condition each millisecond. */
 	assert_in_range(loop_stats(r.loop).turns - turns, 1, 600);
 	rig_get(&r, &g, "/");
 	assert_string_equal(g.body, "ok");

@@ -419,7 +419,7 @@ static void a_route_may_ask_who_it_is_before_the_body(void **state)
 	assert_int_equal(f.status, 200);
 	assert_int_equal(asked, 102);
 	httpd_finished(q);
-	/* Too long for every caller. */
+	/* The body is too long, whoever the caller is. */
 	assert_int_equal(ask(d, &f, "POST", "/known", "700", &q), -1);
 	assert_int_equal(f.status, 413);
 	assert_int_equal(asked, 102);

@@ -39,7 +39,7 @@ static void an_address_holds_so_many_connections(void **state)
 		who[i] = httpd_callers_enter(c, &a.sa, 1000);
 	}
 	assert_false(httpd_callers_admit(c, &a.sa, 1000));
-	assert_false(httpd_callers_admit(c, &a.sa, 9000)); /* whatever its number of tokens */
+	assert_false(httpd_callers_admit(c, &a.sa, 9000)); /* new tokens do not help */
 	assert_true(httpd_callers_admit(c, &b.sa, 1000));
 	httpd_callers_leave(who[1]);
 	assert_true(httpd_callers_admit(c, &a.sa, 9000));
@@ -61,7 +61,7 @@ static void who_comes_and_goes_all_the_time_runs_out_of_tokens(void **state)
 	}
 	assert_int_equal(n, 8);
 	assert_false(httpd_callers_admit(c, &a.sa, 1499));
-	assert_true(httpd_callers_admit(c, &a.sa, 1500)); /* two a second */
+	assert_true(httpd_callers_admit(c, &a.sa, 1500)); /* limit 2: two new tokens a second */
 	httpd_callers_free(c);
 }
 
@@ -79,7 +79,7 @@ static void refusals_cost_and_time_gives_back(void **state)
 	assert_true(httpd_caller_exhausted(who, 0));
 	httpd_caller_refused(who, 0); /* tokens do not become negative */
 	assert_false(httpd_caller_exhausted(who, 500));
-	/* A year adds no more than the maximum. */
+	/* After a year, the bucket contains no more than its maximum of eight tokens. */
 	for (int i = 0; i < 8; i++)
 		httpd_caller_refused(who, 31536000000);
 	assert_true(httpd_caller_exhausted(who, 31536000000));

@@ -25,7 +25,7 @@ struct rig {
 	struct issuer first, second;
 	/* NULL: no CA. */
 	const struct issuer *now;
-	/* A key that does not match, in place of the CA's own. */
+	/* Private key to use instead of the CA's own; the two do not match. */
 	const char *key_of;
 	unsigned port;
 	struct http_req *q;

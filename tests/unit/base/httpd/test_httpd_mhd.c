@@ -374,7 +374,8 @@ static void a_head_that_drips_has_a_limit(void **state)
 	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-Long: ");
 	rig_until(&p->r, is_closed_on_a_drip, p);
 	assert_int_equal(p->r.served, 0);
-	assert_int_equal(p->len, 0); /* long before a 431 */
+	/* closed by the time limit, before the head is too large (431) */
+	assert_int_equal(p->len, 0);
 	stop(p);
 }
 
@@ -387,7 +388,8 @@ static void the_head_of_the_next_request_has_a_limit_too(void **state)
 	expect(p, "[1]");
 	rig_until(&p->r, is_closed_on_a_drip, p);
 	assert_int_equal(p->r.served, 1);
-	assert_null(strstr(p->got, "HTTP/1.1 4")); /* long before the head is too large */
+	/* closed by the time limit, before the head is too large */
+	assert_null(strstr(p->got, "HTTP/1.1 4"));
 	stop(p);
 }
 
@@ -413,8 +415,9 @@ static void a_body_that_drips_has_a_limit(void **state)
 static void who_waits_for_an_answer_has_all_the_time(void **state)
 {
 	static const char *const paths[] = {
-		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",  /* no reply yet */
-		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n", /* the beginning of a reply */
+		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n", /* the server sends no reply yet */
+		/* the server sends the beginning of its reply */
+		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n",
 	};
 
 	(void)state;
@@ -424,7 +427,8 @@ static void who_waits_for_an_answer_has_all_the_time(void **state)
 
 		say(p, paths[i]);
 		rig_until(&p->r, rig_served, &p->r);
-		/* A later connection has reached its limit, so the first one would have, too. */
+		/* A connection that was opened later has been closed by its time limit. If the
+		 * first one had such a limit, it would be closed by now, too. */
 		dial(p);
 		rig_until(&p->r, is_closed, p);
 		close(p->fd);

@@ -320,8 +320,7 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	assert_string_equal(f->log, "a end ");
 	assert_true(loop_group_dropped(doomed));
 
-	/* Nothing starts in a dropped group, and a deferral may drop a group that has another one
-	 * in the same turn. */
+	/* Nothing starts in a dropped group: neither timer b nor deferral c. */
 	loop_timer_start(&b.t, 0);
 	loop_defer(&c.d);
 	assert_false(loop_timer_active(&b.t));
@@ -330,6 +329,7 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	assert_string_equal(f->log, "a end end ");
 	loop_group_free(doomed);
 
+	/* A deferral may drop a group that has another deferral in the same turn. */
 	struct loop_group *second = loop_group_new(f->l, "second");
 
 	step_init(&a, f, second, "a");
@@ -533,7 +533,8 @@ static void a_child_gets_lines_and_answers_until_it_is_freed(void **state)
 	loop_timer_start(&end.t, 100);
 	loop_run(t.f->l);
 	assert_string_equal(t.f->log, "end ");
-	assert_string_equal(t.said.data, "one;two;;three;"); /* not even its end is reported */
+	/* the child was freed, so not even its exit is reported */
+	assert_string_equal(t.said.data, "one;two;;three;");
 	talk_end(&t);
 }
 

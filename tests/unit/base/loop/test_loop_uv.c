@@ -133,7 +133,7 @@ static void a_child_has_no_other_descriptors(void **state)
 	struct loop_child *c = spawn(f, argv, NULL, 0);
 
 	loop_run(f->l);
-	/* 3 is the directory that ls reads */
+	/* Descriptor 3 is the directory that ls reads. */
 	assert_string_equal(f->out.data, "0;1;2;3;");
 	loop_child_free(c);
 	close(leak);
@@ -147,7 +147,8 @@ static void a_child_reads_its_secret_by_a_file_and_shows_it_nowhere(void **state
 	static const char *const argv[] = {
 		"/bin/sh", "-c",
 		"cat " LOOP_SECRET_FILE "; echo; cat " LOOP_SECRET_FILE
-		/* no pipe here: the shell would have its ends open for a moment */
+		/* ls is not in a pipe, because the shell itself would have the ends of the pipe
+		 * open for a moment. */
 		"; echo; ls /proc/$$/fd; "
 		"cat /proc/$$/environ /proc/$$/cmdline | grep -c 'hunte[r]2'",
 		NULL};

@@ -77,7 +77,7 @@ static int f_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
 	if (!fails())
 		return real_of(f)->pMethods->xWrite(real_of(f), from, n, at);
-	/* Like a real disk: the first half may have been written. */
+	/* A real disk may have written a part of the data before it fails: write the first half. */
 	(void)real_of(f)->pMethods->xWrite(real_of(f), from, n / 2, at);
 	return code;
 }

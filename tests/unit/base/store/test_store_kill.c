@@ -246,8 +246,8 @@ static void judge_folder(const char *folder, struct model *m, uint64_t acknowled
 	loop_free(l);
 }
 
-/* Kills the writer: half of the time counted from its start, so that opening is interrupted too,
- * half from the first acknowledgement. */
+/* Kills the writer after a random time. In half of the calls the time is counted from the writer's
+ * start, so that opening is interrupted too; in the other half, from the first acknowledgement. */
 static uint64_t kill_one(struct loop *l, const char *folder, uint64_t acknowledged)
 {
 	int ends[2], status;

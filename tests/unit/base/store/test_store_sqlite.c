@@ -278,7 +278,7 @@ static void closing_during_a_write_leaves_the_folder_to_the_next(void **state)
 			usleep((useconds_t)i * 20);
 		store_free(s);
 		assert_true(told == 1000 || told == 1);
-		least += told == 1; /* what was acknowledged is stored */
+		least += told == 1; /* an acknowledged change must be found after the next start */
 	}
 	loop_group_free(g);
 	loop_free(real);
@@ -352,7 +352,7 @@ static void run_sql(struct fixture *f, const char *text)
 	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL),
 			 SQLITE_OK);
-	/* As after a crash: new content is in the log only. */
+	/* Leave new content in the log, as after a crash. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (sqlite3_exec(db, text, NULL, NULL, &why) != SQLITE_OK)
 		fail_msg("%s: %s", text, why);
@@ -380,8 +380,8 @@ static void write_file(const char *path, const char *data, size_t len)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* Writes 120 keys, as many changes of one more key, with deletions in between, and a key that is
- * changed at the beginning and at the end. */
+/* Writes 120 keys k0 to k119. Between these writes, changes or deletes key "often". Key "steady" is
+ * changed only at the beginning and at the end. */
 static void fill(struct fixture *f)
 {
 	char key[32], value[3000];
@@ -466,7 +466,7 @@ static void a_damaged_file_is_refused_and_says_what_to_do(void **state)
 		memset(bad + page * 4096, page % 2 ? 0 : 0xa5, 4096);
 		write_file(f->file, bad, len);
 		f->s = store_sqlite_new(f->g, f->folder, HISTORY, &e);
-		if (f->s) { /* the damaged page is in the middle of a long value */
+		if (f->s) { /* the start does not notice damage in the middle of a long value */
 			store_free(f->s);
 			f->s = NULL;
 			continue;
@@ -481,8 +481,8 @@ static void a_damaged_file_is_refused_and_says_what_to_do(void **state)
 	}
 	assert_true(refusals > 10);
 
-	/* The list of free pages, which loading does not read (its first page is at offset 32 of
-	 * the header). */
+	/* Damage the list of free pages, which loading does not read. The number of the list's
+	 * first page is at offset 32 of the header. */
 	const unsigned char *head = (const unsigned char *)good + 32;
 	size_t page = (size_t)head[2] << 8 | head[3];
 
@@ -532,7 +532,7 @@ static void a_flipped_bit_is_never_taken_for_data(void **state)
 
 		poke(f->file, at, good[at] ^ bit);
 		f->s = store_sqlite_new(f->g, f->folder, HISTORY, &e);
-		if (f->s) { /* the damaged place is unused */
+		if (f->s) { /* the changed bit is in unused space */
 			char *is = dump(f, f->s);
 
 			assert_string_equal(is, want);
