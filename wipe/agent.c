@@ -312,15 +312,15 @@ static void refuse_stale(struct agent *a, const struct proto_order *o)
 
 	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence,
 		 a->fence);
-	/* Clears the id of the refusal, so that find_result() does not return it for this order's
-	 * id: a leader with a valid fence may still send an order with the same id. */
+	/* Retains the refusal without its id, so that find_result() does not return it for a later
+	 * order: a leader with a valid fence may still send an order with this id. */
 	add_result(a, &r);
 	refusal = list_entry(a->results.prev, struct result, link);
 	refusal->id[0] = '\0';
 }
 
-/* Starts, queues or answers an order. If the order is retained, takes ownership of *arena and sets
- * it to NULL. Returns true if the order is new. */
+/* Starts, queues or answers an order. If the order is started or queued, takes ownership of *arena
+ * and sets *arena to NULL. Returns true if the order is new. */
 static bool take_order(struct agent *a, struct proto_order *o, struct arena **arena)
 {
 	struct result *known;

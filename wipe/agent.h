@@ -34,7 +34,7 @@ struct agent_config {
 	const struct proto_boot *boot;
 	/* Identity and release that hello reports; copied by agent_new(). */
 	const char *boot_id, *version;
-	/* enum wipe_trust. */
+	/* What the agent's identity rests on; value of enum wipe_trust. */
 	int trust;
 	/* Called when the session has ended. If the callback returns (in tests only), the agent
 	 * does nothing more. */

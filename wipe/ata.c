@@ -190,8 +190,8 @@ static void write_line(const char *path, const char *text)
 	}
 }
 
-/* Makes the kernel find the drive again, because the kernel reads the size of a drive only when it
- * finds it: deletes the device and rescans its SCSI host. */
+/* Deletes the device and rescans its SCSI host, because the kernel reads the size of a drive only
+ * when it detects the drive. */
 static void find_anew(const struct host *h, struct arena *a, const char *name)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
@@ -211,7 +211,7 @@ static void find_anew(const struct host *h, struct arena *a, const char *name)
 }
 
 /* Makes all sectors of the drive visible, or sets d->fault. Returns true if sectors became visible;
- * the kernel must then find the drive again. */
+ * the kernel must then detect the drive anew (find_anew()). */
 static bool show(const struct host *h, struct arena *a, struct proto_drive *d)
 {
 	bool changed = false;

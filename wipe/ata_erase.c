@@ -189,8 +189,8 @@ int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced)
 {
 	int64_t said = enhanced ? a->enhanced_ms : a->erase_ms;
 
-	/* Allows twice the drive's own estimate, or 24 hours without one: drives are known that
-	 * report nothing for 18 hours and then succeed. */
+	/* Allows twice the drive's own estimate plus 10 minutes, or 24 hours without an estimate:
+	 * some drives report nothing for 18 hours and then succeed. */
 	return said ? 2 * said + 10 * MINUTE_MS : 24 * 60 * MINUTE_MS;
 }
 

@@ -219,9 +219,9 @@ static void run_unit(struct batch_unit *u, enum batch_act act)
 	}
 }
 
-/* Runs the batch's act on the units of one drive, one after the other. Begins no further unit once
- * the guard (the timer that detects hung drives) has given the drive up, because the batch may run
- * another act by then. A wipe is the exception: that of the first unit includes all units. */
+/* Runs the batch's act on the units of one drive, one after the other. A wipe of the first unit
+ * already includes all units of the drive. Begins no further unit once the guard (the timer that
+ * detects hung drives) has given the drive up, because the batch may run another act by then. */
 static void run_drive(void *arg)
 {
 	struct batch_unit *first = arg;
@@ -429,7 +429,7 @@ static void look_after(struct batch_unit *first, int64_t now)
 {
 	struct batch *b = first->batch;
 	int64_t patience = rungs_patience_ms(b->host);
-	/* Counts a drive that still waits for a thread as moving, because there may be more drives
+	/* A drive that still waits for a thread counts as moving, because there may be more drives
 	 * than threads. */
 	bool moved = !atomic_load(&first->begun);
 

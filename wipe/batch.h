@@ -23,8 +23,8 @@
  */
 enum batch_act {
 	BATCH_NONE,
-	/* Reads the clean stamp into the inventory; if the batch has a nonce, reads samples of the
-	 * drive too. */
+	/* Reads the clean stamp (which names the record of the drive's last wipe) from each drive
+	 * into the inventory; if the batch has a nonce, reads samples of the drive too. */
 	BATCH_LOOK,
 	BATCH_WIPE,
 	BATCH_VERIFY,
@@ -50,8 +50,8 @@ struct batch_unit {
 		struct err err;
 		/* First PROTO_STAMP_SIZE bytes of the drive, for BATCH_LOOK. */
 		char *first_block;
-		/* For BATCH_LOOK with a nonce: number of sample blocks that still hold what the
-		 * last wipe left (clean), and of all others. */
+		/* For BATCH_LOOK with a nonce: number of sample blocks that still contain what the
+		 * last wipe left (clean), and number of all other sample blocks. */
 		struct verify_counts again;
 	} own;
 	/* State of the drive's wipe and verification, used by the job's thread. While that thread
@@ -141,8 +141,8 @@ const struct batch_unit *batch_failed(const struct batch *b);
 /* Returns the results, one entry per drive, missing drives included; *n: their number. The array is
  * in the batch's arena. */
 struct evidence_device *batch_devices(struct batch *b, size_t *n);
-/* Sets r's phase, sums of bytes over all drives, and the progress of each drive, during a wipe or
- * verification. *r then points into the batch. */
+/* Fills in r during a wipe or verification: the phase, the sums of bytes over all drives, and the
+ * progress of each drive. r->devices then points into the batch. */
 void batch_progress(struct batch *b, struct proto_report *r);
 
 #endif

@@ -36,9 +36,10 @@ static const char *emmc_part(const char *name)
 	return s ? s + strspn(s, "0123456789") : NULL;
 }
 
-/* True for a USB stick, which is most likely the BMC's virtual medium from which the agent booted,
- * and for an empty removable slot. Any other drive without a size is listed, and its wipe fails,
- * because the drive is broken, locked, or formatted in a way that this kernel cannot read. */
+/* True for a USB stick, and for an empty slot of a removable or USB drive. A USB stick is most
+ * likely the BMC's virtual medium from which the agent booted. Any other drive without a size is
+ * broken, locked, or formatted in a way that this kernel cannot read: it is listed, and its wipe
+ * fails. */
 static bool is_stick(const struct host *h, const char *name, bool empty)
 {
 	char path[PATH_MAX], to[PATH_MAX];

@@ -279,8 +279,9 @@ static int plant(struct pass *p, struct err *e)
 
 	rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
-	/* Formats the drive and writes the canaries again. Not done after a timeout or if the drive
-	 * has disappeared: such a drive would block in a Format for hours. */
+	/* If the canaries could not be written, formats the drive and writes them again. A drive
+	 * that timed out or has disappeared is not formatted, because the Format would block for
+	 * hours. */
 	if (planted < 0 && e->code != ETIMEDOUT && !dio_gone(x->host, drive_name(x->drive)) &&
 	    !rungs_mend(p)) {
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -290,7 +291,8 @@ static int plant(struct pass *p, struct err *e)
 		x->device.canaries.planted = planted;
 		return 0;
 	}
-	/* Checks for a lock unless the drive timed out: such a drive gets no further commands. */
+	/* Checks whether the drive is locked. A drive that timed out is not checked, because it
+	 * gets no further commands. */
 	if ((planted >= 0 || e->code != ETIMEDOUT) && keeps_locked(p)) {
 		(void)fail(x, "DriveLocked");
 		return err_set(
@@ -433,9 +435,10 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
-/* Tries the Sanitize methods on all n passes. After a Sanitize that began and failed, one further
- * Sanitize is sent: of the next kind that applies, or else of the same kind. Afterwards no weaker
- * method is used, whatever the result. */
+/* Tries the Sanitize methods on all n passes. If a Sanitize began and then failed, at most one
+ * further Sanitize is sent, once the drive has left its failure mode: the next kind that applies,
+ * or the same kind again if there is none. Afterwards no weaker method is used, whatever the
+ * result. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;
@@ -468,8 +471,8 @@ static int run_ladder(struct pass *p, struct err *e)
 	return -1;
 }
 
-/* Removes the time limit of this part of the drive while other parts are processed, because then
- * the limits of those parts apply. */
+/* Removes the time limit of this part of the drive. While other parts of the drive are processed,
+ * their limits apply. */
 static void rest(struct erase *x)
 {
 	atomic_store(&x->progress.patience_ms, 0);

@@ -10,16 +10,19 @@
 /*
  * erase: wipes one drive, trying its erase methods from the strongest to the weakest.
  *
+ * Before the erase, canaries are written: blocks that the erase must remove (verify.h).
+ *
  * The drive itself reports which methods it supports; the type in its device name does not matter.
- * If a method is refused, fails, or leaves a canary behind, the next method is tried. After a
- * Sanitize that began and failed, only one other Sanitize is tried, once the drive was made to
- * leave its failure mode: such a drive is not trusted with a weaker method. Methods that earn no
- * level (Format without erase, discard, Write Zeroes) are not used. The result of a drive is Fail
- * until an observation proves success.
+ * If a method is refused, fails, or leaves a canary behind, the next method is tried. A drive on
+ * which a Sanitize began and failed is not trusted with a weaker method: it is made to leave its
+ * failure mode, and one further Sanitize is tried. Methods that earn no level (Format without
+ * erase, discard, Write Zeroes) are not used. The result of a drive is Fail until an observation
+ * proves success.
  *
  * A Format that lost power may leave a namespace that accepts no I/O until another Format
- * completes. If writing the canaries fails, one Format is sent, which neither proves nor earns
- * anything. Then the canaries are written again and the methods are tried from the first.
+ * completes. If writing the canaries fails, the drive is therefore formatted. This Format earns no
+ * level and proves nothing. Then the canaries are written again, and the methods are tried from the
+ * first.
  *
  * A Sanitize erases all namespaces of an NVMe subsystem. It is sent once for all of them
  * (erase_run_all()), and only if all of them are to be wiped.
@@ -35,9 +38,11 @@
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
 #define ERASE_RUNGS 10
-#define ERASE_MENDS 2 /* Largest number of Formats for a namespace that accepts no canaries. */
-/* Maximum number of repeated Sanitizes after a failed one: one before the canaries are written, one
- * after. */
+/* Largest number of Formats that are sent to repair a namespace on which the canaries (blocks that
+ * the erase must remove, see verify.h) could not be written. */
+#define ERASE_MENDS 2
+/* Largest number of Sanitizes sent because a Sanitize failed: one to recover from a Sanitize of an
+ * earlier boot, before the canaries are written, and one after a failed Sanitize of this wipe. */
 #define ERASE_AGAIN 2
 
 struct erase_progress {

@@ -24,8 +24,8 @@ const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NU
 
 /* --- tables --- */
 
-/* Row for a count. Counts are required: zero is a finding, which must be written and not be implied
- * by a missing member. */
+/* Row for a count. A count is required, because zero is a finding: the record must contain it, not
+ * imply it by a missing member. */
 #define COUNT(outer_, member_, name_, doc_)                                                        \
 	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX,   \
 		 .required = true, .doc = (doc_))
@@ -128,8 +128,8 @@ const struct field evidence_fields[] = {
 
 /* --- statement --- */
 
-/* Returns one subject for each device of the predicate: the digest of the device's identity, by
- * which records of a drive can be found. */
+/* Returns one subject for each device of the predicate: the digest of the device's identity. The
+ * records of a drive can be found by this digest. */
 static json_t *subjects(const json_t *predicate)
 {
 	json_t *list = json_array(), *d;

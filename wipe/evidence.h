@@ -41,8 +41,8 @@ enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
 /* Names of enum wipe_trust: "BootNetwork", "SecureBoot", "Quote", NULL. */
 extern const char *const wipe_trust_names[];
 
-/* Parts that no erase method of a drive reaches. Every record lists these parts in notCovered,
- * except those that one of the record's statements covers; see docs/wipe.md. */
+/* Parts of the machine that no erase method of a drive reaches. Every record lists these parts in
+ * notCovered, except those that one of the record's statements covers; see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
@@ -53,9 +53,10 @@ extern const char *const wipe_trust_names[];
 #define EVIDENCE_CANARIES 64
 /* Number of reads of 4096 bytes that cover the first and the last MiB. */
 #define EVIDENCE_EDGE_READS 512
-/* EVIDENCE_AGAIN_READS: number of reads on each drive when the machine boots again before its next
- * use: of both edges and of the positions of the canaries, each without the drive's first block,
- * which holds the stamp, plus EVIDENCE_AGAIN_SAMPLES samples. */
+/* EVIDENCE_AGAIN_READS: number of blocks read on each drive when the machine boots again before its
+ * next use. The blocks are those of both edges, those at the positions of the canaries, and
+ * EVIDENCE_AGAIN_SAMPLES samples. The drive's first block, which belongs to the edges and to the
+ * canaries, is not read, because it contains the stamp. */
 #define EVIDENCE_AGAIN_SAMPLES 1000
 #define EVIDENCE_AGAIN_READS                                                                       \
 	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
@@ -130,7 +131,7 @@ struct evidence {
 	int64_t start_time, end_time;
 	/* enum wipe_level: at most the lowest level of all devices. */
 	int verdict;
-	/* enum wipe_trust. */
+	/* What the agent's identity rests on; value of enum wipe_trust. */
 	int agent_trust;
 	struct {
 		int64_t expected, seen;
@@ -235,9 +236,9 @@ int evidence_open_unfinished(const char *envelope, const char *const *drover_pub
 /* Compares two records. ERR_DENIED names the first field ("spec.devices[0].level") that differs. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
-/* Compares the JSON of a WipeRecord's spec, except its envelope, with the signed record.
- * Differences are also a member that this version does not know, and a number written as text.
- * Errors as for evidence_compare(). */
+/* Compares the JSON of a WipeRecord's spec, except its envelope, with the signed record. A member
+ * that this version does not know, and a number written as text, also count as differences. Errors
+ * as for evidence_compare(). */
 int evidence_compare_shown(const json_t *spec, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
 /* Computes the SHA-256 of the envelope text. The clean stamp and `previous` of the next record

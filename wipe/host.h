@@ -26,8 +26,8 @@ struct host {
 	/* Sends an admin command to the namespace open as fd. Returns 0, an NVMe status (> 0), or
 	 * -1 with errno. */
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
-	/* Rescans the namespaces of the controller open as fd; NULL: not supported, because a
-	 * rescan would find no other namespaces. */
+	/* Rescans the namespaces of the controller open as fd; NULL: no rescan is possible, so the
+	 * caller does not wait for new block devices. */
 	int (*nvme_rescan)(int fd);
 	/* Sends an ATA command to the drive open as fd (sat.h). Returns 0, or -1 with errno. NULL:
 	 * there is no ATA drive. */

@@ -146,7 +146,8 @@ static char *unpack(const char *name, size_t *len)
 	n = host_bytes(packed, (size_t)st.st_size, path);
 	size = ZSTD_getFrameContentSize(packed, n);
 	if (size > MODULE_MAX) {
-		/* Also true for the two values of `size` that mean "unknown" and "error". */
+		/* `size` also exceeds MODULE_MAX if it has one of the values for "unknown" and
+		 * "error". */
 		free(packed);
 		return NULL;
 	}

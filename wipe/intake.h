@@ -15,17 +15,17 @@
  * chunk is full; the chunks then pass through one decoder in order.
  *
  * Chunks are filled in turn. The user of a closed chunk returns the chunk with intake_give_back().
- * The intake does not write to a closed chunk before that, so other threads may read it. All other
- * data of the struct is for one thread. Memory is bounded; of a chunk's capacity only the used part
- * is touched.
+ * The intake does not write to a closed chunk before that, so other threads may read it. Only one
+ * thread may use the rest of the struct. Memory is bounded; only the used part of a chunk is
+ * touched.
  */
 #define INTAKE_MAX 12		    /* Largest number of chunks. */
 #define INTAKE_UNPACKED (16u << 20) /* pzstd -12 creates frames of 16 MiB, pzstd -3 of 8 MiB. */
-/* Capacity of a chunk: a frame of incompressible data with its headers, and a skippable frame
- * before it. */
+/* Capacity of a chunk in bytes, enough for a frame of INTAKE_UNPACKED incompressible bytes with its
+ * headers, and a skippable frame before it. */
 #define INTAKE_CHUNK (INTAKE_UNPACKED + (128u << 10))
 #define INTAKE_PART (1u << 20)	/* Capacity of a chunk that is not whole. */
-#define INTAKE_SMALL (1u << 20) /* Whole frames that unpack to fewer bytes share a chunk. */
+#define INTAKE_SMALL (1u << 20) /* Frames that unpack to fewer bytes share a chunk. */
 #define INTAKE_PIECE (256u << 10)
 
 struct chunk {

@@ -7,8 +7,8 @@
 
 /*
  * inventory: identity and hardware of the machine, from SMBIOS, sysfs and /proc. Blocking: only
- * from loop_work(). No drive is read, so stamps are not filled in. Values that cannot be read are
- * not set.
+ * from loop_work(). No drive is read, so the drives' stamps are not set. Values that cannot be read
+ * are not set.
  */
 void inventory_dmi(const struct host *h, struct arena *a, struct proto_dmi *out);
 void inventory_read(const struct host *h, struct arena *a, struct proto_inventory *out);

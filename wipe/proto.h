@@ -24,10 +24,11 @@
  * The signing key is the private key of the public key in hello. A second hello with the same
  * secret, key and boot id gets the same welcome again.
  *
- * An order with a fence lower than the highest fence seen is refused. An order whose id was already
- * done is answered with the stored result. An agent gets no order of a kind that its hello does not
- * offer (`probes`). A 401 or 403 ends the agent's session; after 10 minutes of such replies the
- * agent powers off.
+ * The fence of an order is a number that is higher with each leader. The agent refuses an order
+ * with a fence lower than the highest fence seen. An order whose id was already done is answered
+ * with the stored result. An agent gets no order of a kind that its hello does not offer
+ * (`probes`). A 401 or 403 ends the agent's session; after 10 minutes of such replies the agent
+ * powers off.
  *
  * The boot block (docs/agent.md) is JSON padded with spaces to exactly PROTO_BOOT_BLOCK bytes. The
  * boot ISO contains the block once, contiguously; in user space the block is the file
@@ -95,7 +96,7 @@ struct proto_hello {
 	const char *public_key;
 	const char *version;
 	struct proto_dmi dmi;
-	/* enum wipe_trust. */
+	/* What the agent's identity rests on; value of enum wipe_trust. */
 	int trust;
 	/* True: the agent supports the order probe. */
 	bool probes;
@@ -137,9 +138,9 @@ struct proto_order {
 	/* Kind of order: enum proto_order_kind. Later fields name the kinds that use them. */
 	int kind;
 
-	/* wipe, verify: nonce as hex, from which the canaries are derived: HMAC(nonce, wwn,
-	 * offset). inspect: nonce of the last wipe, with which blocks of each drive are checked
-	 * again. probe: value that the report must repeat. */
+	/* Hex text. wipe, verify: secret from which the canaries (test blocks) are derived:
+	 * HMAC(nonce, wwn, offset). inspect: nonce of the last wipe, for checking blocks of each
+	 * drive again. probe: value that the report must repeat. */
 	const char *nonce;
 	/* wipe: level that each drive must reach, enum wipe_level. */
 	int minimum_level;
@@ -183,8 +184,8 @@ struct proto_order {
 	/* stamp: name of the WipeRecord, and its digest as text. */
 	const char *record, *stamp;
 
-	/* probe: addresses in the form that address_service() reads. The order does not contain
-	 * which of the addresses should answer. */
+	/* probe: addresses in the form that address_service() reads. The order does not say which
+	 * of them should answer. */
 	struct strings addresses;
 };
 #define PROTO_PROBES_MAX 512
@@ -209,9 +210,9 @@ struct proto_drive {
 	/* Reason for which the drive does not show all its data; NULL: the drive shows all. */
 	const char *fault;
 	struct {
-		/* Numbers of checked blocks that still hold what the last wipe left (clean), and of
-		 * all others (dirty); set by an inspection with a nonce. Unreadable blocks count as
-		 * dirty. */
+		/* Numbers of checked blocks that still contain what the last wipe left (clean), and
+		 * of all other blocks (dirty); set by an inspection with a nonce. Unreadable blocks
+		 * count as dirty. */
 		int64_t clean, dirty;
 	} again;
 };

@@ -18,8 +18,9 @@ struct readback {
 	} v[READBACK_MAX];
 };
 
-/* Returns the next value of splitmix64 with a random seed. A drive must not be able to predict the
- * chosen blocks; an attacker who can read the program's memory need not be kept from it. */
+/* Returns the next value of splitmix64 with a random seed. The drive must not be able to predict
+ * the chosen blocks. No protection is needed against an attacker who can read the program's memory,
+ * so the generator need not be cryptographic. */
 static uint64_t next(struct readback *r)
 {
 	uint64_t z = r->state += 0x9e3779b97f4a7c15u;

@@ -27,7 +27,7 @@ struct ring {
 	/* claimed: slot whose buffer is being filled; NULL: none. */
 	struct slot *slots, *claimed;
 	unsigned busy;
-	/* Error of the drive's stall; kind ERR_NONE means that it did not stall. */
+	/* Error of the drive's stall; kind ERR_NONE: the drive did not stall. */
 	struct err dead;
 };
 
@@ -40,7 +40,6 @@ static const char *ring_engine(const struct ring *r)
  * refused. */
 static void say_once(const struct ring *r, int why)
 {
-	/* One line per process, however many drives there are. */
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	struct err e;
 

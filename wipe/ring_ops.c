@@ -73,8 +73,8 @@ static int uring_submit(void *backend, const struct ring_op *op)
 	while (rc == -EINTR || rc == -EAGAIN);
 	if (rc >= 0)
 		return 0;
-	/* Turns the entry into a no-op without a slot, because the entry stays in the queue and
-	 * will be submitted with the next one, but its piece has failed already. */
+	/* The entry stays in the queue and would be submitted together with the next one, although
+	 * its piece has already failed. Turns the entry into a no-op that belongs to no slot. */
 	io_uring_prep_nop(sqe);
 	io_uring_sqe_set_data64(sqe, NOBODY);
 	return -rc;

@@ -7,8 +7,9 @@
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-/* The limit is longer than the limit of I/O (RING_STALL_MS), so that I/O times out first: its error
- * names the cause, which the guard's error cannot. */
+/* Returns 1.5 times the I/O timeout (RING_STALL_MS, or stall_ms in tests). The I/O timeout must
+ * expire before the guard (the timer in batch.c) gives the drive up, because only the error of the
+ * I/O names the cause. */
 int64_t rungs_patience_ms(const struct host *h)
 {
 	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
@@ -91,8 +92,8 @@ static bool has_sanitize_overwrite(const struct pass *p)
 	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
-/* True if Format may be sent. With some controllers a Format erases all namespaces. With such a
- * controller Format is used only if there is no other namespace. */
+/* True if Format may be sent. If a Format by this controller erases all namespaces, the drive must
+ * have no other namespace. */
 static bool can_format(const struct pass *p)
 {
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);

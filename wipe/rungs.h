@@ -44,7 +44,7 @@ struct pass {
 	/* Sanitize actions that the drive supports: bits SANITIZES_... (sanitize.h). */
 	unsigned sanitizes;
 	const struct sanitize_ops *how;
-	/* True: the pass failed before the first method; the drive is not wiped any further. */
+	/* True: the pass failed before its first erase method; no method is tried. */
 	bool lost;
 	/* True: the method in use must not be replaced by a weaker one. */
 	bool final;

@@ -18,7 +18,8 @@
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c,
  * tests/unit/wipe/test_erase_scsi.c
  */
-/* Maximum of the time limit without progress, in ms, for a drive that has already made progress. */
+/* Upper bound, in ms, of the time limit between two changes of a Sanitize's progress, once it has
+ * made progress. */
 #define SANITIZE_SILENT_MS (60 * 60 * 1000)
 
 enum sanitize_action {
@@ -68,10 +69,10 @@ struct sanitize_ops {
 	 * until that Sanitize ends. Returns SANITIZE_DONE at once if none runs. */
 	enum sanitize_end (*wait)(struct sanitize *s, struct err *e);
 	/*
-	 * Makes the drive accept I/O again, which it refuses after SANITIZE_FAILED. If the drive
-	 * supports leaving its failure mode, the command to leave it is sent. Otherwise the drive
-	 * accepts only another Sanitize: `action` is started and followed to its end; action 0: no
-	 * Sanitize can be sent. Success proves nothing about the data. -1: the drive still refuses
+	 * Ends the failure mode in which a drive refuses all I/O after SANITIZE_FAILED. Sends the
+	 * command that leaves the failure mode, if the drive supports it. Otherwise only another
+	 * Sanitize ends the failure mode: starts `action` and follows it to its end (action 0: no
+	 * Sanitize can be sent). Success proves nothing about the data. -1: the drive still refuses
 	 * I/O.
 	 */
 	int (*recover)(struct sanitize *s, unsigned action, struct err *e);
@@ -79,8 +80,10 @@ struct sanitize_ops {
 extern const struct sanitize_ops nvme_sanitize;
 
 /* Returns the longest time in ms that a Sanitize may make no progress. longest_ms: longest time
- * between two changes of the progress so far; 0 means no progress yet. Without progress the limit
- * is twice expected_ms, the drive's estimate for the whole Sanitize, if that was reported. */
+ * between two changes of the progress so far; 0: no progress yet. Before the first progress the
+ * limit is twice expected_ms, the drive's plausible estimate for the whole Sanitize, or a fixed
+ * time without an estimate. Afterwards it is a multiple of longest_ms, at most
+ * SANITIZE_SILENT_MS. */
 int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
 enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };

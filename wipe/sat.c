@@ -47,9 +47,9 @@ int sat_command(int fd, struct ata_command *c)
 		c->status = 0x50;
 		return 0;
 	}
-	/* Requires sense data in descriptor format with an ATA Status Return. Without it the
-	 * command passed a bridge that cannot return the registers, so the effect of the command is
-	 * unknown. */
+	/* Requires sense data in descriptor format with an ATA Status Return. If it is missing, a
+	 * bridge passed the command on but cannot return the registers: the effect of the command
+	 * is unknown. */
 	if (io.host_status || io.sb_len_wr < 22 || sense[0] != 0x72 || sense[8] != 0x09) {
 		errno = EIO;
 		return -1;

@@ -7,10 +7,10 @@
 /*
  * sat: sends an ATA command to a drive that the kernel shows as SCSI (SAT-3, 12.2.2: ATA
  * PASS-THROUGH (16)). Blocking: only from loop_work().
- * wipe/image/try runs it with a drive.
+ * The script wipe/image/try tests it with a SATA drive emulated by QEMU.
  * Tests: tests/unit/wipe/test_ata.c
  */
-#define ATA_SECTOR 512 /* Bytes that a command reads. */
+#define ATA_SECTOR 512 /* Size of a command's data in bytes. */
 
 /* The registers before and after a command (ACS-3, 6.2). */
 struct ata_command {

@@ -12,7 +12,7 @@
 enum { SCSI_GOOD = 0, SCSI_CHECK = 2 };
 
 /* Sense data. key, asc, ascq: sense key, additional sense code and its qualifier. tells: true if
- * the drive reports progress, which `progress` then has in 1/65536. */
+ * the drive reports progress. progress: the reported progress in 1/65536. */
 struct scsi_sense {
 	uint8_t key, asc, ascq;
 	bool tells;

@@ -156,7 +156,7 @@ static enum sanitize_said is_ready(struct sanitize *s)
 	if (is_at_work(&c.sense))
 		return SAID_RUNNING;
 	if (c.sense.key == UNIT_ATTENTION || c.status != SCSI_CHECK)
-		return SAID_NOTHING; /* Not a report of the drive; the caller polls again. */
+		return SAID_NOTHING; /* Says nothing about the erase; the caller polls again. */
 	return c.sense.asc == ASC_CORRUPTED ? SAID_FAILED : SAID_NONSENSE;
 }
 

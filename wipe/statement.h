@@ -57,8 +57,8 @@ struct statement {
 };
 extern const struct field statement_fields[];
 
-/* True if covered_bytes, of which the contents were written and read back, are enough of
- * total_bytes for the memory to count as covered. */
+/* True if the memory counts as covered. covered_bytes: bytes of which the contents were written and
+ * read back; total_bytes: size of the memory. */
 bool statement_enough(int64_t total_bytes, int64_t covered_bytes);
 /* Checks that the n statements can be true. ERR_PROTOCOL names what cannot be true: two statements
  * on one part, or Covered with counts that contradict it. */

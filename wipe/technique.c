@@ -38,10 +38,10 @@ static const struct technique {
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
 	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
 	{"SecurityEraseEnhanced", WIPE_PURGE, PACE_KEY, true},
-	/* PACE_KEY, because self-encrypting disks may only discard a key. */
+	/* PACE_KEY, because a self-encrypting disk may just discard its key. */
 	{"SecurityErase", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
-	/* PACE_KEY, because firmware may only discard a key. */
+	/* PACE_KEY, because firmware may just discard a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatUnit", WIPE_CLEAR, PACE_BLOCKS, false},
 	{"WriteSame", WIPE_CLEAR, PACE_WRITES, false},

@@ -332,8 +332,8 @@ static bool is_clean(const struct walk *w, const void *block)
 		return true;
 	if (w->accept == VERIFY_CONSTANT)
 		return false;
-	/* Accepts noise (random-looking data), which a discarded key leaves, only if no fingerprint
-	 * shows that it was on the drive before the erase. */
+	/* After a discarded key, blocks read as noise (random-looking data). Accepts noise only if
+	 * no fingerprint shows that the block was on the drive before the erase. */
 	if (!noise(block))
 		return false;
 	if (w->accept == VERIFY_NOISE)
@@ -345,8 +345,8 @@ static bool is_clean(const struct walk *w, const void *block)
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	/* Counts a block as unreadable also if the block could not be read before the erase,
-	 * because the block may still have its earlier contents. */
+	/* Also counts a block as unreadable if it could not be read before the erase and is not
+	 * constant now, because it may still have its earlier contents. */
 	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
 	else if (is_clean(w, block))

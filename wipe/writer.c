@@ -64,7 +64,8 @@ struct writer {
 	struct fetch *fetch;
 	struct loop_timer watch;
 	/* moved: value of `stirs` (the target's progress counter) at the last check. moved_at:
-	 * monotonic ms at which the value last changed, or at which last no job used the drive. */
+	 * monotonic ms at which the value last changed, or at which the drive was last idle (no job
+	 * used it). */
 	int64_t moved_at, moved;
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;

@@ -17,8 +17,9 @@ static struct machine m;
 static struct arena *arena;
 
 static struct {
-	/* Number of sectors that IDENTIFY reports; number if HPA or AMAC (limits of the host area)
-	 * were removed; number if DCO (overlay) was removed as well */
+	/* Numbers of sectors. shown: visible now, as IDENTIFY reports. native: visible after
+	 * removal of the HPA or AMAC limit. real: visible after removal of the DCO (overlay)
+	 * too. */
 	uint64_t shown, native, real;
 	/* Features that the drive supports. old: it has no 48-bit addresses */
 	bool hpa, amac, dco, old;
@@ -223,7 +224,8 @@ static void an_overlay_is_restored_also_below_a_host_protected_area(void **state
 	ata.native = ALL / 2;
 	shown(true);
 	assert_int_equal(ata.restores, 1);
-	/* One to show all up to the end of the overlay, one up to the end of the drive. */
+	/* The first command shows all sectors up to the limit of the overlay, the second one up to
+	 * the end of the drive. */
 	assert_int_equal(ata.sets, 2);
 }
 

@@ -70,8 +70,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	assert_int_equal(c->data_len, 4096);
 	if (c->opcode == 0x15) {
 		assert_int_equal(c->cdw10, 0);
-		assert_int_equal(page[0] | page[1] << 8, 1); /* The list names one controller ... */
-		/* The namespace is attached by the ID of the controller itself. */
+		assert_int_equal(page[0] | page[1] << 8, 1); /* The list has one controller. */
+		/* The list names the controller to which the command was sent. */
 		assert_int_equal(page[2] | page[3] << 8, 0x107);
 		nvme.attaches++;
 		if (nvme.attach_status < 0) {

@@ -174,8 +174,8 @@ static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 {
 	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
 	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
-	/* Each list ends with a success, which counts only if the states before it are not
-	 * checked. */
+	/* Each list has an invalid state, then a success. Code that did not check the state would
+	 * believe the success. */
 	static const uint16_t(*const trails[])[2] = {back, unknown};
 	struct err e;
 

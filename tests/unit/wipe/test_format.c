@@ -17,7 +17,7 @@ static uint8_t formatting(void)
 {
 	struct erase_progress *g = &erasing.erase.progress;
 
-	/* Records the effect of the answer before. */
+	/* Records the effect of the previous answer. */
 	if (asked < 4) {
 		patience[asked] = atomic_load(&g->patience_ms);
 		done[asked] = atomic_load(&g->done_bytes);

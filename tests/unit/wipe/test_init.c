@@ -174,7 +174,7 @@ static void process_1_makes_its_folders_and_leaves_no_zombies(void **state)
 			    "/proc is\n/sys is\n/dev is\n/etc is\nchildren are reaped\n");
 }
 
-/* The boot block contains a time in 2026. In 1970 the clock's battery is empty; a clock in 2099 was
+/* The boot block contains a time in 2026. A clock in 1970 has an empty battery; a clock in 2099 was
  * set by a tenant. */
 static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 {
@@ -188,7 +188,7 @@ static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
 	assert_false(init_clock_is_wrong(told + day, told, day));
 	assert_true(init_clock_is_wrong(told + day + 1, told, day));
 	assert_true(init_clock_is_wrong(INT64_C(4070908800000), told, day));
-	/* The limit of a welcome is 2 s: the controller sends its time just now. */
+	/* For the time in a welcome the limit is 2 s, because drover sends its present time. */
 	assert_true(init_clock_is_wrong(told + 3000, told, 2000));
 }
 

@@ -183,8 +183,8 @@ static void with_dhcp(void *arg)
 	say_all(&(struct proto_boot){0});
 }
 
-/* Taking the interface down removes the route that was added by hand. net_up() must create its own
- * routes again. */
+/* net_renew() takes the interface down, which removes a route that was added by hand, and must then
+ * create its own routes again. */
 static void with_a_card_that_stands_still(void *arg)
 {
 	int fd = apart_nic("eth7", MAC, 1);

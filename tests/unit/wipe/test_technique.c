@@ -88,7 +88,7 @@ static void no_drive_is_done_sooner_than_it_can_be(void **state)
 		{"NVMe", "FormatUserData", false, 30 * TB, 2000},
 		{"NVMe", "SanitizeBlockErase", false, 30 * TB, 15000},
 		{"SATA", "SecurityEraseEnhanced", false, 2 * TB, 2000},
-		/* A self-encrypting disk only discards a key. */
+		/* A self-encrypting disk may just discard its key. */
 		{"SATA", "SecurityErase", true, 20 * TB, 2000},
 		{"SAS", "FormatUnit", true, 20 * TB, 10000},
 		{"SAS", "WriteSame", true, 20 * TB, 20000000},
