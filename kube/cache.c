@@ -29,8 +29,8 @@
 #define AGAIN_MS 300000
 
 struct slot {
-	/* Entry as callers see it. pub.object NULL: the new list's version of the object is not
-	 * wanted any more (project() returned NULL); only in `staged`. */
+	/* Entry as callers see it. pub.object NULL, possible in `staged` only: project() returned
+	 * NULL for the new list's version of the object, so the object is no longer wanted. */
 	struct kube_entry pub;
 	struct arena *arena;
 	/* Number (list_no) of the last list that contained the object. */
@@ -533,8 +533,8 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
-/* Writes the key "NS/NAME" of an object. Avoids printf(), because it is called for each object of
- * each list and event. False: the key is too long. */
+/* Writes the key "NS/NAME" of an object. Does not use printf(), because key_of() runs for each
+ * object of each list and event. False: the key is too long. */
 static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
 {
 	size_t a = strlen(ns), b = strlen(name);
@@ -569,8 +569,8 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
-	/* kube_reflect compares only events that arrive in one piece with the stored digest before
-	 * it builds their object: compare the others here. */
+	/* An event that arrived in several pieces has not been compared with the stored digest yet:
+	 * compare it here. kube_reflect compares only events that arrive in one piece. */
 	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
 		return;
 	if (!deleted) {

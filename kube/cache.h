@@ -35,8 +35,8 @@ struct kube_entry {
 	void *object;
 };
 
-/* Counts of a relist. before: objects stored before it; gone: those of them that the new list
- * lacks. */
+/* Counts of a relist. before: objects stored before the relist; gone: how many of these objects the
+ * new list lacks. */
 struct kube_loss {
 	size_t before, gone;
 	/* Hash of the missing objects, independent of their order. */
@@ -75,11 +75,11 @@ struct kube_cache_spec {
 	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
 	/* Largest object in bytes; 0 means 3 MiB. */
 	size_t max_item;
-	/* Limits of the projections: max_each is bytes of one, max_bytes is bytes of all,
-	 * max_objects is their number; 0 means no limit. An object beyond a limit is left out, and
-	 * so is a stored object whose changed version no longer fits; on_over() is called for each.
-	 * While any object is left out, everything is listed again every five minutes. on_over()
-	 * with object NULL: no object is left out any more. */
+	/* Limits of the projections, 0: no limit. max_each: bytes of one projection; max_bytes:
+	 * bytes of all; max_objects: their number. An object beyond a limit is left out, and so is
+	 * a stored object whose changed version no longer fits; on_over() is called for each. While
+	 * any object is left out, everything is listed again every five minutes. on_over() with
+	 * object NULL: no object is left out any more. */
 	size_t max_each, max_bytes, max_objects;
 	void (*on_over)(const json_t *object, void *arg);
 	void *arg;

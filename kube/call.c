@@ -149,8 +149,9 @@ void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, vo
 	call->knows_arg = arg;
 }
 
-/* Checks, when a call leaves the queue, that the reasons for it still hold (spec.may_change() and
- * kube_call_check()). Returns 0 if they do, and for calls that change nothing; -1 with *e. */
+/* Checks, when a call leaves the queue, whether it may still be sent (spec.may_change() and
+ * kube_call_check()). Returns 0 if it may, and always for a call that changes nothing; -1 with *e
+ * if it may not. */
 static int still_holds(struct kube_call *call, struct err *e)
 {
 	struct kube_client *c = call->c;
@@ -429,8 +430,8 @@ void kube_client_pump(void *arg)
 			if (now < c->held_until)
 				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
-				/* Without this check every reply would walk past up to a thousand
-				 * queued writes. Stop here if all queued calls need a slot. */
+				/* Stop here if all queued calls need a slot. Otherwise every reply
+				 * would cause a walk past up to a thousand queued writes. */
 				if (!c->placeless)
 					return;
 				continue;

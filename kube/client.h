@@ -83,7 +83,8 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 void kube_client_free(struct kube_client *c);
 DEFINE_OWN(kube_client)
 /* Replaces address, CA and credentials for new calls; the cluster must be the same one. Calls in
- * flight end with the old ones (watches within 10 min). On error nothing is changed. */
+ * flight continue with the old ones until they end (watches end within 10 min). On error nothing is
+ * changed. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
 /* Ends all queued calls with ERR_UNAVAILABLE, unsent. For a replica that is no longer the

@@ -198,8 +198,8 @@ static bool is_unset(const json_t *v)
 	       (json_is_string(v) && !json_string_length(v));
 }
 
-/* Reads the string of a member into *out; *out is NULL if the member is not set. Returns -1 with *e
- * if it is not a string. */
+/* Reads the string member `name` of o into *out; *out is NULL if the member is not set. Returns -1
+ * with *e if the member is not a string. */
 static int member(struct reader *r, const json_t *o, const char *path, const char *name,
 		  const char **out)
 {

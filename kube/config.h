@@ -11,14 +11,14 @@
  * kube_config: address of an API server and its login, from a kubeconfig or from inside a pod.
  *
  * A tenant's kubeconfig is hostile input. KUBE_CONFIG_TENANT accepts only: an https server that is
- * not loopback or link-local, an inline CA, and an inline key pair or token. The limit on the
- * server does not apply to the parameter server, which an administrator wrote. Refused are exec,
- * auth-provider, any file path, proxy-url, insecure-skip-tls-verify, user and password, every
- * unknown member, a name with control characters, an encrypted key, a key that does not match its
- * certificate, and anything larger than its size limit. The error is ERR_INVALID, and its text
- * names the field ("users[0].user.exec: not allowed in a tenant's kubeconfig"). If the server is a
- * host name, the addresses to which it resolves are checked on connecting (http.h, local_ok), also
- * for a host name in the parameter server.
+ * not loopback or link-local, an inline CA, and an inline key pair or token. These limits on the
+ * server do not apply to the parameter `server` of kube_config_parse(), which an administrator
+ * wrote. Refused are exec, auth-provider, any file path, proxy-url, insecure-skip-tls-verify, user
+ * and password, every unknown member, a name with control characters, an encrypted key, a key that
+ * does not match its certificate, and anything larger than its size limit. The error is
+ * ERR_INVALID, and its text names the field ("users[0].user.exec: not allowed in a tenant's
+ * kubeconfig"). If the server is a host name, the addresses to which it resolves are checked on
+ * connecting (http.h, local_ok), also for a host name in the parameter `server`.
  *
  * KUBE_CONFIG_OWN (drover's own config) reads file paths (relative to dir) too. exec and
  * auth-provider are ERR_UNSUPPORTED, as are proxies, passwords and impersonation;
@@ -62,8 +62,8 @@ struct kube_config *kube_config_load(const char *paths, const char *context, str
 /* Returns the config for a process inside a pod, from KUBERNETES_SERVICE_HOST,
  * KUBERNETES_SERVICE_PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
 struct kube_config *kube_config_in_cluster(struct err *e);
-/* Returns the config for a process inside a pod. host, port: of the API server's Service; dir:
- * directory of the service account. */
+/* Returns the config for a process inside a pod. host, port: address of the API server's Service;
+ * dir: directory of the service account. */
 struct kube_config *kube_config_in_cluster_at(const char *host, const char *port, const char *dir,
 					      struct err *e);
 struct kube_config *kube_config_copy(const struct kube_config *c);

@@ -47,7 +47,8 @@ struct series {
 	int64_t last_wall;
 };
 
-/* Number n of events written for an object in the minute that began at loop_now() from. */
+/* Limits the events of one object. from: loop_now() at the start of the current minute; n: number
+ * of new events written in that minute. */
 struct quota {
 	int64_t from;
 	unsigned n;

@@ -234,8 +234,8 @@ static bool take_note(const struct scan_line *line, enum kube_note which, char *
 	return true;
 }
 
-/* True if the line reports a change of no member that the cache wants. Its object is then not
- * built, because in a large cluster the majority of events are heartbeats. */
+/* True if no member that the cache wants has changed. The object in the line is then not built,
+ * because in a large cluster the majority of events are heartbeats. */
 static bool is_known(struct kube_call *call, const struct scan_line *line)
 {
 	struct kube_reflect *r = call->arg;

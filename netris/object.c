@@ -122,8 +122,8 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
-/* Returns a date as Unix milliseconds. A number is returned unchanged, because its unit is unknown;
- * 0: neither, or not positive. */
+/* Returns a date as Unix milliseconds. Returns a number unchanged, because its unit is unknown.
+ * Returns 0 for a value that is neither, or not positive. */
 static int64_t moment(const json_t *j)
 {
 	const char *s = json_string_value(j);

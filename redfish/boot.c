@@ -180,8 +180,8 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	}
 	json_decref(op->pending);
 	op->pending = str_eq(op->target, r->settings) ? json_incref(p->json) : NULL;
-	/* The write will give the pending object an override: drop the note that it has none, so
-	 * that it is read from now on. */
+	/* The write will give the pending object an override: forget that the pending object had
+	 * none, so that later operations read it. */
 	rf_set(&r->no_overrides, NULL);
 	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
 	op->rung = 0;

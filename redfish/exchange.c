@@ -294,7 +294,8 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	struct redfish *r = arg;
 	struct rf_request *q = r->logging_in ? &r->login : &r->req;
 	struct rf_reply p = {.sent_at = r->sent_at};
-	/* Reason why a redirect is not followed; kind ERR_NONE: there is no reason. */
+	/* Reason why the reply's redirect is not followed; kind ERR_NONE: the reply is no
+	 * redirect. */
 	struct err astray;
 	char *etag = NULL;
 

@@ -101,8 +101,9 @@ static bool is_system(const json_t *j)
 	return str_starts(type + (*type == '#'), "ComputerSystem.");
 }
 
-/* Fails the operation, because the resource is no machine.  A configured path has to be corrected
- * (REDFISH_ADDRESS); for a path that the BMC listed, its list is wrong (ERR_PROTOCOL). */
+/* Fails the operation, because the resource is no machine. Error code REDFISH_ADDRESS: the operator
+ * has to correct the configured path. Error kind ERR_PROTOCOL: the path came from the BMC's own
+ * list, so the list is wrong. */
 static bool refuse_resource(struct redfish *r, struct err *e)
 {
 	e->scope = ERR_MACHINE;

@@ -86,7 +86,7 @@ struct rf_request {
 };
 
 struct rf_identity {
-	/* "": not reported. */
+	/* UUID and serial number of the System; "": not reported. */
 	char uuid[UUID_TEXT], serial[RF_STR];
 };
 
@@ -320,8 +320,8 @@ enum rf_reset {
 	RF_RESET_FORCE_OFF = 4,
 	RF_RESET_GRACEFUL_OFF = 8,
 	RF_RESET_POWER_CYCLE = 16,
-	/* Any other ResetType. The bit keeps a list with only other types different from "no list"
-	 * (0). */
+	/* Any ResetType without a bit of its own. With this bit, a list that contains only such
+	 * types differs from 0, which means "no list". */
 	RF_RESET_OTHER = 32,
 };
 

@@ -195,8 +195,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 	bool is_none = p->status == 404 || p->status == 405 || p->status == 501;
 
 	if (p->err.kind != ERR_NONE) {
-		/* A missing or unserved resource does not end the search. Any other failure does,
-		 * because it says nothing about the slot. */
+		/* A missing or unserved resource does not end the search. Any other failure ends
+		 * it, because the resource may lead to a usable slot all the same. */
 		if (!is_none && !rf_is_lacking(p)) {
 			rf_fail(r, &p->err);
 			return;

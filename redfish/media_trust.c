@@ -9,7 +9,7 @@
  * Prepares a slot that verifies the certificate of the server from which it fetches
  * (VerifyCertificate, DSP0268), before it fetches from drover:
  *
- *   its Certificates -> contain our CA?          -> then()
+ *   its Certificates -> contain drover's CA?     -> then()
  *                       \-> POST the CA          -> then()
  *                            \-> VerifyCertificate off, for this slot only -> then()
  *

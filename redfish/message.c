@@ -24,7 +24,7 @@ static const struct {
 } message_kinds[] = {
 	/* HPE iLO: the machine is in its self-test. */
 	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000},
-	/* HPE iLO, which sends it with status 400. */
+	/* HPE iLO: temporary state of the machine, although iLO reports it with status 400. */
 	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000},
 	/* Dell iDRAC10: power on shortly after power off. */
 	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000},

@@ -33,8 +33,8 @@ static bool matches(const struct quirk_row *q, const struct quirk_facts *f)
 	       (!q->member || (f->has && f->has(q->member, f->arg)));
 }
 
-/* Clears the flags of by->clear in *out. Removes from out->rows each earlier row all of whose flags
- * are cleared by that. */
+/* Clears the flags of by->clear in *out. Removes an earlier row from out->rows if by->clear
+ * contains all flags that the row sets. */
 static void correct(struct quirks *out, const struct quirk_row *by)
 {
 	for (size_t i = 0; quirk_rows + i < by; i++) {

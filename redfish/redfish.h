@@ -114,19 +114,19 @@ struct redfish_system {
 	/* loop_now() when the request was sent. */
 	int64_t read_at;
 	enum redfish_power power;
-	/* Lower case, in the BMC's byte order; NULL: not reported, or a vendor's default that many
-	 * machines share. */
+	/* UUID in lower case, in the BMC's byte order. NULL: not reported, or a vendor's default
+	 * that many machines share. */
 	const char *system_uuid;
 	const char *serial, *manufacturer, *model, *bios_version;
 	/* BootSourceOverrideTarget as reported; "None" if disabled. "Cd" means virtual media;
 	 * "PhysicalCd" means the physical drive (reported by BMCs of a vendor whose Cd is the
 	 * physical drive). */
 	const char *boot_target;
-	/* Disabled, Once or Continuous. */
+	/* BootSourceOverrideEnabled as reported: Disabled, Once or Continuous. */
 	const char *boot_enabled;
 	const char *boot_mode;
 	const char *http_boot_uri;
-	/* NULL: not reported. */
+	/* BootProgress.LastState as reported; NULL: not reported. */
 	const char *boot_progress;
 	bool health_told;
 	/* The critical parts, as text for display, if health_told; "": none. */
@@ -201,7 +201,8 @@ enum redfish_way {
 struct redfish_facts {
 	/* Path of the System; NULL: not read, and the other facts may be missing. */
 	const char *system;
-	/* NULL: not reported, or no System was read. */
+	/* Vendor, product and Redfish version for display; NULL: not reported, or no System was
+	 * read. */
 	const char *vendor, *product, *redfish_version;
 	/* Firmware version of the System's Manager; NULL: not reported, or no Manager was read. */
 	const char *firmware;
@@ -250,7 +251,7 @@ size_t redfish_systems(const struct redfish *r, const char **v, size_t max);
 struct redfish_volume {
 	/* durable: globally unique name (EUI, NAA or UUID), as reported. */
 	const char *name, *durable;
-	/* Size; 0: not reported. */
+	/* Size in bytes; 0: not reported. */
 	int64_t bytes;
 };
 /* A drive that the BMC lists; members that it does not report are NULL or 0. Texts are bounded,

@@ -44,8 +44,8 @@ static json_t *resource_of(const struct resource *r, struct arena *a)
 	return j;
 }
 
-/* Returns the element of list in which the given member has the given value. If there is none,
- * appends the element otherwise and returns that one. */
+/* Returns the element of list whose given member has the given value. If there is none, appends the
+ * object `otherwise` to list and returns it. */
 static json_t *element(json_t *list, const char *member, const char *value, json_t *otherwise)
 {
 	size_t i;

@@ -72,7 +72,7 @@ void apiserver_free(struct apiserver *a)
 {
 	if (!a)
 		return;
-	/* httpd_free() ends the watches: the caller must have called it before. */
+	/* The caller must already have called httpd_free(), which ends all watches. */
 	assert(list_empty(&a->watches));
 	resources_free(a);
 	rbac_free(a->rbac);

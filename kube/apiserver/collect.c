@@ -220,7 +220,7 @@ static void save_refs(struct request *rq, const char *key, json_t *obj)
 	save(rq, key, obj);
 }
 
-/* Removes from obj each ownerReference whose entry in the array stands is false, and saves obj. */
+/* Removes from obj each ownerReference i for which stands[i] is false, and saves obj. */
 static void drop_refs(struct request *rq, const char *key, json_t *obj, const bool *stands)
 {
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");

@@ -373,7 +373,7 @@ static void fill_priority_class(json_t *obj, bool creating)
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
 }
 
-/* Sets status.allocatable to status.capacity if it is not set. */
+/* Sets status.allocatable to a copy of status.capacity if allocatable is not set. */
 static void fill_node(json_t *obj, bool creating)
 {
 	json_t *status = json_object_get(obj, "status");

@@ -96,8 +96,8 @@ static void walk_member(const struct message_field *f, json_t *obj, enum pass pa
 		walk(m, one, pass);
 }
 
-/* Drops or adds members in obj and in the messages within obj. obj may be of any JSON type: where
- * an object is required, another type was either refused before or is not checked by the server. */
+/* Drops or adds members in obj and in the messages within obj. Leaves obj unchanged if it is not a
+ * JSON object. */
 static void walk(const struct message *m, json_t *obj, enum pass pass)
 {
 	struct message_field f;

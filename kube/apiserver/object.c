@@ -10,8 +10,8 @@
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Sets the metadata member key, which only the server may change, back to its value in the old
- * metadata; removes it if it is not there. */
+/* Sets the metadata member `key`, which only the server may change, back to its value in old_meta;
+ * removes the member if old_meta lacks it. */
 static void carry(json_t *meta, const json_t *old_meta, const char *key)
 {
 	json_t *v = json_object_get(old_meta, key);
@@ -114,8 +114,8 @@ static void set_uid(struct loop *l, json_t *meta)
 
 #define NAME_TRIES 8 /* As in kube-apiserver (KEP-4420). */
 
-/* Sets a generated name that no object has yet. After NAME_TRIES names that exist, keeps the last
- * one, with which the create is refused. */
+/* Sets a generated name that no object has yet. If all of NAME_TRIES names exist already, keeps the
+ * last of them; the create is then refused. */
 static void generate_name(const struct request *rq, json_t *meta)
 {
 	/* The letters contain no vowels, so that generated names contain no words. */
@@ -303,8 +303,8 @@ static bool same_wish(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* True if the object must be validated. For an update of status only types are checked (strict.c);
- * a new object that the server itself creates is not checked. */
+/* True if the object must be validated. For an update of status only types are checked (strict.c).
+ * A new object that the server itself creates is not validated. */
 static bool is_checked(const struct request *rq, const json_t *old)
 {
 	return rq->a->spec.checks && (old ? !str_eq(rq->sub, "status") : rq->q != NULL);

@@ -9,8 +9,8 @@
 
 /* --- options of a deletion -------------------------------------------------------------------- */
 
-/* Returns the policy for a deletion request that names none. For Jobs it is Orphan, as in
- * Kubernetes, which keeps it for backward compatibility (batch/v1 strategy of Jobs). */
+/* Returns the policy for a deletion request that names none. For Jobs the policy is Orphan, which
+ * Kubernetes retains for backward compatibility (batch/v1 strategy of Jobs). */
 static enum policy default_policy(const struct request *rq)
 {
 	return str_eq(rq->r->key, "jobs.batch/") ? POLICY_ORPHAN : POLICY_DEFAULT;

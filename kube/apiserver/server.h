@@ -145,11 +145,11 @@ int auth_request(struct request *rq) __attribute__((warn_unused_result));
  * owns; NULL: the token is unknown, no longer valid, or for other audiences. */
 json_t *auth_token(struct apiserver *a, const struct secret *token, const json_t *audiences,
 		   struct user *u, struct arena *m);
-/* Does the same for the token of a ServiceAccount. */
+/* Authenticates the token of a ServiceAccount. Parameters and result are those of auth_token(). */
 json_t *token_user(struct apiserver *a, const struct secret *token, const json_t *audiences,
 		   struct user *u, struct arena *m);
-/* Returns the audiences in both arrays, an array that the caller owns; NULL: none. asked NULL or
- * empty, had NULL: this server. */
+/* Returns the audiences that both arrays contain, as an array that the caller owns; NULL: none. An
+ * empty or NULL `asked`, and a NULL `had`, stand for an array with this server's audience only. */
 json_t *token_audiences(const json_t *asked, const json_t *had);
 void do_token_request(struct request *rq);
 int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
@@ -398,8 +398,8 @@ bool body_has_type(const struct request *rq, const char *type);
  *
  * barrier_new() arranges that fn is called, in a later turn of the loop, when everything that can
  * be read now is durable (e NULL), or when the disk has failed (e set). Returns NULL if everything
- * is already durable; fn is then not called. A barrier frees itself after fn, or, if it was
- * cancelled, at the time of that call. */
+ * is already durable; fn is then not called. A barrier frees itself after the call of fn; a
+ * cancelled barrier frees itself at the time at which fn would have been called. */
 struct barrier;
 struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e, void *arg),
 			    void *arg);

@@ -95,9 +95,9 @@ static const char *sign(struct apiserver *a, struct arena *m, const json_t *clai
 	return arena_printf(m, "%s.%s", to_sign, encode(m, sig, sizeof(sig)));
 }
 
-/* Returns a signed token, in the arena. expires_s: lifetime in seconds; 0 means no expiry.
- * bound_kind, bound_name, bound_uid: a Secret or Pod; the token becomes invalid when that object is
- * deleted; NULL: not bound. */
+/* Returns a signed token, in the arena. expires_s: lifetime in seconds; 0: no expiry. bound_kind,
+ * bound_name, bound_uid: the Secret or Pod to which the token is bound; NULL: not bound. A bound
+ * token becomes invalid when that object is deleted. */
 static const char *make_token(struct apiserver *a, struct arena *m, const json_t *account,
 			      const json_t *audiences, int64_t expires_s, const char *bound_kind,
 			      const char *bound_name, const char *bound_uid)
@@ -227,8 +227,8 @@ static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 	return 0;
 }
 
-/* Checks the object ref to which a new token shall be bound. Returns its kind for the claims, and
- * its UID in *uid; NULL with the fault set. */
+/* Checks the object ref to which a new token is to be bound. Returns the kind of the object for the
+ * claims, and its UID in *uid; NULL with the fault set. */
 static const char *bound_to(struct request *rq, const json_t *ref, const char **uid)
 {
 	const char *kind = json_str_at(ref, "kind"), *name = json_str_at(ref, "name");

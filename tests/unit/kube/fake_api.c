@@ -13,7 +13,7 @@ struct fake_watch {
 	struct fake_api *f;
 	struct httpd_req *q;
 	struct buf out;
-	/* -1 or -2 once the stream has ended; 0: open. */
+	/* State of the stream. 0: open; -1: ended properly; -2: connection broken. */
 	int64_t end;
 };
 

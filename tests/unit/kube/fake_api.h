@@ -36,10 +36,10 @@ struct fake_api {
 	char log[65536];
 	size_t log_len, requests;
 	char path[512], content_type[128], bearer[128], agent[128];
-	/* NULL: no body, or not JSON. */
+	/* Body of the last request; NULL: no body, or not JSON. */
 	json_t *body;
 
-	/* By path. */
+	/* The stored objects by path. */
 	json_t *objects;
 	int64_t rv;
 	/* The last open watch. */
@@ -48,7 +48,7 @@ struct fake_api {
 	size_t watches;
 };
 
-/* spec NULL: a client with defaults; spec->config may be NULL, too. */
+/* spec NULL: the client gets defaults. spec->config may be NULL, too. */
 void fake_api_start(struct fake_api *f, const struct kube_client_spec *spec);
 void fake_api_stop(struct fake_api *f);
 struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, struct http *h,

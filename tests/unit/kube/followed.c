@@ -143,7 +143,8 @@ static bool serve(struct fake_api *f, struct httpd_req *q)
 
 	if (!httpd_query(q, "watch")) {
 		r->list_at[r->lists++ % 64] = loop_now(f->loop);
-		assert_null(httpd_query(q, "resourceVersion")); /* a quorum read */
+		/* A list without a resourceVersion is a quorum read. */
+		assert_null(httpd_query(q, "resourceVersion"));
 		if (r->list_fails)
 			fake_api_status(q, 500, "InternalError", "etcd");
 		else

@@ -107,7 +107,8 @@ static void what_says_the_same_is_not_even_projected_and_its_version_is_kept(voi
 	followed_start(&r, "a=1@90 b=1@91");
 	followed_changes(&r, "+a=1 +b=1 ");
 	before = r.projected;
-	/* Also the first event after a list. */
+	/* An event that changes only the version is not projected, not even the first event after a
+	 * list. */
 	followed_send_event(&r, "MODIFIED", "a=1@101");
 	assert_string_equal(version_of(&r, "a"), "101");
 	followed_send_event(&r, "MODIFIED", "a=1@102");
@@ -115,14 +116,14 @@ static void what_says_the_same_is_not_even_projected_and_its_version_is_kept(voi
 	assert_string_equal(version_of(&r, "b"), "91");
 	followed_changes(&r, "");
 	assert_int_equal(r.projected, before);
-	/* The watch resumes from a version that was not reported, too. */
+	/* The watch resumes from the version of the last event, although no change was reported. */
 	fake_watch_end(r.f.watch);
 	fake_api_run(&r.f, 1000);
 	assert_true(str_starts(r.watch_query, "102 "));
-	/* An event with an old version, which was applied before. */
+	/* An event with an old version is ignored. */
 	followed_send_event(&r, "MODIFIED", "a=1@100");
 	assert_string_equal(version_of(&r, "a"), "102");
-	/* A change, and then the earlier value again. */
+	/* A change is reported, and so is the change back to the earlier value. */
 	followed_send_event(&r, "MODIFIED", "a=2@110");
 	followed_send_event(&r, "MODIFIED", "a=1@111");
 	followed_changes(&r, "a=1>2 a=2>1 ");
@@ -137,18 +138,18 @@ static void what_only_looks_the_same_is_told(void **state)
 	(void)state;
 	followed_start(&r, "a=1@90 b=1@91");
 	followed_changes(&r, "+a=1 +b=1 ");
-	/* A different object of that name. */
+	/* A different uid is a different object of the same name. */
 	followed_send_event(&r, "MODIFIED", "a=1@101/other");
 	followed_changes(&r, "-a=1 +a=1 ");
 	followed_send_event(&r, "DELETED", "a=1@102/other");
 	followed_changes(&r, "-a=1 ");
 	followed_send_event(&r, "ADDED", "a=1@103/other");
 	followed_changes(&r, "+a=1 ");
-	/* A write of the client itself came in between. */
+	/* The client's own write came in between, so the event restores the earlier value. */
 	learn(&r, "b=2@105");
 	followed_send_event(&r, "MODIFIED", "b=1@106");
 	followed_changes(&r, "b=1>2 b=2>1 ");
-	/* A version too long for the space beside the entry. */
+	/* A version longer than the buffer in the cache's entry is stored, too. */
 	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567890");
 	assert_string_equal(version_of(&r, "b"), "123456789012345678901234567890");
 	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567891");
@@ -171,7 +172,7 @@ static void a_relist_knows_what_was_not_told(void **state)
 	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 5000);
 	assert_int_equal(r.lists, 2);
-	assert_int_equal(r.projected, before + 1); /* only b */
+	assert_int_equal(r.projected, before + 1); /* Only b was projected. */
 	followed_changes(&r, "b=1>1 ");
 	followed_send_event(&r, "MODIFIED", "b=1@110");
 	followed_changes(&r, "");
@@ -261,10 +262,10 @@ static void a_list_that_lost_much_is_not_believed_unless_accepted(void **state)
 	assert_false(kube_cache_healthy(r.cache));
 	assert_non_null(strstr(r.last_ill.text, "lacks 2 of 3"));
 	assert_int_equal(r.which[0], r.which[1]);
-	r.list = "a=2@120 b=2@121"; /* a different loss */
+	r.list = "a=2@120 b=2@121"; /* a different loss: only c is missing */
 	fake_api_run(&r.f, 31000);
 	assert_int_equal(r.gone, 1);
-	r.list = "a=2@120 c=2@121"; /* a loss of the same size, but of a different object */
+	r.list = "a=2@120 c=2@121"; /* a loss of the same size: only b is missing */
 	while (r.which[0] == r.which[1])
 		fake_api_run(&r.f, 31000);
 	r.list = "a=2@120";

@@ -245,8 +245,8 @@ static int64_t written_at(struct fake_api *f, const char *writers)
 	return at;
 }
 
-/* The time of the newest writer in managedFields; 0 (unknown) if there are more writers than are
- * read. */
+/* kube_written_at() returns the time of the newest writer in managedFields, or 0 (unknown) if there
+ * are more writers than are read. */
 static void when_an_object_was_written_is_read(void **state)
 {
 	struct fake_api f;
@@ -555,7 +555,8 @@ static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
 			kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
 	}
 	fake_api_run(&f, 5500);
-	/* time limit expired: the write was decided on outdated knowledge */
+	/* The deletion waited in the queue past its time limit: the knowledge behind it is
+	 * outdated. */
 	assert_int_equal(g[28].e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(g[29].done, 0);
 	fake_api_run(&f, 25000);
@@ -679,8 +680,8 @@ static void what_changes_something_is_asked_about_when_it_leaves_the_line(void *
 			}
 		assert_int_equal(g[READ].e.kind, ERR_NOT_FOUND);
 		assert_int_equal(g[EVENT].e.kind, ERR_NONE);
-		/* Whatever the check's own error kind was: it must not look like an answer of the
-		 * server. */
+		/* Whichever error kind the check itself set, the call's error must not look like an
+		 * answer of the server. */
 		assert_int_equal(g[HOLDS_NOT].e.kind, ERR_UNAVAILABLE);
 		assert_string_equal(g[HOLDS_NOT].e.text,
 				    led ? "host: not sent: the claim was withdrawn"

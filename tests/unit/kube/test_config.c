@@ -125,7 +125,7 @@ static char *wrapped(const char *style, const char *pem, size_t width)
 	return buf_give(&out);
 }
 
-/* Line breaks as editors, templates and `base64` without -w0 add them to a kubeconfig. */
+/* Editors, templates and `base64` without -w0 break base64 into lines. */
 static void wrapped_base64_is_read(void **state)
 {
 	static const struct {
@@ -283,7 +283,8 @@ static void what_a_tenant_does_not_use_is_checked_too(void **state)
 	free(text);
 }
 
-/* Each case changes one part of a tenant's kubeconfig; pairs of text and error. */
+/* Each case changes one part of a tenant's kubeconfig. A case consists of the text and the expected
+ * error. */
 static void what_a_tenant_names_is_bounded(void **state)
 {
 	static const char rest[] = "contexts: [{name: here, context: {cluster: c, user: u}}]\n"
@@ -568,7 +569,7 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-/* As kubectl: the first file that sets a value counts; missing files are skipped. */
+/* As in kubectl, the first file that sets a value counts, and missing files are skipped. */
 static void several_files_are_merged_and_a_context_is_chosen(void **state)
 {
 	static const char *const names[] = {"one", "two", "sub-ca.pem", "empty", NULL};
@@ -594,14 +595,14 @@ static void several_files_are_merged_and_a_context_is_chosen(void **state)
 		 "users: [{name: me, user: {token: t}}]\n");
 	c = kube_config_load(list, NULL, &e);
 	assert_ok(c ? 0 : -1, &e);
-	assert_string_equal(c->server, "https://east.example"); /* a of the first file */
+	assert_string_equal(c->server, "https://east.example"); /* context a of the first file */
 	assert_string_equal(secret_expose(c->token), "t");	/* user of the second file */
 	assert_true(c->local_ok);
 	kube_config_free(c);
 	c = kube_config_load(list, "b", &e);
 	assert_ok(c ? 0 : -1, &e);
 	assert_string_equal(c->server, "https://west.example");
-	assert_string_equal(c->ca_pem, PEMS_CA); /* relative to the file that names it */
+	assert_string_equal(c->ca_pem, PEMS_CA); /* relative to the file's directory */
 	assert_string_equal(c->namespace_, "x");
 	kube_config_free(c);
 	assert_null(kube_config_load(list, "nowhere", &e));
@@ -616,7 +617,7 @@ static void several_files_are_merged_and_a_context_is_chosen(void **state)
 	free(list);
 	put_file(dir, "two", "[]\n");
 	list = mem_printf("%s/one:%s/two", dir, dir);
-	/* an existing but invalid file is an error */
+	/* An existing but invalid file is an error. */
 	assert_null(kube_config_load(list, NULL, &e));
 	assert_non_null(strstr(e.text, "/two: want a Config object"));
 	free(list);

@@ -9,14 +9,15 @@
 #include "kube/event.h"
 #include "kube/lease.h"
 
-/* The client in kube/ against the server in kube/apiserver: two implementations of one protocol. */
+/* Tests the client in kube/ against the server in kube/apiserver: two implementations of one
+ * protocol. */
 struct rig {
 	struct api api;
 	struct loop_group *g;
 	struct http *h;
 	struct kube_client *c;
 	struct kube_cache *cache;
-	/* Name to value, maintained only by on_change(). */
+	/* Maps the name of each object to its value; updated only by on_change(). */
 	struct map *told;
 
 	unsigned open, lists, watches, started, stopped;
@@ -432,7 +433,7 @@ static void after_any_turmoil_the_cache_is_what_the_server_has(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++)
 		lists += turmoil(seed, NULL, "");
-	/* Many lists were needed because a watch had expired. */
+	/* Many lists were needed, because many watches had expired. */
 	assert_true(lists >= 50);
 }
 

@@ -83,7 +83,7 @@ static void the_same_again_only_counts(void **state)
 
 	(void)state;
 	start(&r);
-	/* One at once, then one each second for two minutes. */
+	/* The same event occurs once each second for two minutes. */
 	for (int i = 0; i < 121; i++) {
 		kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "no machine");
 		fake_api_run(&r.f, 1000);
@@ -150,7 +150,7 @@ static void the_times_and_the_count_are_those_that_kubectl_reads(void **state)
 	assert_int_equal(seconds(&r, "b", "firstTimestamp"), 10);
 	assert_int_equal(seconds(&r, "b", "lastTimestamp"), 10);
 
-	/* When it is repeated, the older event is the one seen last. */
+	/* When the older event is repeated, its last time is later than that of the newer one. */
 	for (int i = 0; i < 4; i++)
 		kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "a");
 	fake_api_run(&r.f, 31000);
@@ -235,7 +235,7 @@ static void notes_are_cut_between_characters_and_are_text(void **state)
 	(void)state;
 	start(&r);
 	for (int i = 0; i < 500; i++)
-		strcat(note, "\xe2\x82\xac"); /* three bytes each; 1024 is not a multiple */
+		strcat(note, "\xe2\x82\xac"); /* Three bytes each; 1024 is not a multiple of 3. */
 	kube_event(r.ev, &pod, "Normal", "Long", "Say", note);
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(strlen(json_str_at(nth(&r, 0), "message")), 1023);
@@ -272,7 +272,7 @@ static void an_event_that_cannot_be_written_is_dropped(void **state)
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "x");
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(json_object_size(r.f.objects), 1);
-	/* Deleted on the server: a new series begins. */
+	/* The event was deleted on the server, so a new series begins. */
 	r.f.serve = refuse;
 	r.f.arg = (void *)(uintptr_t) "PATCH";
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "x");

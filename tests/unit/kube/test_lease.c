@@ -109,7 +109,7 @@ static void the_first_candidate_makes_the_lease_and_renews_it(void **state)
 		assert_true(kube_lease_held(a.lease));
 		assert_true(kube_lease_renewed_age(a.lease) <= 2700);
 	}
-	/* Renews every 2 s with jitter, without reads in between. */
+	/* The lease is renewed every 2 s with jitter, and not read in between. */
 	assert_true(f.requests - n >= 23 && f.requests - n <= 40);
 	assert_int_equal(fake_api_count(&f, "GET " PATH), 1);
 	assert_string_equal(SPEC(&f, "acquireTime"), first);
@@ -196,7 +196,8 @@ static void the_clock_alone_says_whether_it_is_still_held(void **state)
 	http_mem_hang(f.net, a.origin, true);
 	for (int i = 0; i < 200; i++) {
 		fake_api_run(&f, 100);
-		/* The clock alone decides, in whatever order timers run. */
+		/* The clock alone decides whether the lease is held, in whatever order the timers
+		 * run. */
 		assert_true(kube_lease_held(a.lease) == (kube_lease_renewed_age(a.lease) < 9500));
 		if (a.stopped)
 			assert_int_equal(kube_lease_renewed_age(a.lease), INT64_MAX);
@@ -282,8 +283,8 @@ static void a_lease_taken_by_force_is_given_up_at_once(void **state)
 	fake_api_run(&f, 6000);
 	assert_int_equal(a.stopped, 1);
 	assert_true(a.stopped_at < 6000);
-	/* z never renews: its lease counts from when it was first read here, whatever its clock
-	 * says. */
+	/* z never renews. Its lease expires 15 s after this candidate first read it, whatever z's
+	 * clock says. */
 	fake_api_run(&f, 8000);
 	assert_int_equal(a.started, 1);
 	fake_api_run(&f, 8000);

@@ -12,7 +12,7 @@
 struct pages {
 	struct fake_api f;
 	unsigned total, expire_at, expired;
-	/* Body to answer with instead; NULL: the pages. */
+	/* Body with which each request is answered; NULL: the pages. */
 	const char *raw;
 	char query[256];
 

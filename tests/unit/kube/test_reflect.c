@@ -89,7 +89,7 @@ static void an_expired_version_as_status_leads_to_a_new_list_ever_more_slowly(vo
 	(void)state;
 	followed_start(&r, "a=1@90");
 	fake_api_run(&r.f, 600000);
-	/* 0.5 s doubling to 30 s, reduced by jitter to half at most. */
+	/* The pauses double from 0.5 s to 30 s; jitter shortens each by at most half. */
 	assert_true(r.lists >= 20 && r.lists <= 50);
 	assert_true(r.list_at[r.lists - 1] - r.list_at[r.lists - 2] >= 15000);
 	followed_changes(&r, "+a=1 ");
@@ -167,7 +167,7 @@ static void a_watch_that_falls_silent_is_opened_again(void **state)
 
 	(void)state;
 	followed_start(&r, "a=1@90");
-	/* The request asks for 600 s at most; 30 s after that the server counts as dead. */
+	/* The watch requests at most 600 s; 30 s after that the watch counts as dead. */
 	fake_api_run(&r.f, 629000 + 3000);
 	assert_true(r.f.watches >= 2);
 	assert_int_equal(r.lists, 1);
@@ -181,14 +181,14 @@ static void a_watch_that_falls_silent_is_opened_again(void **state)
 
 #define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n"
 
-/* Like a load balancer that lost the connection: no data arrives, and no end. */
+/* Simulates a load balancer that lost the connection: neither data nor an end arrives. */
 static void a_watch_that_brings_no_bookmark_any_more_is_opened_again_soon(void **state)
 {
 	struct followed r = {0};
 
 	(void)state;
 	followed_start(&r, "a=1@90");
-	fake_api_run(&r.f, 160 * 1000); /* no bookmark so far: this server may send none */
+	fake_api_run(&r.f, 160 * 1000); /* No bookmark came so far, so this server may send none. */
 	assert_int_equal(r.f.watches, 1);
 	followed_send_text(&r, BOOKMARK);
 	fake_api_run(&r.f, 5 * 1000);
@@ -248,7 +248,7 @@ static void a_list_from_the_past_is_taken_only_when_it_stays_so(void **state)
 	assert_false(kube_cache_healthy(r.cache));
 	assert_string_equal(r.last_ill.text,
 			    "a list of nodes at version 150, but 200 was seen before");
-	/* The same list ten times: the cluster was restored from a backup. */
+	/* After ten refusals the list is accepted: the cluster was restored from a backup. */
 	fake_api_run(&r.f, 300000);
 	followed_changes(&r, "-b=1 a=2>1 ");
 	assert_true(kube_cache_healthy(r.cache));

@@ -1,4 +1,4 @@
-/* The resources that drover uses, as a server lists them. */
+/* Tests that the resources which drover uses are those that a server lists. */
 #include "tests/unit/kube/apiserver/api_rig.h"
 
 #include <stdio.h>

@@ -237,7 +237,7 @@ static void the_first_request_logs_in_and_the_rest_use_the_session(void **state)
 	assert_int_equal(r->requests, 2);
 }
 
-/* However slow the answers, and however many requests got a 401. */
+/* Answers are slow, and several requests get a 401: all of them wait for the same new login. */
 static void a_session_that_ends_under_all_is_renewed_once(void **state)
 {
 	struct rig *r = *state;
@@ -248,7 +248,7 @@ static void a_session_that_ends_under_all_is_renewed_once(void **state)
 	for (int i = 0; i < 40; i++)
 		netris_list(r->n, NETRIS_SITE, &c);
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 1000);
-	r->session += 100; /* expires while eight requests are in flight */
+	r->session += 100; /* The session expires while eight requests are in flight. */
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 60000);
 	assert_int_equal(r->good, 41);
 	assert_int_equal(r->logins, 2);
@@ -301,8 +301,8 @@ static void a_refused_login_is_not_tried_again_by_anybody(void **state)
 	assert_int_equal(list(r), ERR_NONE);
 }
 
-/* Status 200 with a body that refuses; a login that succeeds without a cookie; a cookie that would
- * forge a header. */
+/* Covers a status 200 whose body refuses the login, a login that succeeds without a valid cookie,
+ * and a cookie that would forge a header. */
 static void a_login_is_judged_by_what_it_gives(void **state)
 {
 	static const char *const cookies[] = {"sid=1", "connect.sid=", "connect.sid=a b; Path=/"};
@@ -355,7 +355,8 @@ static void both_forms_of_failure_are_errors(void **state)
 	}
 }
 
-/* The error quotes the request, and contains control sequences for a terminal. */
+/* The controller's error text quotes the request's login, and contains control sequences for a
+ * terminal. */
 static void what_it_quotes_is_no_password(void **state)
 {
 	static const struct {
@@ -413,7 +414,8 @@ static void a_create_tells_its_id_in_two_forms_or_not_at_all(void **state)
 	}
 }
 
-/* A login may take long, and the lease may be lost meanwhile. */
+/* may_act() is called again after a new login, because the login may take long and the lease may be
+ * lost meanwhile. */
 static void what_is_not_allowed_any_more_is_not_sent(void **state)
 {
 	struct rig *r = *state;
@@ -424,14 +426,14 @@ static void what_is_not_allowed_any_more_is_not_sent(void **state)
 	assert_int_equal(make(r), ERR_CONFLICT);
 	assert_int_equal(r->changes, 0);
 	r->allowed = true;
-	r->session++; /* so that the request has to be repeated */
+	r->session++; /* The session expires, so the request is sent again. */
 	r->slow_ms = 1000;
 	netris_change(r->n, "PUT", NETRIS_CLUSTER, 3, json_object(), &c);
 	loop_sim_run_until(r->loop, loop_now(r->loop) + 500);
 	r->allowed = false;
 	assert_int_equal(wait_(r), ERR_CONFLICT);
 	assert_int_equal(r->changes, 1);
-	assert_int_equal(list(r), ERR_NONE); /* reads are always allowed */
+	assert_int_equal(list(r), ERR_NONE); /* Reads are always allowed. */
 }
 
 static void a_redirect_is_named_and_not_followed(void **state)

@@ -89,7 +89,7 @@ static void a_server_cluster_is_read_in_its_forms(void **state)
 	assert_int_equal(c->servers.v[1].shared, NETRIS_YES);
 	assert_int_equal(c->servers.v[2].shared, NETRIS_UNSAID);
 	assert_int_equal(c->vnets.v[0].id, 71);
-	/* Not reported is different from empty. */
+	/* The second cluster reports no lists, which is different from empty lists. */
 	assert_false(c[1].servers.said || c[1].vnets.said);
 	assert_string_equal(c[1].status, "Provisioning");
 }
@@ -145,8 +145,8 @@ static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
 	refused(NETRIS_VNET, "[{\"id\":1,\"name\":\"ib\",\"servers\":[{\"name\":\"gpu-1\"}]}]");
 }
 
-/* A server without id or name is skipped; a cluster's list that is not completely readable is never
- * written back. */
+/* A server without id or name is skipped. A cluster's or V-net's list that cannot be read
+ * completely is an error, because it would be written back incomplete. */
 static void half_a_list_is_not_taken_for_the_whole(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -39,7 +39,7 @@ struct bmc_rig {
 	int64_t read_at;
 };
 
-/* Answers requests whose journal line begins with `start` with a status. */
+/* Makes the fake BMC answer requests whose journal line begins with `start` with this status. */
 struct bmc_selective {
 	const struct fake_bmc *bmc;
 	const char *start;

@@ -1,4 +1,4 @@
-/* Replies in the encodings that firmware sends. */
+/* Tests replies in the encodings that firmware sends. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define TYPED "{\"@odata.type\":\"#ComputerSystem.v1_16_0.ComputerSystem\",\"PowerState\":\"On\","
 
 struct body {
-	/* NULL: the header or body is missing. */
+	/* Headers and body of the reply; NULL: missing. */
 	const char *type, *encoding, *text;
 	int status;
 };

@@ -26,20 +26,22 @@
 struct expected {
 	const char *name;
 	const char *uuid;
-	/* Requests that switch off and on, and so on, as journal lines. */
+	/* Expected requests as journal lines. off, on: switch the power; http, cd, clear: set and
+	 * clear the boot override; insert: inserts a medium. cd_tag: If-Match of `cd`. */
 	const char *off;
 	const char *on;
-	/* NULL: no HTTP boot. */
+	/* NULL: the BMC supports no HTTP boot. */
 	const char *http;
 	const char *cd, *cd_tag;
 	const char *clear;
-	/* NULL: no slot. */
+	/* NULL: the BMC has no slot. */
 	const char *insert;
 	/* Number of listed drives. */
 	size_t drives;
 	/* The first drive as text of on_drives(); NULL: drives are not checked. */
 	const char *drive;
-	/* Request that makes slots appear; a capture does not change, so they never do. */
+	/* Request that makes slots appear. They never appear here, because a capture does not
+	 * change. */
 	const char *enable;
 };
 
@@ -292,10 +294,10 @@ static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bm
 		assert_string_equal(bmc->journal[bmc->njournal - 1], x->insert);
 	redfish_read_media(r, on_media, p);
 	assert_int_equal(wait_answer(p), ERR_NONE);
-	assert_false(p->inserted); /* no medium was inserted when it was captured */
+	assert_false(p->inserted); /* No medium was inserted when the BMC was captured. */
 }
 
-/* A client of the captured BMC, with a given path of its System. */
+/* Client of a captured BMC, with a given path of the BMC's System. */
 struct replayed {
 	struct replay p;
 	struct loop_group *g;

@@ -125,7 +125,7 @@ static void what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_
 	f->bmc.tamper_arg = &s;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S2|-|-|-|0;");
-	assert_false(got.lacks); /* deleted since it was listed */
+	assert_false(got.lacks); /* The drive was deleted since it was listed. */
 	s.status = 500;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S2|-|-|-|0;");
@@ -138,13 +138,14 @@ static void what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_
 	assert_string_equal(got.text, "S1|-|-|-|0;S2|-|-|-|0;");
 }
 
-/* Links in a circle, or to something else, come to an end. */
+/* The BMC lists many drives, which all link to one volume. The list ends after a bounded number of
+ * requests all the same. */
 static void a_list_without_an_end_ends(void **state)
 {
 	static struct fake_drive drives[200];
 	struct bmc_rig *f = *state;
 
-	for (int i = 0; i < 200; i++) /* more than may be requested */
+	for (int i = 0; i < 200; i++) /* More drives than one operation requests. */
 		drives[i] = (struct fake_drive){.serial = "S", .volume = "V"};
 	f->bmc.drives = drives;
 	f->bmc.ndrives = 200;
@@ -153,7 +154,8 @@ static void a_list_without_an_end_ends(void **state)
 	assert_true(got.n > 0 && got.n <= 256);
 }
 
-/* Only the volume could tell whether the agent sees its drives. */
+/* The agent sees only the volume. If the volume is not served, it is unknown which drives the agent
+ * can see. */
 static void a_drive_of_a_volume_that_is_not_served_is_left_out(void **state)
 {
 	static const struct fake_drive drives[] = {
@@ -188,7 +190,7 @@ static void a_list_that_is_not_served_is_answered_in_one_call(void **state)
 		assert_int_equal(f->err.code, statuses[i]);
 		assert_int_equal(fake_bmc_count(&f->bmc, s.start), i + 1);
 	}
-	assert_done(bmc_read_system(f)); /* the BMC is not paused because of that */
+	assert_done(bmc_read_system(f)); /* These refusals do not pause the BMC. */
 }
 
 static void a_list_that_is_not_answered_may_be_answered_later(void **state)

@@ -1,4 +1,4 @@
-/* Facts that a client learns about its BMC in passing. */
+/* Tests the facts that a client learns about its BMC from the replies of other operations. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -178,7 +178,7 @@ static void what_a_bmc_can_do_is_what_it_lists(void **state)
 	f->bmc.pending_short = true;
 	t = able(f);
 	assert_true(t.a.boots_http);
-	/* Nothing was changed to find that out. */
+	/* The abilities were found without a change. */
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 0);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
 }

@@ -1,4 +1,4 @@
-/* How the client finds the machine among a BMC's Systems. */
+/* Tests how the client finds the machine among a BMC's Systems. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -103,13 +103,14 @@ static void several_hosts_are_listed_and_none_is_guessed(void **state)
 	assert_true(f->bmc.on);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST " SYSTEMS), 0);
 	bmc_drop_client(f);
-	/* the path that the error asks for */
+	/* This is the path that the error asks for. */
 	f->spec.system_url = "https://10.0.8.17" SYSTEMS "/1";
 	assert_done(bmc_power(f, false));
 	assert_false(f->bmc.on);
 }
 
-/* Composed of the hosts beside it, which have power of their own: the client must not guess. */
+/* The System is composed of the hosts that are listed beside it. These hosts have power of their
+ * own, so the client must not guess. */
 static void a_composed_system_is_one_of_several(void **state)
 {
 	struct beside s = {.names = {"Composed"}, .type = "Composed", .n = 1};
@@ -173,7 +174,8 @@ static void an_address_that_names_another_resource_is_believed_nothing(void **st
 	assert_is_no_system(f, manager, "no @odata.type");
 }
 
-/* As with metadata=none. ComputerSystem.Reset is an action of Systems only. */
+/* Some replies have no @odata.type (metadata=none). ComputerSystem.Reset is an action of Systems
+ * only. */
 static void a_system_without_a_type_is_known_by_its_reset(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -197,8 +199,8 @@ static bool turned_into_a_manager(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
-/* Found in the list of Systems, and later something else: that is an error of the BMC, not of the
- * address. */
+/* A path from the list of Systems later shows something else. That is an error of the BMC, not of
+ * the configured address. */
 static void a_system_that_turns_into_something_else_is_believed_no_more(void **state)
 {
 	struct bmc_rig *f = *state;

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* None of these needs an additional request. */
+/* The System resource contains the health in all of these cases: no further request is needed. */
 static void what_is_critical_is_named(void **state)
 {
 	static const struct {

@@ -66,7 +66,7 @@ static void media_where_insert_takes_the_image_alone(void **state)
 		fake_bmc_count(
 			&f->bmc,
 			"POST /redfish/v1/Systems/1/VirtualMedia/Cd/Actions/VirtualMedia.Ins") ==
-		3); /* the second insert knows the form */
+		3); /* The second insert knows the form. */
 }
 
 static void the_table_saves_supermicro_the_refused_try(void **state)
@@ -174,8 +174,8 @@ static void a_slot_that_is_not_served_hides_no_other(void **state)
 	f->bmc.tamper_arg = &s;
 	assert_done(bmc_insert(f, MEDIA));
 	bmc_drop_client(f);
-	/* Without another slot the unreadable one may be the right one: it is not reported that
-	 * there is none. */
+	/* Without another slot, the unreadable one may be the right one: the client must not report
+	 * that there is none. */
 	f->bmc.no_cd = true;
 	assert_int_equal(bmc_read_media(f), ERR_UNAVAILABLE);
 	f->bmc.tamper = NULL;
@@ -204,7 +204,7 @@ static void slots_that_do_not_appear_are_asked_for_again_later(void **state)
 
 	f->bmc.media_off = f->bmc.managers_media = true;
 	f->bmc.media_ms = 60000;
-	for (int i = 0; i < 4; i++) /* no reason to pause the BMC */
+	for (int i = 0; i < 4; i++) /* These failures do not pause the BMC. */
 		assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
 	f->bmc.media_ms = 0;
 	assert_done(bmc_insert(f, MEDIA));
@@ -239,13 +239,13 @@ static void a_slot_for_uploads_is_none_of_ours(void **state)
 	}
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
 			 0);
-	f->bmc.vendor = "Contoso"; /* the names of this vendor's slots are not reserved */
+	f->bmc.vendor = "Contoso"; /* The slot names are reserved only for Lenovo. */
 	assert_done(bmc_insert(f, MEDIA));
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
 			 1);
 }
 
-/* As with Gigabyte's. */
+/* Gigabyte's slots, for example, report no MediaTypes. */
 static void a_slot_that_says_no_types_is_taken_by_its_name(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -300,13 +300,13 @@ static void the_table_says_which_form_a_bmc_wants(void **state)
 	f->bmc.model = NULL;
 	f->bmc.vendor = "Nokia";
 	f->bmc.named_media = false;
-	bmc_drop_client(f); /* so that everything is read again */
+	bmc_drop_client(f); /* The new client reads everything again. */
 	assert_done(bmc_insert(f, MEDIA));
 	assert_non_null(
 		strstr(f->bmc.journal[f->bmc.njournal - 1], "\"TransferProtocolType\":\"HTTP\"}"));
 }
 
-/* Each form is sent once, whichever comes first. */
+/* Each form of the body is sent once, whichever form is sent first. */
 static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 {
 	static const char *const vendors[] = {"Contoso", "Supermicro", "Nokia"};
@@ -356,7 +356,7 @@ static void the_form_that_was_taken_is_remembered(void **state)
 	assert_non_null(strstr(f->err.text, "ActionParameterValueFormatError"));
 	f->bmc.https_only = false;
 	f->bmc.named_media = false;
-	f->bmc.bare_media = true; /* a different form, found later */
+	f->bmc.bare_media = true; /* The BMC now accepts a different form, which is found later. */
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 600000);
 	assert_done(bmc_insert(f, MEDIA));
 }
@@ -418,7 +418,8 @@ static void plain_media_change_nothing_of_what_a_slot_checks(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 0);
 }
 
-/* In any of the places in the standard; a slot that reports nothing does not support HTTPS. */
+/* The slot may list HTTPS in any of the places that the standard permits. A slot that lists nothing
+ * does not count as supporting HTTPS. */
 static void a_slot_that_lists_https_is_known_for_it(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -443,7 +444,7 @@ static void what_insert_takes_is_read_once(void **state)
 	f->bmc.lists_https = 3;
 	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;
-	assert_done(bmc_read_media(f)); /* the slot is read anyway */
+	assert_done(bmc_read_media(f)); /* The slot can be read although its ActionInfo cannot. */
 	assert_false(f->takes_https);
 	f->bmc.tamper = NULL;
 	for (int i = 0; i < 3; i++) {
@@ -453,7 +454,7 @@ static void what_insert_takes_is_read_once(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, info), 2);
 }
 
-/* As with Supermicro: the parameter is listed without its values. */
+/* Supermicro's BMCs, for example, list the parameter without its values. */
 static void an_action_info_without_protocols_says_none(void **state)
 {
 	struct bmc_rig *f = *state;

@@ -1,4 +1,4 @@
-/* Errors of BMCs: reported in the BMC's words, with the matching error kind. */
+/* Tests that errors of BMCs are reported in the BMC's words, with the matching error kind. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct answer {
 	int status;
 	const char *body, *retry_after;
 	enum err_kind kind;
-	/* The error text after the request. */
+	/* Expected error text behind the part that names the request. */
 	const char *text;
 };
 
@@ -118,8 +118,8 @@ static void a_status_is_the_kind_of_error_that_it_means(void **state)
 	}
 }
 
-/* A hostile or defective BMC: no control sequences, no endless text, and no part of the password in
- * the error. */
+/* Messages of a hostile or defective BMC: the error contains no control sequences, no endless text,
+ * and no part of the password. */
 static void words_are_harmless(void **state)
 {
 	static const char start[] =

@@ -22,7 +22,7 @@ static void an_idrac_boots_virtual_media_by_its_attribute(void **state)
 	dell(f);
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.first_device, "VCD-DVD");
-	/* otherwise the physical drive would boot */
+	/* With target Cd, the physical drive would boot. */
 	assert_string_equal(f->bmc.boot_target, "None");
 	assert_done(bmc_read_system(f));
 	assert_string_equal(f->target, "Cd");

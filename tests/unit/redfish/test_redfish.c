@@ -100,7 +100,8 @@ static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 		assert_in_range(f->err.retry_after_ms, 1, 5000);
 	}
 	assert_true(loop_now(f->loop) - from < 100);
-	/* Then one request is sent, and those queued behind it get the same result. */
+	/* After the pause one request is sent, and the operations queued behind it get the same
+	 * result. */
 	loop_sim_run_until(f->loop, from + 5001);
 	redfish_read_system(f->r, bmc_on_system, f);
 	redfish_read_system(f->r, bmc_on_system, f);
@@ -111,7 +112,7 @@ static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
 	assert_true(f->err.retry_after_ms > 4000);
 	f->answers = 0;
-	/* As soon as one succeeds, all are sent. */
+	/* As soon as one operation succeeds, all others are sent too. */
 	http_mem_hang(f->net, ORIGIN, false);
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 10001);
 	for (int i = 0; i < 5; i++)
@@ -154,7 +155,8 @@ static void a_refused_request_is_no_reason_to_leave_it_alone(void **state)
 	f->bmc.tamper_arg = &s;
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_INVALID);
-	/* same status, but a temporary error: retry in some seconds */
+	/* The status is the same, but the message means a temporary error, which is retried in some
+	 * seconds. */
 	s.id = "iLO.2.14.UnableToModifyDuringSystemPOST";
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);

@@ -33,7 +33,7 @@ static void where_the_session_service_is_not_there_basic_is_used(void **state)
 		assert_done(bmc_power(f, i % 2));
 		assert_null(redfish_session_uri(f->r));
 		bmc_drop_client(f);
-		f->bmc.basic_too = false; /* which is no statement about the password */
+		f->bmc.basic_too = false; /* Refusing Basic is no verdict on the password. */
 		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 		s.start = "none"; /* the service was missing only for a moment */
@@ -56,7 +56,7 @@ static void a_session_that_once_worked_is_not_replaced_by_basic(void **state)
 	f->bmc.tamper_arg = &s;
 	fake_bmc_expire(&f->bmc);
 	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
-	bmc_drop_client(f); /* the next client knows the session from the journal */
+	bmc_drop_client(f); /* The next client knows only the path of that session. */
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
 	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 	f->bmc.tamper = NULL;
@@ -537,7 +537,7 @@ static void a_login_goes_to_no_other_server(void **state)
 					      .status = statuses[i]};
 
 			redirect(f, &s);
-			f->bmc.basic_too = true; /* nor does the client fall back to Basic */
+			f->bmc.basic_too = true; /* The client must not fall back to Basic. */
 			assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 			assert_int_equal(f->err.code, statuses[i]);
 			assert_non_null(strstr(f->err.text,
@@ -597,8 +597,7 @@ static void reads_follow_too_and_no_token_leaves_the_server(void **state)
 	}
 }
 
-/* 307 and 308 guarantee that nothing was done yet; the other statuses do not guarantee it for a
- * change. */
+/* 307 and 308 guarantee that the change was not made yet; the other statuses do not. */
 static void a_change_follows_where_nothing_can_have_been_done(void **state)
 {
 	static const int statuses[] = {307, 308, 301, 302, 303};
@@ -682,7 +681,7 @@ static void a_session_that_wants_another_password_is_used_for_nothing(void **sta
 	change_asked_for(*state, 2, 1);
 }
 
-/* The BMC refuses a session that worked, or reports nothing at the login. */
+/* The BMC demands a new password only after the login, for a session that worked before. */
 static void another_password_that_is_wanted_later_is_told_too(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -718,20 +717,20 @@ static void a_session_is_closed_when_it_is_over(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	assert_done(log_out(f)); /* no session: nothing is sent */
+	assert_done(log_out(f)); /* Without a session nothing is sent. */
 	assert_int_equal(f->bmc.requests, 0);
 	assert_done(bmc_read_system(f));
 	assert_done(log_out(f));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	assert_null(redfish_session_uri(f->r));
-	assert_done(bmc_read_system(f)); /* with a new login */
+	assert_done(bmc_read_system(f)); /* This operation logs in anew. */
 	bmc_drop_client(f);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
-	assert_done(log_out(f)); /* the session of the previous client */
+	assert_done(log_out(f)); /* Deletes the session of the previous client. */
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	assert_done(bmc_read_system(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(log_out(f)); /* already expired */
+	assert_done(log_out(f)); /* The session has already expired. */
 }
 
 int main(void)

@@ -189,7 +189,7 @@ static void a_refused_on_is_forced_at_once(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 2);
 }
 
-/* As iDRAC10 shortly after power-off: the refusal is temporary. */
+/* iDRAC10, for example, refuses power-on for a short time after power-off. */
 static void a_refused_on_without_another_way_may_be_tried_again(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -255,7 +255,7 @@ static void each_change_looks_at_the_machine_itself(void **state)
 	struct bmc_rig *f = *state;
 
 	f->spec.fits = bmc_fits;
-	/* without sessions nothing else shows that the BMC is a different one */
+	/* Without sessions nothing else shows that the BMC belongs to a different machine. */
 	f->bmc.basic_only = true;
 	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
@@ -276,7 +276,7 @@ static int is_off(const struct redfish_system *s, void *arg, struct err *e)
 	return s->power == REDFISH_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
 }
 
-/* fits() gets what this very operation has read, even in the client's first request. */
+/* fits() gets the System that the same operation has read, even in the client's first operation. */
 static void what_a_change_saw_itself_may_not_be_what_is_meant(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -288,7 +288,7 @@ static void what_a_change_saw_itself_may_not_be_what_is_meant(void **state)
 	assert_int_equal(bmc_eject(f), ERR_UNAVAILABLE);
 	assert_int_equal(bmc_boot(f, REDFISH_BOOT_NONE, NULL), ERR_UNAVAILABLE);
 	assert_int_equal(bmc_power(f, false), ERR_UNAVAILABLE);
-	assert_done(bmc_read_system(f)); /* reads are always allowed */
+	assert_done(bmc_read_system(f)); /* Reads are always allowed. */
 	assert_done(bmc_read_media(f));
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems") +
 				 fake_bmc_count(&f->bmc, "PATCH"),
@@ -303,7 +303,8 @@ static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void
 
 	assert_done(bmc_read_media(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(bmc_read_media(f)); /* a new login, and the System was not read since */
+	/* This operation logs in again and does not read the System. */
+	assert_done(bmc_read_media(f));
 	fake_bmc_expire(&f->bmc);
 	assert_done(bmc_power(f, true));
 	assert_true(f->bmc.on);
@@ -351,7 +352,8 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH /redfish/v1/Systems/1/SD"), 1);
 	assert_done(bmc_read_system(f));
-	assert_string_equal(f->target, "Cd"); /* not yet shown in the System itself */
+	/* The System itself does not show the override yet. */
+	assert_string_equal(f->target, "Cd");
 	assert_non_null(
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
@@ -367,11 +369,11 @@ static void a_pending_object_that_is_not_served_has_no_overrides(void **state)
 	assert_done(bmc_read_system(f));
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "Cd");
-	s.status = 503; /* a 503 does not show what the object contains */
+	s.status = 503; /* A 503 does not show what the object contains. */
 	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
 }
 
-/* The overrides set there may be the only ones. */
+/* The overrides in the pending object may be the only ones. */
 static void a_pending_object_that_had_overrides_is_waited_for(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -384,7 +386,7 @@ static void a_pending_object_that_had_overrides_is_waited_for(void **state)
 	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
 }
 
-/* As with BlueField: the pending object lists fewer targets than the System. */
+/* On BlueField, for example, the pending object lists fewer targets than the System. */
 static void a_target_that_the_system_alone_lists_goes_there(void **state)
 {
 	struct bmc_rig *f = *state;

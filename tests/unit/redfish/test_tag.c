@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* Makes two writes: checks the number of requests of each, and that the second uses the form
+/* Makes two writes. Checks the number of requests of each, and that the second write uses the form
  * learned by the first. */
 static void two_writes(struct bmc_rig *f, unsigned first, unsigned second, const char *last_tag)
 {
@@ -37,7 +37,7 @@ static void a_tag_that_changed_meanwhile_is_read_again(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	f->bmc.etags_move = 2; /* as received, and in the other form */
+	f->bmc.etags_move = 2; /* The ETag changes at each of the first two writes. */
 	two_writes(f, 3, 1, "\"10\"");
 }
 
@@ -72,7 +72,8 @@ static void a_form_that_works_no_longer_is_given_up(void **state)
 
 	f->bmc.etags_want = "*";
 	two_writes(f, 3, 1, "*");
-	f->bmc.etags_want = NULL; /* as after a firmware update */
+	/* The BMC accepts its own ETags again, for example after a firmware update. */
+	f->bmc.etags_want = NULL;
 	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.if_match, "\"9\"");
 }

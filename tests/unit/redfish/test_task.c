@@ -61,7 +61,7 @@ static void a_task_that_takes_long_is_left_to_itself(void **state)
 	from = loop_now(f->loop);
 	assert_done(bmc_power(f, true));
 	assert_true(loop_now(f->loop) - from <= 21000);
-	f->bmc.task_pause = "240"; /* no poll before that time has passed */
+	f->bmc.task_pause = "240"; /* The client must not poll before this time has passed. */
 	from = loop_now(f->loop);
 	assert_done(bmc_power(f, true));
 	assert_true(loop_now(f->loop) - from <= 1000);
@@ -114,7 +114,7 @@ static void a_task_that_is_not_there_yet_is_waited_for(void **state)
 	assert_int_equal(f->bmc.task_late, 97);
 }
 
-/* As for five of nine reset tasks of a DGX H100. */
+/* Five of nine reset tasks of a DGX H100 ended like this. */
 static void an_exception_with_status_ok_counts_as_taken(void **state)
 {
 	struct bmc_rig *f = *state;

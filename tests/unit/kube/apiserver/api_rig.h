@@ -40,7 +40,7 @@ void api_start(struct api *r, const struct apiserver_spec *spec, size_t history)
 void api_start_on(struct api *r, const struct apiserver_spec *spec, size_t history,
 		  struct store *(*store)(struct loop_group *g, size_t history));
 void api_stop(struct api *r);
-/* Serves d again, after d and a were replaced. */
+/* Call it after r->d and r->a were replaced: serves the new r->d at the server's address. */
 void api_serve(struct api *r);
 /* From now on the client shows a certificate with these names. */
 void api_certify(struct api *r, const char *cn, const char *o);

@@ -429,8 +429,8 @@ static void nobody_grants_by_a_change_what_he_does_not_hold(void **state)
 	       "{'metadata':{'name':'x'},"
 	       "'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
 	assert_status(r, 403);
-	/* Errors in metadata are reported before the permission check, errors in the object after
-	 * it. */
+	/* An error in the metadata is reported before the permission check. An error in the rest of
+	 * the object is reported after the check. */
 	api_patch(r, "merge-patch+json", role,
 		  "{'metadata':{'resourceVersion':'1'},'rules':[{'apiGroups':[''],"
 		  "'resources':['secrets'],'verbs':['get']}]}");
@@ -487,7 +487,7 @@ static void reviews_answer_what_somebody_may(void **state)
 	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
 	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods',"
 	     "'namespace':'default'}}}");
-	/* the namespace in the path applies */
+	/* The namespace in the path applies, not the one in the body. */
 	assert_true(json_true_at(r->j, "status", "allowed"));
 }
 

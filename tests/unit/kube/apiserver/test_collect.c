@@ -174,7 +174,8 @@ static void a_namespace_terminates_when_it_is_empty_and_finalized(void **state)
 	assert_int_equal(get(r, "/api/v1/namespaces/n"), 200);
 	api_do(r, "POST", "/api/v1/namespaces/n/secrets", "{'metadata':{'name':'late'}}");
 	assert_status(r, 403);
-	/* The namespace's content is deleted before it, even if a user removes the finalizer. */
+	/* The namespace exists until its content is deleted, even if a user removes the
+	 * finalizer. */
 	api_do(r, "PUT", "/api/v1/namespaces/n/finalize",
 	       "{'metadata':{'name':'n'},'spec':{'finalizers':[]}}");
 	assert_status(r, 200);
@@ -284,13 +285,15 @@ static void a_budget_follows_its_pods_and_counts_evictions(void **state)
 	assert_status(r, 201);
 	api_do(r, "POST", PODS "/p/eviction", "{}");
 	assert_status(r, 201);
-	/* At once, before the budget's status is updated. */
+	/* The next eviction is refused at once, before the controller updates the budget's
+	 * status. */
 	api_do(r, "POST", PODS "/q/eviction", "{}");
 	assert_status(r, 429);
 	assert_string_equal(api_str(r, "details.causes.0.reason"), "DisruptionBudget");
 	assert_string_equal(api_str(r, "details.causes.0.message"),
 			    "The disruption budget b needs 2 healthy pods and has 2 currently");
-	/* As in kube-apiserver: with it, clients would retry within one call. */
+	/* As in kube-apiserver, there is no Retry-After: with it, clients would retry within one
+	 * call. */
 	assert_null(strstr(r->text, "retryAfterSeconds"));
 	assert_int_equal(get(r, PDBS "/b"), 200);
 	assert_string_equal(api_str(r, "status.conditions.0.reason"), "InsufficientPods");

@@ -19,7 +19,7 @@ static json_t *parse(const char *text)
 	return j;
 }
 
-/* Most are the examples of RFC 6902, appendix A. */
+/* Most cases are examples of RFC 6902, appendix A. */
 static void operations_do_what_the_rfc_says(void **state)
 {
 	static const struct {

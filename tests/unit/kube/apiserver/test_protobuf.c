@@ -36,7 +36,7 @@ static void put_text(struct buf *b, unsigned field, const char *text)
 	put_bytes(b, field, text, strlen(text));
 }
 
-/* Appends in as a message field and empties in. */
+/* Appends the contents of `in` to b as a message field, and empties `in`. */
 static void put_message(struct buf *b, unsigned field, struct buf *in)
 {
 	put_bytes(b, field, in->data, in->len);
@@ -44,7 +44,7 @@ static void put_message(struct buf *b, unsigned field, struct buf *in)
 	buf_init(in, 1 << 16);
 }
 
-/* Decodes raw in an envelope and frees raw. NULL: refused, f has the text. */
+/* Decodes raw in an envelope and frees raw. NULL: the body was refused, *f has the text. */
 static json_t *decode(const char *version, const char *kind, struct buf *raw, struct fault *f)
 {
 	struct buf all, type;
@@ -88,7 +88,7 @@ static void a_secret_keeps_its_bytes_labels_and_name(void **state)
 	buf_init(&meta, 1 << 16);
 	buf_init(&entry, 1 << 16);
 	put_text(&meta, 1, "s");
-	put_text(&meta, 2, ""); /* Go writes every empty string so */
+	put_text(&meta, 2, ""); /* Go encodes an empty string like this. */
 	put_number(&meta, 7, 0);
 	put_text(&entry, 1, "app");
 	put_text(&entry, 2, "x");
@@ -208,7 +208,7 @@ static void broken_bodies_are_refused(void **state)
 		{"k8t\0", 4},
 		{"k8s\0\xff", 5},		  /* a number without an end */
 		{"k8s\0\x12\x7f", 6},		  /* longer than the body */
-		{"k8s\0\x0a\x02\x0a\x7f", 8},	  /* likewise inside the type */
+		{"k8s\0\x0a\x02\x0a\x7f", 8},	  /* a type longer than the body */
 		{"k8s\0\x0d\x01\x02\x03\x04", 9}, /* a fixed-width field, which no type uses */
 		{"k8s\0\x12\x00", 6},		  /* no kind */
 	};

@@ -82,7 +82,8 @@ static void objects_are_pruned_and_defaulted(void **state)
 static void values_out_of_bounds_are_named(void **state)
 {
 	static const struct {
-		/* schema and value of a member "a"; says: the error, NULL: valid. */
+		/* schema: schema of a member "a". value: value of the member. says: expected error;
+		 * NULL: the value is valid. */
 		const char *schema, *value, *says;
 	} cases[] = {
 		{"{'type':'string'}", "1", "a: Invalid value: must be of type string"},

@@ -116,7 +116,7 @@ static void a_definition_says_its_own_columns(void **state)
 	ask(r, WIDGETS);
 	assert_string_equal(api_str(r, "columnDefinitions.1.name"), "Size");
 	assert_int_equal(api_int(r, "columnDefinitions.2.priority"), 1);
-	/* A text in an integer column is left out. */
+	/* The cell of an integer column is null if the value is a text. */
 	expect_cells(r, "[\"w\",3,\"True\",null,\"0s\"]");
 }
 

@@ -215,7 +215,7 @@ static void a_client_that_reads_nothing_is_cut_off_in_the_end(void **state)
 	w.stalled = false;
 	http_want(w.q);
 	api_run(r, 60000);
-	/* Fewer than all events, but each one complete. */
+	/* The watch got fewer than all events, but each one completely. */
 	assert_true(w.ended);
 	assert_true(w.lines > 10 && w.lines < 21);
 	api_watch_stop(&w);

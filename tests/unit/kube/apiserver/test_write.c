@@ -537,7 +537,7 @@ static void an_object_does_not_outgrow_a_body(void **state)
 	free(filler);
 }
 
-/* kubectl prints it as "Warning: ...". */
+/* kubectl prints the Warning header as "Warning: ...". */
 static void whoever_creates_what_nothing_acts_on_is_warned(void **state)
 {
 	static const char *const inert[] = {"DaemonSet", "StatefulSet", NULL};
