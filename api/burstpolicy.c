@@ -82,8 +82,8 @@ static const struct field guards_fields[] = {
 	FIELD_IN(
 		burst_policy_trigger, guards, not_if_on_prem_frees_within, "notIfOnPremFreesWithin",
 		FIELD_DURATION, .max = YEAR,
-		.doc = "Work does not burst if an owned machine is expected for it (median) within "
-		       "this time."),
+		.doc = "Work does not burst if, by the median of its forecast, an owned machine is "
+		       "free for it within this time."),
 	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
 		 .enums = approval_names, .def = "\"None\"",
 		 .doc = "Approval that work needs before it bursts. Manual: an operator must "
@@ -95,8 +95,9 @@ static const struct field trigger_fields[] = {
 		  .doc = "Triggers if the work has waited longer than this."),
 	FIELD(burst_policy_trigger, predicted_wait_over, "predictedWaitOver", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Triggers if the work's owned machine is expected (90th percentile) later "
-		     "than this from now. Work without an expected time does not trigger."),
+	      .doc = "Triggers if, by the 90th percentile of the forecast, no owned machine is "
+		     "free for the work within this time. Work without an expected time does not "
+		     "trigger."),
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
 	      .doc = "Triggers if the work's latest start is less than this after the expected "

@@ -88,8 +88,8 @@ static const struct field target_fields[] = {
 	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What prevents the first of these pods from leaving, such as \"pdb "
-		     "team-x/web\"."),
+	      .doc = "What prevents the first pod that is still on the Node from leaving, such as "
+		     "\"pdb team-x/web\"."),
 	FIELDS_END,
 };
 

@@ -288,8 +288,8 @@ static const struct field probe_fields[] = {
 	      .doc = "Whether the machine's image reached its tenant's API server before it "
 		     "joined."),
 	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
-	      .doc = "Address that answered although only another segment reaches it. Not set if "
-		     "none did."),
+	      .doc = "Address that answered although only machines in another segment should reach "
+		     "it. Not set if none did."),
 	FIELDS_END,
 };
 
@@ -506,24 +506,26 @@ static const struct field leave_fields[] = {
 	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Reason for which the machine leaves its tenant: docs/drain.md lists them."),
 	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "Drain that requested it. Not set if none did."),
+	      .doc = "Drain that requested that the machine leaves. Not set if none did."),
 	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
 	      .def = "\"Release\"",
 	      .doc = "What happens after the machine has left: Release (wiped and free), Hold "
 		     "(stays with its tenant), Quarantine or Retire (wiped, then out of use)."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "Drain that determines then. Not set if it is the one in drain."),
+	      .doc = "Name of the Drain that set the field then. Not set if it is the Drain that "
+		     "the field drain names."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time after which drover no longer waits for pods to leave. Not set: it "
 		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "Drain whose deadline applies and which acts from then on. Not set if it is "
-		     "the one in drain, or if the deadline is the NodeClaim's."),
+	      .doc = "Name of the Drain whose deadline applies and which acts from then on. Not "
+		     "set if it is the Drain that the field drain names, or if the deadline is "
+		     "that of the NodeClaim."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What prevents the first of these pods from leaving, such as \"pdb "
-		     "team-x/web\"."),
+	      .doc = "What prevents the first pod that is still on the Node from leaving, such as "
+		     "\"pdb team-x/web\"."),
 	FIELDS_END,
 };
 

@@ -39,8 +39,9 @@ static const char *const gate_names[] = {"G0", NULL};
 	FIELD_OBJ(type_, network, "network", object_node_network_fields, .def = "{}",              \
 		  .doc = "Requirements for the network of the machine."),                          \
 	FIELD_PTR(type_, checkpoint, "checkpoint", object_checkpoint_fields,                       \
-		  .doc = "Service that is called before pods are evicted, so that work can be "    \
-			 "saved. If not set, only pods that ask for it are notified."),            \
+		  .doc = "Service that drover calls before it evicts pods, so that work can be "   \
+			 "saved. If not set, no service is called; pods with the annotation "      \
+			 "drover.dev/checkpoint are still notified."),                             \
 	FIELD_UNKEPT("gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$",                       \
 		     .valid = object_is_gate, .want = "G0 to G3", .only = gate_names,              \
 		     .def = "\"G0\"", .doc = GATE_DOC),                                            \

@@ -416,7 +416,7 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 		it->row.chain = before ? AUDIT_GAP : AUDIT_NOT_GIVEN;
 	} else if (!str_eq(prev->digest, digest)) {
 		(void)!err_set(e, ERR_DENIED, 0,
-			       "spec.previous.digest: %s is not the record that was signed", name);
+			       "spec.previous.digest: differs from the digest of record %s", name);
 		broken(it);
 	} else if (!before || !str_eq(prev->digest, before->digest) ||
 		   !follows(&it->ev, &prev->ev)) {
@@ -535,7 +535,7 @@ static const char *result_text(const struct audit_row *r)
 	case AUDIT_PROVED:
 		return "good";
 	case AUDIT_FAILED:
-		return "good: it records a failed wipe";
+		return "good record of a FAILED wipe";
 	case AUDIT_UNFINISHED:
 		return "no agent signature: attempt not finished";
 	case AUDIT_BAD:

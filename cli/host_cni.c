@@ -32,6 +32,6 @@ unsigned host_cni_judge(const json_t *cilium_config, const json_t *felix, json_t
 			findings,
 			"Calico runs in eBPF mode, which drops VLAN frames: no machine reaches a "
 			"VIP",
-			"set spec.bpfEnabled of FelixConfiguration default to false");
+			"set spec.bpfEnabled: false in the FelixConfiguration named default");
 	return n;
 }

@@ -439,8 +439,9 @@ static const struct argp argp = {
 	       "servers, switches. Prints what is wrong and how to fix it; changes nothing.\v"
 	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
 	       "The command reads Providers, Machines, VirtualClusters and the Secrets that the "
-	       "Provider names; with a VIP also the settings of Cilium and Calico. It calls the "
-	       "fabric's controller from this machine. Exit status 1: something is wrong, or "
+	       "Provider names; if a tenant's API server is reached through a VIP, also the "
+	       "settings of Cilium and Calico in the host cluster. It calls the fabric's "
+	       "controller from this machine. Exit status 1: something is wrong, or "
 	       "could not be checked.",
 };
 

@@ -183,7 +183,10 @@ static int time_of(struct reader *r, const char *text, int64_t *ms)
 		*ms *= *ms >= EPOCH_MS ? 1 : 1000;
 	}
 	if (r->clock && r->clock != clock)
-		return wrong(r, TIME, "seconds since the beginning in each line, or in none", text);
+		return wrong(r, TIME,
+			     "the same kind of time in each line: seconds since the beginning, "
+			     "or dates",
+			     text);
 	if (!r->clock)
 		r->first = r->last = *ms;
 	r->clock = clock;

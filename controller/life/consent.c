@@ -239,8 +239,7 @@ bool life_ensure_unpaused(struct life *l)
 		life_wait(l, WAITING_APPROVAL, REASON_Paused, "Provider %s is paused",
 			  p->meta.name);
 	else
-		life_wait(l, WAITING_APPROVAL, REASON_Observed,
-			  "spec.managementPolicy is Observe");
+		life_wait(l, WAITING_APPROVAL, REASON_Observed, "spec.managementPolicy is Observe");
 	return false;
 }
 

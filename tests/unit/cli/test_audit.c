@@ -561,7 +561,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	ev.end_time += 1000;
 	other[0] = made_record(&ev);
 	other[1] = list[1];
-	expect_broken(other, 2, "gpu-1-41-1", "is not the record that was signed");
+	expect_broken(other, 2, "gpu-1-41-1", "differs from the digest of record");
 	other[1] = list[0];
 	expect_broken(other, 2, "gpu-1-40-1", "two different records");
 	json_decref(other[0]);

@@ -341,9 +341,8 @@ static void arrivals_may_have_times_of_a_clock(void **state)
 	assert_int_equal(r->s.jobs[1].at_ms, 0);
 	assert_int_equal(r->s.jobs[2].at_ms, 60000);
 	assert_int_equal(r->s.jobs[3].at_ms, 500);
-	assert_no_arrivals(
-		r, HEADS "0,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
-		"a.csv:3: time: want seconds since the beginning in each line, or in none");
+	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
+			   "a.csv:3: time: want the same kind of time in each line: seconds since");
 	assert_no_arrivals(r, HEADS "1000000000,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
 			   "a.csv:3: time: want times within ten years");
 	assert_no_arrivals(r, HEADS "28.11.2026 00:00,acme,1,1,1,1,1\n", "time: want 0 to");
