@@ -18,8 +18,8 @@
 /* True if an entry of the list `allowed` allows the command. Both lists end with NULL; a NULL list
  * is empty. */
 bool allowed_runs(const char *const *allowed, const char *const *command);
-/* Returns the reason why text is not a valid entry; NULL if it is valid. Not valid are relative
- * paths, and interpreters or drover itself without arguments. */
+/* Returns the reason why text is not a valid entry; NULL if it is valid. Invalid entries are
+ * relative paths, interpreters without arguments, and drover itself without arguments. */
 const char *allowed_refuses(const char *text);
 
 #endif

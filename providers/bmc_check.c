@@ -39,8 +39,9 @@ struct bmc_check {
 	json_t *told, *findings, *bmc;
 	/* What the BMC supports. able.tpm is valid only inside on_abilities(). */
 	struct redfish_abilities able;
-	/* able_known, media_known: true after a successful read. verifies: media slot checks
-	 * certificates, copied from struct redfish_media. */
+	/* able_known, media_known: true after a successful read of `able` or of the media slots.
+	 * verifies: true if the media slot verifies TLS certificates (copied from struct
+	 * redfish_media). */
 	bool able_known, media_known, verifies;
 };
 

@@ -589,8 +589,8 @@ static void found(struct exec_check *c, enum verdict v, const char *says)
 					"says", says, "mend", v >= WRONG ? s->mend : NULL));
 }
 
-/* Returns the step after s. If s was a change that the program does not support, skips the next
- * step if it has the same subject (step.of), because that step would observe the change. */
+/* Returns the step after s. If the program does not support the change that s requests, the next
+ * step is skipped as well when it has the same subject (step.of): it would observe that change. */
 static const struct step *after(const struct step *s, enum verdict v)
 {
 	const struct step *next = s + 1;
@@ -599,8 +599,9 @@ static const struct step *after(const struct step *s, enum verdict v)
 										       : next;
 }
 
-/* Begins the step c->step by a timer, because the call of the child process that led here must
- * return first. Before a restart the old process gets AGAIN_MS to end. */
+/* Begins the step c->step in a later loop turn, by a timer, because this function may run inside a
+ * callback of the child process. Before a restart, the timer gives the old process AGAIN_MS to
+ * end. */
 static void begin(struct exec_check *c)
 {
 	c->since = loop_now(loop_of(c->s.group));

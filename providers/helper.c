@@ -7,7 +7,7 @@
 #include "providers/helper.h"
 
 #define OBSERVE_MS 20000
-/* Time in ms before the end of the call at which the request to the process times out. */
+/* The request to the process times out this many ms before the call does. */
 #define SPARE_MS 1000
 #define TEXT_MAX 2048
 
@@ -185,8 +185,8 @@ static void run(struct job *j)
 	case JOB_LOG_OUT:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		/* Do nothing: such jobs are never queued, because these members of provider_ops are
-		 * NULL. */
+		/* Unreachable: these jobs are never queued, because the corresponding members of
+		 * provider_ops are NULL. */
 		break;
 	}
 }

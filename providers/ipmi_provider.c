@@ -54,7 +54,8 @@
 #define PROCESS_MS 20000
 #define LOOK "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\n"
 #define OUTPUT_MAX (64u << 10)
-/* Code of ERR_DENIED after which this attachment does not try the login again (see provider.h). */
+/* Error code of ERR_DENIED for a refused login. After it, the machine is not logged in again until
+ * it is detached and attached anew (see provider.h). */
 #define DENIED_CODE 401
 
 struct ipmi_provider {
@@ -188,8 +189,7 @@ static enum provider_override override_of(const char *text)
 	uint8_t data[2];
 
 	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
-		/* Report an override, because without this line it is not proved that there is
-		 * none. */
+		/* Report an override: without this line, nothing proves that there is none. */
 		return PROVIDER_OVERRIDE_OTHER;
 	hex[4] = '\0';
 	for (char *c = hex; *c; c++)

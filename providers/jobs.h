@@ -97,7 +97,8 @@ struct job {
 	struct provider_observation seen;
 	/* Memory of the strings in `seen`; NULL: none yet */
 	struct arena *strings;
-	/* Redfish only. True: the open session is not the recorded one, so no change was sent. */
+	/* Redfish only. True: the open session is not the one that is recorded in the journal, so
+	 * no change was sent. */
 	bool new_login;
 	/* Text for use by the implementation, freed with the job; NULL: none */
 	char *text;

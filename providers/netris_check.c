@@ -262,8 +262,8 @@ static void check_segment(struct netris_check *c, const char *field, const char 
 }
 
 /* Reports a release that does not return the `shared` flag of servers, because drover would never
- * write back a list without that flag. Clusters whose members are missing from the list are not
- * checked, because drover reads the members of such a cluster by itself later. */
+ * write back a list without that flag. A cluster whose members are missing from this list is not
+ * checked: drover will read its members with a request for the single cluster. */
 static void check_members(struct netris_check *c)
 {
 	const struct netris_objects *o = &c->o[NETRIS_CLUSTER];

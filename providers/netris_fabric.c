@@ -31,12 +31,12 @@
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-/* Time in ms after the start of a call from which the call sends no more edits (changes of a
- * cluster's list of servers). */
+/* A call sends no edits (changes of a cluster's list of servers) later than this many ms after its
+ * start. */
 #define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS)
 /* Maximum number of clusters from which one machine is removed at the same time. */
 #define CLUSTERS_MAX 8
-/* Maximum number of snapshots of one place(), after which it gives up waiting for a new cluster. */
+/* A place() that waits for a new cluster gives up after this many snapshots. */
 #define ROUNDS 3
 
 /* One fabric_drop() call, for a tenant's segment */

@@ -391,8 +391,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
-/* True if no server is missing, or if the waiting edits add all missing servers to this cluster
- * again: then a change may be made. A server stays in `known` until the list shows it again. */
+/* True if a change may be made: no server is missing, or the waiting edits add all missing servers
+ * to this cluster again. A server stays in `known` until the list shows it again. */
 static bool mends(const struct netris_lane *l)
 {
 	for (size_t i = 0; i < l->missing.n; i++) {

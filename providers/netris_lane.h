@@ -25,13 +25,14 @@
  * `shared` is not written back. The answer to the PUT proves nothing, nor does a lost answer; only
  * the list that is read afterwards does.
  *
- * An incident is the disappearance of a server of drover, or of a shared one, from the cluster
- * without an edit of drover: after drover's PUT, or since the list that was read after the previous
- * change. Because a read may be stale, the list is read three times before an incident is declared.
- * Then drover writes nothing more to this cluster, and each edit fails with the incident as the
- * reason. The incident ends when a snapshot shows the server in some cluster again, or shows that
- * the site has no server with its id. Exception: a change that adds all missing servers is made
- * even during an incident, because otherwise only an operator could repair the cluster.
+ * In an incident, a server that drover moves, or a shared server, has vanished from the cluster
+ * although no edit removed it. It vanished after drover's PUT, or since the list that was read
+ * after the previous change. Because a read may be stale, the list is read three times before an
+ * incident is declared. Then drover writes nothing more to this cluster, and each edit fails with
+ * the incident as the reason. The incident ends when a snapshot shows the server in some cluster
+ * again, or shows that the site has no server with its id. Exception: a change that adds all
+ * missing servers is made even during an incident, because otherwise only an operator could repair
+ * the cluster.
  *
  * Not covered: a change that another writer makes between drover's read and PUT (some milliseconds)
  * is undone without notice.

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Age in ms of the last answer about the controller's release, from which the release is requested
+/* Once the last answer about the controller's release is this many ms old, the release is requested
  * again. */
 #define RELEASE_MS (6 * 3600 * 1000)
 

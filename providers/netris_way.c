@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Number of changes (POST, PUT, DELETE) of one call after which neither a further DELETE nor a
- * retry after an error is sent. */
+/* After this number of changes (POST, PUT, DELETE), a call ends with an error if its last change
+ * failed or if a further DELETE would be needed. */
 #define CHANGES 4
 #define VNETS 8 /* Maximum number of V-nets of a cluster that are judged. */
 #define PORT 6443

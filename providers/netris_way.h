@@ -15,9 +15,9 @@
  *
  * Load balancers have no tags. So drover recognizes its own by the name PREFIX-SEGMENT-api-UID,
  * which contains the UID of the VirtualCluster. A create request is not idempotent, and its answer
- * may be lost. So no answer counts, only the list that is read afterwards. Two load balancers may
- * have that name, because a request took effect after it was abandoned. Then the one with the
- * lowest id stays. The maintenance flag that an operator set on a backend stays unchanged.
+ * may be lost. So no answer counts, only the list that is read afterwards. If a create request
+ * takes effect after drover abandoned it, two load balancers have that name; drover keeps the one
+ * with the lowest id. The maintenance flag that an operator set on a backend stays unchanged.
  *
  * One read of the lists serves all waiting calls, with NETRIS_WAY_GAP_MS between two reads. So five
  * hundred tenants cost as many requests as one, apart from changes and from the reads of the

@@ -17,8 +17,8 @@
  *
  * A VIP (virtual IP address) is announced by ARP (kube-vip). It needs a layer-2 V-net that contains
  * the hosts of the control plane, and an address in the subnet of that V-net that is neither the
- * gateway nor assigned by DHCP. The message names facts that a release does not report. They are
- * left to the probe packets of the machine (controller/life/probe.h).
+ * gateway nor assigned by DHCP. If a release does not report one of these facts, the message names
+ * the fact, and only the probe packets of the machine can check it (controller/life/probe.h).
  *
  * Pure.
  * Tests: tests/unit/providers/test_netris_way_judge.c
@@ -34,7 +34,8 @@ bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w);
 
 /* True if the address management (IPAM) of the site can assign a load balancer the address
  * `wanted`, or any address if wanted is NULL. False: why names what is missing. Also true if no
- * subnet reports its purpose: then only an attempt to create the load balancer can show it. */
+ * subnet reports its purpose, because then only the attempt to create a load balancer shows whether
+ * an address is available. */
 bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char *wanted,
 			     char *why);
 

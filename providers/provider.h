@@ -347,8 +347,8 @@ struct provider_observation {
 	const struct provider_drive *drives;
 	size_t ndrives;
 	bool drives_more;
-	/* Why `drives` is incomplete: the BMC's answer to the part of the drive list that it does
-	 * not serve, with the HTTP status as code. Code 0: the BMC was not asked
+	/* Why `drives` is incomplete: the error of the request for the part of the list that the
+	 * BMC does not serve; its code is the HTTP status. Code 0: that part was not requested
 	 * (provider_call.unless_firmware). NULL: `drives` is the complete list. */
 	const struct err *drives_lack;
 	/* True: the BMC does not serve the full list at all, and `drives` comes from a list with
@@ -547,8 +547,8 @@ void provider_acquire(struct provider *p, struct provider_machine *m,
 		      const struct provider_target *t, const struct provider_call *c);
 void provider_release(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
-/* Calls discover(). The caller must not start another one before done() was called. False: this
- * type has no inventory, and done() is not called. */
+/* Calls discover(). The caller must not start a second discovery before done() of the first was
+ * called. False: this type has no inventory, and done() is not called. */
 bool provider_discover(struct provider *p,
 		       void (*done)(const struct provider_inventory *i, const struct err *e,
 				    void *arg),

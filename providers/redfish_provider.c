@@ -245,8 +245,8 @@ static void run(struct job *j)
 	case JOB_UNDEFINE:
 	case JOB_ACQUIRE:
 	case JOB_RELEASE:
-		/* Do nothing: such jobs are never queued, because these members of provider_ops are
-		 * NULL. */
+		/* Unreachable: these jobs are never queued, because the corresponding members of
+		 * provider_ops are NULL. */
 		break;
 	}
 }

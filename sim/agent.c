@@ -178,8 +178,8 @@ void agent_finish(struct sim_agent *a, struct proto_report *r)
 	post(a, text);
 	agent_write_free(a->write);
 	a->write = NULL;
-	/* Begins the queued order from a timer, because the caller may use the finished order's
-	 * memory until this function returns. */
+	/* Begins the queued order later, by a timer, because the caller may still use memory of the
+	 * finished order. */
 	loop_timer_start(&a->session_timer, 0);
 }
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Time in ms until the probe reports its answers, as long as a real probe waits for an answer. */
+/* Time in ms until the probe reports its answers; a real probe waits this long for an answer. */
 #define ANSWERS_MS 3000
 
 static bool is_known(const struct sim_agent *a, const char *origin)

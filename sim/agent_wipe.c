@@ -351,8 +351,8 @@ static void set_status(struct agent_unit *u, int64_t status)
 	u->device.raw_status = (struct ints){&u->status, 1};
 }
 
-/* Erases all drives in parallel, each up to the position that its erase rate allows since the
- * start. */
+/* Erases all drives in parallel. Each drive is erased up to the position that it would reach at its
+ * erase rate in the time since the start. */
 static void wipe(struct sim_agent *a)
 {
 	int64_t now = loop_now(loop_of(a->group)), took = now - a->stepped_at;

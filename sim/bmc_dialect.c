@@ -15,7 +15,8 @@ static const struct sim_quirks *quirks(const struct bmc_call *c)
 }
 
 /* Answers the request in the form `answer` (enum sim_answer). Returns true if the caller must now
- * execute the action; false if it must not, because bmc_task() refused or will fail it. */
+ * execute the action. Returns false if the caller must not, because bmc_task() refused the request
+ * or created a task that fails. */
 static bool taken(struct bmc_call *c, int answer, const char *name, bool power, bool to)
 {
 	if (answer == SIM_ANSWER_TASK || bmc_wants_task(c))
@@ -295,8 +296,8 @@ static bool server_fits(struct bmc_call *c)
 	return false;
 }
 
-/* True if the slot accepts a medium now. replaces: a medium that is already inserted in this slot
- * is no reason to refuse. False: the slot refused, and the request was answered. */
+/* True if the slot accepts a medium now. replaces: true if the new medium may replace one that is
+ * already in this slot. False: the slot refused, and the request was answered. */
 static bool slot_takes(struct bmc_call *c, bool replaces)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);

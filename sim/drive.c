@@ -122,8 +122,8 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 }
 
 /* True if the range is a hole of the file. Holes are not read, because the kernel would fill its
- * page cache with zeros, also by read-ahead. That took a third of the processor time of a rack that
- * verifies wipes. A file system without holes reports everything as data. */
+ * page cache with zeros, also by read-ahead; such reads took a third of the processor time of a
+ * rack that verifies wipes. A file system without holes reports everything as data. */
 static bool is_hole(int fd, int64_t off, size_t len)
 {
 	off_t data = lseek(fd, off, SEEK_DATA);

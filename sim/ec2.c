@@ -162,8 +162,8 @@ int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, i
 	return n;
 }
 
-/* Sets the end of all instances of a capacity block to SIM_EC2_BLOCK_ENDS_MS before the block's
- * end; moves an end that was set for an earlier end of the block. */
+/* Makes all instances of a capacity block end SIM_EC2_BLOCK_ENDS_MS before the block does. If the
+ * block's end has changed, an end that was set earlier is moved. */
 static void end_block(struct sim_ec2 *s, struct e2_reserved *r)
 {
 	int64_t now = loop_now(s->loop), at = r->ends - SIM_EC2_BLOCK_ENDS_MS;

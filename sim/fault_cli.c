@@ -19,7 +19,8 @@ enum { RACK = 256, WHEN, COUNT, VALUE, CLEAR };
 
 struct line {
 	const char *verb, *rack, *machine, *what, *when;
-	/* count: number of times that the fault applies. value: value of the fault. 0: not set. */
+	/* count: number of times that the fault applies. value: value of the fault. In both, 0
+	 * means not set. */
 	int64_t count, value;
 	bool clear;
 };

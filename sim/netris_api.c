@@ -44,8 +44,8 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
-	/* Unregisters on_late(), which frees l: l is freed below, and a later disconnect must not
-	 * free it again. */
+	/* Unregisters on_late(): l is freed below, and on_late() would free l again if the client
+	 * disconnected later. */
 	httpd_on_gone(l->q, NULL, NULL);
 	httpd_reply_json(l->q, l->status, l->text);
 	late_free(l);

@@ -86,8 +86,8 @@ static json_int_t sum(const json_t *sets, json_int_t (*of)(const json_t *rs))
 
 /* --- scaling while paused --------------------------------------------------------------------- */
 
-/* Scales a paused Deployment: the newest of its ReplicaSets that have replicas takes the whole
- * difference (if none has replicas, the newest of all). */
+/* Scales a paused Deployment. The newest ReplicaSet that has replicas gets the whole change in the
+ * number of replicas; if none has replicas, the newest ReplicaSet of all gets it. */
 static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 {
 	json_int_t all = wanted(fresh) + sum(old, wanted);
@@ -119,8 +119,8 @@ static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
 	return true;
 }
 
-/* Reduces the replicas of the old ReplicaSets by those that are not available, by at most `bound`
- * in total. Returns the part of bound that was not used. */
+/* Removes unavailable pods from the numbers of replicas of the old ReplicaSets, at most `bound`
+ * pods in total. Returns the part of bound that was not used. */
 static json_int_t drop_unavailable(json_t *old, json_int_t bound)
 {
 	json_t *rs;

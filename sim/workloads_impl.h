@@ -56,9 +56,8 @@ void workloads_shrink(struct sim_workloads *s, json_t *pods, size_t n);
 size_t workloads_burst(const struct sim_workloads *s, const json_t *owner, size_t n);
 
 /* Returns a condition as an element of status.conditions. old: the present status.conditions. If
- * status, reason and message equal those of its element of that type, that element is returned
- * unchanged. If the status is equal, but reason or message is not, only lastTransitionTime is
- * retained. */
+ * the element of this type in `old` has the same status, reason and message, that element is
+ * returned unchanged. If only its status is the same, its lastTransitionTime is retained. */
 json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, const char *type,
 			    const char *status, const char *reason, const char *message);
 /* Wall clock, Unix ms. */
@@ -71,8 +70,8 @@ struct rollout {
 	 * numbers of pods. */
 	json_int_t replicas, surge, unavailable;
 };
-/* Reads the number of replicas, and spec.strategy.rollingUpdate with "25%" or a number; if both
- * limits are 0, maxUnavailable becomes 1. */
+/* Reads the number of replicas and the limits in spec.strategy.rollingUpdate, each a number or a
+ * percentage such as "25%". If both limits are 0, maxUnavailable becomes 1. */
 void rollout_read(const json_t *deployment, struct rollout *r);
 /* Sets spec.replicas of the ReplicaSets to their next value. fresh: ReplicaSet of the present
  * template; NULL: none. old: the other ReplicaSets, oldest first. pods: all pods. */

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Time in ms between the two reads of the mark. Another drover that read the node before this one
- * wrote its mark will have written its own mark by then, so the second read finds the conflict. */
+/* Time in ms between the two reads of drover's mark on a node. A second drover that read the node
+ * before this one wrote its mark writes its own mark within this time, so the second read finds the
+ * conflict. */
 #define SETTLE_MS 3000
 
 struct bcm_acquire {
@@ -107,8 +108,9 @@ static const char *without(const char *text, const char *name, struct arena *a, 
 								  : exact_without(o, name, a, e);
 }
 
-/* Returns 0 if BCM can install the node: it has a MAC address and a boot interface with an address
- * or DHCP. Otherwise ERR_INVALID, because BCM would wait for ever. */
+/* Returns 0 if BCM can install the node. Returns ERR_INVALID if the node lacks a MAC address, a
+ * boot interface, or an address or DHCP for that interface: BCM would wait for the node for
+ * ever. */
 static int may_be_installed(const struct bcm_node *n, struct err *e)
 {
 	if (!n->boot_name)

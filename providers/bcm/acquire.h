@@ -13,9 +13,9 @@
  *
  * The mark (struct bcm_lock, stored in the node's extra_values) is drover's lock on the node. It is
  * a lock by convention only: BCM has no conditional writes, so the mark is read back twice, some
- * seconds apart. ERR_CONFLICT for a node with another Machine's mark, with a mark that drover did
- * not write, or with a mark of a higher fence. A second acquire with the same token changes
- * nothing.
+ * seconds apart. The operation fails with ERR_CONFLICT if the node has the mark of another Machine,
+ * a mark that drover did not write, or a mark with a higher fence (that is, of a newer leader). A
+ * second acquire with the same token changes nothing.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_acquire;

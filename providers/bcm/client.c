@@ -58,8 +58,8 @@ struct bcm_request {
 	/* Path of a GET; NULL: the request is a POST to /json */
 	char *resource;
 	char *body;
-	/* null_is_none: as in struct bcm_call. again: the client has logged in again for this
-	 * request. */
+	/* null_is_none: copied from struct bcm_call. again: true once the client has logged in
+	 * again for this request. */
 	bool null_is_none, again;
 	/* Number of the login (bcm.logins) whose cookie was sent with the request; 0: no cookie was
 	 * sent */

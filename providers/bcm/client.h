@@ -60,7 +60,7 @@ struct bcm_spec {
 	const struct secret *key_pem;
 	const char *user;
 	const struct secret *password;
-	/* Highest number of concurrent calls; 0: 4 */
+	/* Highest number of concurrent calls; 0 means the default, 4 */
 	unsigned concurrent;
 	bool plain_ok;
 };
@@ -82,8 +82,8 @@ struct bcm_call {
 	const char *service, *call;
 	/* JSON list; copied */
 	const char *args;
-	/* True: the call answers null if the object does not exist, so null is ERR_NOT_FOUND.
-	 * False: null is ERR_PROTOCOL. */
+	/* True: the call answers null if no such object exists, and null is reported as
+	 * ERR_NOT_FOUND. False: null is reported as ERR_PROTOCOL. */
 	bool null_is_none;
 	/* result: BCM's reply, valid during done(); empty if e is not NULL */
 	void (*done)(struct exact result, const struct err *e, void *arg);

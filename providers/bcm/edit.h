@@ -12,10 +12,11 @@
  *   	       nothing to change: done		 compared with what was written
  *
  * BCM has no conditional writes, so the last writer wins: the window between read and write cannot
- * be closed, only kept short and checked afterwards. A lost reply is no failure: the read after the
- * write decides. If a member that this edit changed differs from what was written, the edit ends
- * with ERR_CONFLICT and names the member. Members that another writer changed meanwhile are logged,
- * except those that BCM itself updates (modified, revision ...).
+ * be closed, only kept short and checked afterwards. If the reply to the write is lost, the read
+ * after the write shows whether the write took effect. If a member that this edit changed differs
+ * from what was written, the edit ends with ERR_CONFLICT and names the member. Members that another
+ * writer changed meanwhile are logged, except those that BCM itself updates (modified, revision
+ * ...).
  * Tests: tests/unit/providers/bcm/test_edit.c
  */
 struct bcm_edit;

@@ -15,13 +15,13 @@ struct bcm_statuses {
 	struct loop_group *group;
 	struct bcm *bcm;
 	struct bcm_request *request;
-	/* by_rest: states are read from /rest/v1/status. told: the log has recorded which call
-	 * works. */
+	/* by_rest: true if states are read from /rest/v1/status. told: true once the log has
+	 * recorded which call works. */
 	bool by_rest, told;
 	int64_t began_at;
 	struct loop_timer next;
-	/* Lists of bcm_asker.link. waiting: wait for a list that is not requested yet. asked: wait
-	 * for the list in progress. */
+	/* Lists of bcm_asker.link. waiting: callers whose list of states is not requested yet.
+	 * asked: callers that wait for the list in progress. */
 	struct list waiting, asked;
 	/* Memory of the states of the last list */
 	struct arena *a;

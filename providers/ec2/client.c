@@ -49,8 +49,8 @@ static void wake(struct ec2_client *c)
 		loop_timer_start(&c->pump, 0);
 }
 
-/* Removes the call from its list. If the call was sent, another call may be in flight instead:
- * wakes the next waiting call. */
+/* Removes the call from its list. If the call was in flight, wakes the next waiting call, which may
+ * now be sent. */
 static void land(struct ec2_request *q)
 {
 	list_remove(&q->link);
@@ -141,7 +141,7 @@ static void on_reply(const struct http_reply *r, const struct err *of_transport,
 		}
 		judge(q, r, doc, &e);
 		if (r->status / 100 == 2 && q->call.changes)
-			/* Treat it as a lost reply: the call was carried out, but its result cannot
+			/* Treat the reply as lost: the call was carried out, but its result cannot
 			 * be read. */
 			e.kind = ERR_TIMEOUT;
 	}

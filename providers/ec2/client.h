@@ -32,7 +32,7 @@ struct ec2_client_spec {
 	/* Borrowed; must outlive the client */
 	struct ec2_login *login;
 	const char *region, *endpoint, *ca_pem;
-	/* Highest number of calls per second; 0: 5 */
+	/* Highest number of calls per second; 0 means the default, 5 */
 	double requests_per_s;
 	bool plain_ok;
 };

@@ -80,8 +80,8 @@ struct op *ec2_op_new(struct provider *p, void *arg);
 void ec2_op_free(struct op *o);
 /* Records e as the error of the op, unless the op has an error already. */
 void ec2_op_keep_error(struct op *o, const struct err *e);
-/* Ends the op, which sends no request, in the next loop turn. The text of the error is "TEXT: OF"
- * from the arguments text and of; of NULL: "(none)". */
+/* Ends an op that has sent no request with an error, in the next loop turn. The text of the error
+ * is "TEXT: OF" from the arguments text and of; of NULL: "(none)". */
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of);
 void ec2_op_add(const struct elastic_instance *i, void *op);
 

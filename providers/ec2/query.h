@@ -42,7 +42,7 @@ DEFINE_OWN(ec2_reply)
 struct ec2_reply_node ec2_reply_root(const struct ec2_reply *r);
 bool ec2_reply_is(struct ec2_reply_node n, const char *name);
 /* Returns the node at `path` below n: element names separated by /, the first element of each name.
- * A missing node if there is none. */
+ * Returns a missing node if no such element exists. */
 struct ec2_reply_node ec2_reply_at(struct ec2_reply_node n, const char *path);
 /* ec2_reply_first() returns the first element named "item" below path, ec2_reply_next() the next
  * one after item. This is the form of EC2's lists (sets); lists of other forms are not

@@ -45,8 +45,8 @@ struct sigv4_request {
 
 /* Writes the value of X-Amz-Date for unix_ms to out; returns out. */
 const char *sigv4_date(char out[static SIGV4_DATE], int64_t unix_ms);
-/* Appends the canonical request to out. It contains the session token, so the caller must wipe
- * it. */
+/* Appends the canonical request to out. The caller must wipe out, because the canonical request
+ * contains the session token. */
 void sigv4_canonical(const struct sigv4_request *r, const struct sigv4_credentials *c,
 		     struct buf *out);
 /* Returns the value of the header Authorization; the caller frees. */

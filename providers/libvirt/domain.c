@@ -374,9 +374,10 @@ void domain_insert(struct domain *d, const char *pool, const char *volume, const
 	domain_put(domain_own(d), "media", url);
 }
 
-/* Renumbers the <boot order> of the devices: the slot first (if media), then disks, then other
- * devices, each group in its present order. A device without a boot order stays without one, except
- * the slot. All other CD-ROM drives lose their boot order; if not media, the slot as well. */
+/* Renumbers the <boot order> of the devices: the slot first if media is true, then disks, then
+ * other devices, each group in its present order. Apart from the slot, a device without a boot
+ * order gets none. The other CD-ROM drives lose their boot order; without media, the slot loses it
+ * too. */
 static void order_devices(struct domain *d, bool media, struct arena *a)
 {
 	xmlNode *devices = child_of(root_of(d), "devices");
