@@ -4,12 +4,12 @@
  * media slot, and answers after a latency.
  *
  *   bmc_watch_10k_p99_ratio   (and _ms) 10,000 BMCs, observed every 30 s by one thread with a
- *                             Provider's default limits. Measured is the p99 of the time to observe
- *                             a healthy BMC while 100 others hang, relative to the p99 while none
- *                             hangs. The two states alternate, and BMCs that begin to hang during
- *                             an observation count.
+ *                             Provider's default limits. The figure is the p99 of the time to
+ *                             observe a healthy BMC while 100 others hang, relative to the p99
+ *                             while none hangs. The two phases alternate. A BMC may also begin to
+ *                             hang while it is being observed.
  *   inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 unknown machines and one
- *                             login for all. Measured is the time until each was observed and its
+ *                             login for all. The figure is the time until each was observed and its
  *                             status written, relative to the time that the slowest BMC takes for
  *                             its own answers.
  *

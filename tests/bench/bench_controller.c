@@ -15,9 +15,10 @@
  *
  * BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
  *
- * Plain HTTP, also to tenants, although their kubeconfigs specify https: the scheme is replaced
- * below the client. The reference of times is jansson parsing the same objects, or the same Node,
- * once; that of sizes is their text.
+ * All requests use plain HTTP, also those to tenants, although the tenants' kubeconfigs specify
+ * https: the scheme is replaced below the client. The reference for a time is the time in which
+ * jansson parses the same objects, or the same Node, once. The reference for a size is the size of
+ * the same objects as text.
  */
 #include <sys/wait.h>
 #include <time.h>

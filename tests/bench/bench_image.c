@@ -374,8 +374,8 @@ static void make_drive(void)
 	for (size_t at = 0; at < image.bytes + SLACK; at += MIB)
 		if (pwrite(fd, buf, MIB, (off_t)at) != MIB)
 			die("cannot fill the file");
-	/* Removes the file from the page cache. Otherwise, the measured direct writes would have to
-	 * do that; fio does it before it starts its clock. */
+	/* Removes the file from the page cache. fio does this before it starts its clock; without
+	 * this call, the measured direct writes would do it. */
 	if (fsync(fd) < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
 		die("fsync");
 	(void)close(fd);

@@ -50,7 +50,7 @@ struct fleet_size {
 	unsigned free;
 };
 
-/* Ports and size, which the child process writes when it serves */
+/* Ports of the servers and size of their objects, written by the child process once it serves */
 struct fleet_door {
 	unsigned host, bmc;
 	/* Size in bytes of all objects that a controller reads, as JSON text */
@@ -93,8 +93,8 @@ static inline _Noreturn void fleet_die(const char *what)
 	exit(1);
 }
 
-/* Puts an object into the store of x. text: JSON with ' for ", without resourceVersion, which
- * becomes the revision. */
+/* Puts an object into the store of x. text: JSON with ' in place of ", and without resourceVersion,
+ * which is set to the store's next revision. */
 static inline void fleet_put(struct fleet *f, struct fleet_api *x, const char *key,
 			     const char *text)
 {

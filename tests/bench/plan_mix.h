@@ -13,8 +13,8 @@
  * There are five classes of equal size: plain; spread over zones; spread over hosts; together in a
  * zone (by their own label); apart on hosts (all with one label, so each needs its own node).
  *
- * The parameter list: file to which each pod is written as a line, KIND CPU MEMORY OWN OTHER, for
- * tests/peers; NULL: none.
+ * Parameter `list` of the functions: file to which each pod is written as a line, KIND CPU MEMORY
+ * OWN OTHER, for tests/peers; NULL: the pods are not written.
  */
 enum mix_kind { PLAIN, ZONE_SPREAD, HOST_SPREAD, ZONE_TOGETHER, HOST_APART, KINDS };
 

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "tests/bench/plan_mix.h"
 
-/* Number of the smallest types that the world has. A cloud never runs out of instances, so each
- * zone has as many machines as there are pods, of types that fit a handful of pods */
+/* The machines are of this many types, the smallest ones, each of which fits a handful of pods. A
+ * cloud never runs out of instances, so each zone has as many machines as there are pods */
 #define SMALL_TYPES 16
 
 static struct world *make_world(unsigned pods, FILE *list)

@@ -7,8 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Decodes the input as a Kubernetes object in protobuf. The first byte selects a kind, in whose
- * envelope the rest is put, or no envelope. */
+/* Decodes the input as a Kubernetes object in protobuf. The first byte selects the envelope of a
+ * kind, or no envelope; the rest is the content. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const kinds[] = {

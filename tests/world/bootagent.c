@@ -121,8 +121,8 @@ static void off(struct bootagent *a)
 		server_power(a->server, false);
 }
 
-/* True if drover refused the session. Then sends the hello again, or switches the machine off after
- * ten minutes of refusals. */
+/* True if drover refused the session. The agent then sends its hello again; after ten minutes of
+ * refusals, it switches the machine off instead. */
 static bool turned_away(struct bootagent *a, const struct http_reply *r)
 {
 	int64_t now = loop_now(loop_here(a));
@@ -228,8 +228,8 @@ static int drives_there(const struct server *b)
 	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
-/* Reads the drive's data in pieces of 512 bytes, without the stamp at the start. Begins again at
- * the first piece until the requested number of reads is done. */
+/* Reads the drive's data in pieces of 512 bytes, without the stamp at the start. After the last
+ * piece it continues with the first, until EVIDENCE_AGAIN_READS pieces were read. */
 static void read_again(const char *data, struct proto_drive *d)
 {
 	static const char zeros[512];

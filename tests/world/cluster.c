@@ -95,8 +95,7 @@ struct fit {
 	struct cluster *p;
 	const json_t *pod;
 	char node[256];
-	/* True: this pass is the one in which a picky scheduler refused its Node for the first
-	 * time. */
+	/* True: a picky scheduler refused its Node in this pass, for the first time. */
 	bool refused;
 	int64_t used, published;
 	/* Name of the Node being tried. */
@@ -251,7 +250,8 @@ static bool try_pod(const json_t *pod, void *arg)
 				      "Binding", "metadata", "name", name, "target", "kind", "Node",
 				      "name", f.node),
 			    on_bound, p);
-		/* end the pass: free capacity is counted again once this pod is bound */
+		/* End the pass, because free capacity must be counted again once this pod is
+		 * bound. */
 		return false;
 	}
 	if (is_marked(pod) && !f.refused)

@@ -29,8 +29,8 @@ struct at {
 	const char *step;
 };
 
-/* True once the journal names the step: its preconditions were observed, and its act is being
- * sent. */
+/* True once the journal names the step. At that time, drover has observed the preconditions of the
+ * step and is sending its act. */
 static bool at_step(void *arg)
 {
 	const struct at *a = arg;

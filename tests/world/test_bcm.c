@@ -53,8 +53,8 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	assert_true(server_is_blank(b));
 	assert_true(managed_is_back(&m, b));
 	assert_string_equal(world_at(b, "status.install.phase"), "");
-	/* A pod of the other tenant follows: nothing known from the first install counts for the
-	 * second. */
+	/* A pod of the other tenant gets the same machine. What drover knew of the first install
+	 * must not count for the second. */
 	managed_fault(&m, "{\"what\":\"Slow\",\"value\":3000}");
 	world_pod(&w, &w.tenants[1], "again");
 	world_wait_running(&w, &w.tenants[1], "again", 2400);
@@ -261,8 +261,8 @@ static void a_slow_boot_is_left_alone(void **state)
 	stop(&w, &m);
 }
 
-/* The head node is down too briefly for an error to be reported, or no leader is running when it
- * comes back. Drover notices that the boot failed without any record of the outage. */
+/* No record of the head node's outage exists: it was too short to be reported as an error, or no
+ * leader was running when it ended. Drover must notice the failed boot nevertheless. */
 static void a_boot_in_vain_that_nobody_saw_is_repeated_once(void **state)
 {
 	(void)state;
@@ -310,8 +310,8 @@ static void an_operators_hold_in_bcm_is_a_hold(void **state)
 	stop(&w, &m);
 }
 
-/* The leader dies after different numbers of effects. The next leader continues, and BCM gets its
- * node back in the end. */
+/* The leader dies in each of ten worlds, each time after a different number of effects. The next
+ * leader continues, and BCM gets its node back in the end. */
 static void a_new_leader_goes_on_where_the_last_one_died(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* Discovery: the nodes of a head node become Machines. For each node that does not, an event gives
- * the reason. */
+/* Discovery: the nodes of a head node become Machines. If a node does not become a Machine, an
+ * event gives the reason. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -43,7 +43,7 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       world_at(b, "spec.bmc.address")));
 	assert_untouched(b);
-	world_kill(&w.replicas[0]); /* the next leader does not try the password either */
+	world_kill(&w.replicas[0]); /* the next leader must not try the password */
 	world_replica(&w);
 	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
@@ -53,8 +53,8 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	world_stop(&w);
 }
 
-/* The password is correct, so the Secret is not marked as refused, and another login would change
- * nothing. */
+/* The password is correct but must be changed. So the Secret is not marked as refused, and drover
+ * does not log in again, which would change nothing. */
 static void a_password_that_has_to_be_changed_is_told_as_that(void **state)
 {
 	struct sim_world w;
@@ -354,7 +354,7 @@ static void a_bmc_that_only_says_yes_is_found_out(void **state)
 	world_release(b);
 	world_run(&w, 1800 * 1000);
 	assert_true(b->bmc.on);
-	assert_true(b->claim[0]); /* the invariants check that the claim never ends */
+	assert_true(b->claim[0]); /* the claim must not end */
 	assert_string_equal(b->segment, "quarantine");
 	b->bmc.power_lie = false;
 	world_wait_state(b, "free", 12 * 3600);

@@ -77,8 +77,8 @@ static void a_changed_address_gets_nothing(void **state)
 	resets = fake_bmc_count(&b->bmc, RESET);
 	point(b, STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
 	assert_nothing_went(&s, b, resets);
-	/* Neither an approval of the earlier address, nor of only the new address or only the new
-	 * certificate, is enough. */
+	/* None of these approvals is enough: of the earlier address, of only the new address, of
+	 * only the new certificate. */
 	approve(b, "01", was, NULL);
 	assert_nothing_went(&s, b, resets);
 	approve(b, "02", STRANGER SYSTEM, NULL);
@@ -272,8 +272,8 @@ static bool first_is_written_down(struct httpd_req *q, unsigned n, void *arg)
 	return false;
 }
 
-/* If a leader dies before its first login, the address and certificate that it was about to trust
- * are recorded. */
+/* The address and certificate that drover is about to trust are recorded before the first login, so
+ * that the record survives if the leader dies then. */
 static void it_is_written_down_before_the_first_request(void **state)
 {
 	struct stranger s;
@@ -295,8 +295,8 @@ static int64_t fence_of(const struct server *b)
 	return json_int_at(json_at(b->object, "status", "operation"), "fence");
 }
 
-/* With a thousand machines, one more write for each would delay the first observation of the last
- * machine by a tenth of a second; so one write sets both the fence and the first trust. */
+/* One write sets both the fence and the first trust. With two writes for each of a thousand
+ * machines, the first observation of the last machine would be a tenth of a second later. */
 static void who_takes_over_writes_the_first_trust_with_its_fence(void **state)
 {
 	struct sim_world w;

@@ -28,7 +28,7 @@ static void a_medium_that_nobody_can_fetch_ends_at_the_deadline(void **state)
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "in 3 boots"));
 	assert_int_equal(b->boots, 3);
 	world_media(&w, true);
-	world_wait_state(b, "free", 3600); /* becomes free without an operator */
+	world_wait_state(b, "free", 3600); /* no operator is needed */
 	world_settle(&w);
 	world_stop(&w);
 }
@@ -55,7 +55,7 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 			   "machine again");
 	world_wait_state(b, "free", 900);
 	assert_int_equal(b->boots, 2);
-	assert_false(world_has_failure(b, "AgentSilent")); /* not a failure of the machine */
+	assert_false(world_has_failure(b, "AgentSilent")); /* the machine is not at fault */
 	/* The same fault while the machine is claimed for a tenant. */
 	world_media(&w, false);
 	world_pod(&w, &w.tenants[0], "train");
@@ -152,8 +152,9 @@ static void an_agent_that_reboots_begins_again(void **state)
 	}
 }
 
-/* True if the machine lost its agent. The boot override was for one boot, so after the reboot
- * either the agent or the disk comes up. */
+/* True if drover recorded that the machine lost its agent, with either of two reasons. The boot
+ * override was for one boot only, so the reboot may start the disk (AgentSilent) instead of the
+ * agent (AgentRebooted). */
 static bool lost_its_agent(void *arg)
 {
 	return world_has_failure(arg, "AgentRebooted") || world_has_failure(arg, "AgentSilent");
@@ -362,7 +363,7 @@ static void what_another_sets_before_power_on_is_not_booted(void **state)
 		world_pod(&w, &w.tenants[0], "train");
 		world_wait(&w, powers_on, &s, 900, "power-on");
 		set_override(b, "Pxe", "Once");
-		if (i) /* in state booting only the disk may boot */
+		if (i) /* only the disk may boot in state booting */
 			world_wait_reason(b, "BootOverrideNotCleared", 60);
 		world_wait_running(&w, &w.tenants[0], "train", 3600);
 		assert_int_equal(s.foreign, 0);

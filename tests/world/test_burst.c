@@ -219,8 +219,9 @@ static int64_t spent(struct scene *s)
 	return micro;
 }
 
-/* A tenant without a policy gets an instance as the limits of its pool allow. The instance counts
- * against all budgets while it runs, and by the tenant's bill after it ended. */
+/* A tenant without a policy gets an instance because the limits of its pool allow it. The instance
+ * counts against all budgets: while it runs, and after it ended with the amount of the tenant's
+ * bill. */
 static void what_runs_and_what_has_ended_counts(void **state)
 {
 	struct scene *s = mem_new(struct scene);

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* The pool has no node limit, so the decision is the only reason for the instance. The offer that
- * was decided on is launched, although another zone is cheaper. */
+/* The pool has no node limit, so the burst decision alone causes the launch. The offer that was
+ * decided on is launched, although another zone is cheaper. */
 static void what_is_decided_is_launched_and_comes_home(void **state)
 {
 	struct burst_scene *s = burst_start_in(7301, "[b]", "30");
@@ -77,8 +77,8 @@ static void a_lost_reply_launches_nothing_twice(void **state)
 	burst_stop(s);
 }
 
-/* The cloud answers so slowly that the pod is deleted before the launch, and the launch is due
- * before drover withdraws the claim. */
+/* The cloud answers slowly. So the pod is deleted before the launch, and the launch becomes due
+ * before drover has withdrawn the claim. */
 static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 {
 	struct burst_scene *s = burst_start(7306, "1000");
@@ -111,8 +111,9 @@ static void what_is_refused_is_decided_anew(void **state)
 	burst_stop(s);
 }
 
-/* The instance is launched for the work that the policy decided on. Another pod has waited longer,
- * but has no policy, and its pool alone allows no instance: it gets nothing of this instance. */
+/* The instance is launched for the work that the policy decided on. A pod without a policy has
+ * waited longer, and its pool allows it no instance of its own: this pod must not run on the
+ * instance. */
 static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 {
 	struct burst_scene *s = burst_start(7310, "1000");

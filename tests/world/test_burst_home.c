@@ -6,8 +6,9 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* After the first instance ended, its actual cost counts: 20 USD an hour for the time billed by the
- * cloud and a little more. Together with the second it leaves no budget for a third. */
+/* After the first instance ended, its actual cost counts: the time billed by the cloud, and a
+ * little more, at 20 USD an hour. This cost and that of the second instance leave no budget for a
+ * third. */
 static void what_has_ended_counts_by_what_it_cost(void **state)
 {
 	struct burst_scene *s = burst_start(7309, "50");
@@ -31,7 +32,8 @@ static void what_has_ended_counts_by_what_it_cost(void **state)
 	burst_stop(s);
 }
 
-/* The pod would run for ever, and the pool of its machine is paused. */
+/* The pod never ends by itself, and its pool is paused. The instance must nevertheless end at the
+ * policy's maxRuntime. */
 static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
 {
 	struct burst_scene *s = burst_start(7313, "8.5");

@@ -1,5 +1,5 @@
-/* Spending is not forgotten when the policy is created anew, a clock is wrong, an instance runs too
- * long, or the work has another name. */
+/* Spending stays recorded when the policy is created anew, a clock is wrong, an instance runs too
+ * long, or the work gets another name. */
 #include "tests/unit/testing.h"
 
 #include "base/data/json.h"
@@ -42,7 +42,8 @@ static int64_t spent(struct burst_scene *s)
 	return micro;
 }
 
-/* The second instance needs 23.34 of the budget of 26, and the first has spent about 4. */
+/* The budget is 26 USD. The first instance has spent about 4, and a second one needs 23.34, which
+ * is too much. */
 static void a_policy_that_is_made_anew_has_spent_what_it_has(void **state)
 {
 	struct burst_scene *s = burst_start(7340, "26");
@@ -87,7 +88,7 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	const json_t *r;
 
 	(void)state;
-	/* no check of S6, because it would also count the cost before the reset */
+	/* Switch the check of S6 off, because it would also count the cost before the reset. */
 	s->sky.bursts.budget = 0;
 	one_has_ended(s);
 	burst_pod(s, "two");

@@ -108,8 +108,8 @@ static void no_machine_is_empty_expired_or_dead_by_a_jump(void **state)
 	world_stop(&w);
 }
 
-/* Not tested from state imaging on: a bootstrap token exists then, which expires by the tenant's
- * clock, so that the claim is replaced. */
+/* States from imaging on are not tested: a bootstrap token exists in them, and when the tenant's
+ * clock jumps, the token expires and the claim is replaced. */
 static void no_state_runs_out_of_time_by_a_jump(void **state)
 {
 	static const char *const at[] = {"dirty", "wiping", "verifying", "claimed"};
@@ -167,8 +167,8 @@ static void set_ready(struct server *b, const char *status, int64_t since)
 				     str_time(when, since)));
 }
 
-/* The kubelet is away for a while; the tenant's API server reports this with a clock of yesterday
- * or of tomorrow. */
+/* The kubelet stops reporting for a while. The tenant's API server reports the time of this with a
+ * clock that is a day behind or a day ahead. */
 static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 {
 	static const int64_t wrong_ms[] = {-24 * HOUR_MS, 24 * (int64_t)HOUR_MS};
@@ -189,7 +189,8 @@ static void a_machine_is_not_dead_by_its_tenants_clock(void **state)
 	}
 }
 
-/* Starts a replica whose clock alone is wrong; the replica sees no jump of its clock. */
+/* Starts a replica whose clock is wrong, while the clocks of all servers stay right. The replica
+ * starts with this clock, so it sees no jump. */
 static void wrong_by(struct sim_world *w, int64_t by_ms)
 {
 	world_kill(&w->replicas[w->nreplicas - 1]);
@@ -198,7 +199,7 @@ static void wrong_by(struct sim_world *w, int64_t by_ms)
 	world_replica(w);
 }
 
-/* Starts the next replica with the right clock; it sees no jump either. */
+/* Starts the next replica with the right clock. It sees no jump either. */
 static void put_right(struct sim_world *w, int64_t by_ms)
 {
 	world_kill(&w->replicas[w->nreplicas - 1]);

@@ -170,8 +170,8 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 		world_run(&w, 12000);
 		w.lease_fails = false;
 	}
-	/* long limit: a medium may have been fetched while no replica led, and state claimed may
-	 * then last 2400 s */
+	/* The limit is long, because a medium may have been fetched while no replica led; state
+	 * claimed may then last 2400 s. */
 	both_pods_run(&w, 3600);
 	assert_int_equal(watch.late, 0);
 	assert_int_equal(watch.foreign, 0);
@@ -226,7 +226,7 @@ static int64_t lease_age(struct sim_world *w)
 {
 	struct replica *leader = world_leader(w);
 
-	assert_non_null(leader); /* the replica believes that it leads, all the time */
+	assert_non_null(leader); /* the replica never stops leading */
 	return kube_lease_renewed_age(controller_context(leader->controller)->lease);
 }
 
@@ -392,7 +392,7 @@ static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 		if (!way)
 			world_pod(&w, &w.tenants[0], "train");
 	}
-	/* boots of the agent, of the agent again, and of the tenant's disk */
+	/* The machine booted three times: the agent, the agent again, and the tenant's disk. */
 	assert_int_equal(b->boots, 3);
 	world_settle(&w);
 	world_stop(&w);
@@ -446,8 +446,8 @@ static bool is_there_or_new(void *arg)
 	return str_eq(m->w->servers[0].state, m->until) || is_new_moment(m);
 }
 
-/* Kills the leader at each new entry of the journal until the machine is in `state` (false), or
- * until the world has no more replicas to start (true). */
+/* Kills the leader at each new entry of the journal. Returns false once the machine is in `state`,
+ * true if the world has no more replicas to start. */
 static bool killed_until(struct moments *m, const char *state)
 {
 	m->until = state;

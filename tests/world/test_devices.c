@@ -116,7 +116,7 @@ static bool is_gating(void *arg)
 	return gating(arg) != NULL;
 }
 
-/* Two pods of four GPUs share a machine; the machine serves once its driver has published the
+/* Two pods of four GPUs share a machine. The machine serves only after its DRA driver has published
  * devices of its type. */
 static void a_pod_with_a_claim_gets_a_machine(void **state)
 {
@@ -163,7 +163,7 @@ static void an_extended_resource_may_be_had_by_claims(void **state)
 	b = gating(&w);
 	publish(&w, b->node_name);
 	world_run(&w, 30000);
-	/* a device plugin may still register the GPUs */
+	/* The machine still waits, because a device plugin could register the GPUs later. */
 	assert_string_equal(world_at(b, "status.state"), "gating");
 	world_wait_running(&w, &w.tenants[0], "plain", 600);
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "plain"), b);

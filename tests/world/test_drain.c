@@ -109,8 +109,8 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	world_stop(&w);
 }
 
-/* The Drain without a deadline acts to the end, because no pod blocks it. What the other Drain
- * wants afterwards still happens. */
+/* Two Drains name the machine. Drain "fans" evicts the pods; afterwards, the quarantine that Drain
+ * "second" requests is still carried out. */
 static void what_another_drain_wants_afterwards_outlives_the_one_that_acts(void **state)
 {
 	struct sim_world w;
@@ -285,7 +285,8 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 
 /* --- Drains ----------------------------------------------------------------------------------- */
 
-/* Checks what blocked the Drain, and that the deadline was the reason for its withdrawal. */
+/* Checks what blocked the Drain, and that drover withdrew the drain of the machine because the
+ * deadline had passed. */
 static void assert_stopped(struct sim_world *w)
 {
 	OWN_JSON d = cluster_get(&w->host, "drains.drover.dev/fans");

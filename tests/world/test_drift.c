@@ -122,7 +122,7 @@ static void one_leaves_and_the_others_wait_until_one_has_come_to_serve(void **st
 	assert_string_equal(world_at(first, "status.leave.reason"), "Drifted");
 	leaving_wait_event(&w, &w.host, "Draining", "Drifted");
 	world_wait_state(first, "free", 900);
-	/* No Node of the new template serves yet, so only the first one is replaced. */
+	/* Only the first Node is replaced until a Node of the new template serves. */
 	assert_int_equal(serving(&w), 2);
 	world_pod(&w, &w.tenants[0], "again");
 	world_wait_state(first, "joining", 900);
@@ -173,13 +173,13 @@ static void the_first_failure_by_the_new_template_stops_the_rest(void **state)
 	world_wait_reason(first, "ImageMismatch", 900);
 	world_delete_pod(&w, &w.tenants[0], "again");
 	world_wait_state(first, "free", 1800);
-	/* No claim is in progress now. The circuit breaker alone would allow a new claim after 10
-	 * min. */
+	/* The failed claim stops further replacements, although no claim is in progress now. The
+	 * circuit breaker alone would allow a new claim after 10 min. */
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(other->state, "serving");
 	assert_non_null(
 		strstr(text_of(&w, a, other), "stopped: a claim of the same template failed"));
-	/* A new template gets a new first replacement. */
+	/* After a change of the template, one Node is replaced first again. */
 	set_template(&w, "3");
 	world_wait_state(other, "draining", 200);
 	world_stop(&w);

@@ -358,8 +358,8 @@ static bool was_ended(void *arg)
 	return ((struct scene *)arg)->sky.cloud.terminations > 0;
 }
 
-/* The leader dies between the effect and its reply: once at the launch, whose instance no list
- * shows yet, and once at the termination. */
+/* The leader dies after an effect in the cloud and before the reply: once at the launch, of which
+ * the cloud's list shows no instance yet, and once at the termination. */
 static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **state)
 {
 	struct scene *s = mem_new(struct scene);

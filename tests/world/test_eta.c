@@ -174,7 +174,8 @@ static void who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_the
 	world_stop(&w);
 }
 
-/* Sets that the pod started now and ends after `seconds`, as its kubelet would. */
+/* Sets the pod's start time to now and its end to `seconds` from now, as its kubelet would report
+ * it. */
 static void end_in(struct sim_world *w, const char *pod, int seconds)
 {
 	char path[120], now[STR_TIME_SIZE];

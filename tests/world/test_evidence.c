@@ -319,7 +319,8 @@ static void restore_status(struct server *b, const json_t *status)
 	c.value_len = strlen(text);
 	assert_ok(store_commit(w->host.store, &c, 1, &rev, NULL, NULL, &e), &e);
 	free(text);
-	/* From here on the invariants judge only what drover does. */
+	/* The status comes from a backup: from here on, the invariants check only new acts of
+	 * drover, not earlier tenants and claims. */
 	w->restored = true;
 	b->rev = rev;
 	json_decref(b->object);
@@ -335,7 +336,7 @@ static json_t *status_of(const struct server *b)
 	return json_deep_copy(json_at(b->object, "status"));
 }
 
-/* The restored status is free, clean, tenancy 1. After that backup a tenant got the machine. */
+/* A restored status reports free, clean, tenancy 1. Since that backup, a tenant got the machine. */
 static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 {
 	(void)state;
@@ -370,8 +371,8 @@ static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 	}
 }
 
-/* The restored status is free, clean, tenancy 1. After that backup a tenant's data was written, or
- * was wiped and recorded. */
+/* A restored status reports free, clean, tenancy 1. Since that backup, a tenant's data was written;
+ * in the last case the data was also wiped and the wipe recorded. */
 static void a_restored_status_does_not_make_a_machine_clean(void **state)
 {
 	static const char *const until[] = {"leaving", "dirty", "wiping", "free"};
@@ -456,7 +457,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 		    {.trust = "SecureBoot"},
 		    {.later = 25 * INT64_C(3600000)},
 		    {.later = -25 * INT64_C(3600000)},
-		    /* by drover's clock the wipe took seconds */
+		    /* by drover's clock, the wipe took only seconds */
 		    {.took = 2 * INT64_C(3600000)}};
 
 	(void)state;
@@ -571,7 +572,7 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = record_of(&w, "gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
-	/* The agent does not keep running. */
+	/* The agent is switched off. */
 	world_run(&w, 300 * 1000);
 	assert_false(b->bmc.on);
 	assert_null(b->bmc.image);
@@ -580,7 +581,8 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	world_stop(&w);
 }
 
-/* Rotational drives cannot be purged; the default policy requires only their own minimum level. */
+/* Rotational drives cannot be purged. So the default policy has a separate minimum level for
+ * rotational drives, and only that level applies to them. */
 static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
 {
 	struct sim_world w;
@@ -641,7 +643,7 @@ static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 	world_run(&w, 1200 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_true(was_told(&w.tenants[0], "EraseBelowPolicy"));
-	/* nor is the machine wiped again and again in the meantime */
+	/* The machine must not be wiped again and again while the pod waits. */
 	assert_int_equal(records(&w), 1);
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Clear", "hdd", "Clear"));

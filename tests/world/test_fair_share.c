@@ -33,7 +33,7 @@ static void what_a_tenant_has_used_counts_and_no_restart_forgets_it(void **state
 	world_wait_running(&w, &w.tenants[0], "first", 1800);
 	assert_int_equal(usage_of(&w, "team-a", &began), 0);
 	world_run(&w, 900 * 1000);
-	/* Nothing is written while nothing changes. */
+	/* Usage is written only when something changes. */
 	assert_int_equal(usage_of(&w, "team-a", &then), 0);
 	assert_int_equal(then, began);
 	world_delete_pod(&w, &w.tenants[0], "first");
@@ -43,7 +43,7 @@ static void what_a_tenant_has_used_counts_and_no_restart_forgets_it(void **state
 	used = usage_of(&w, "team-a", &then);
 	assert_in_range(then - began, 900 * 1000, 3600 * 1000);
 	assert_in_range(used, (then - began) / 1000 * 8 * 99 / 100,
-			/* rounding, because times are stored in seconds */
+			/* 8 for rounding: times are in seconds */
 			(then - began) / 1000 * 8 + 8);
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
@@ -109,7 +109,7 @@ static void what_was_borrowed_goes_to_who_waits_within_its_quota(void **state)
 	world_pod(&w, &w.tenants[0], "a-3");
 	world_wait_running(&w, &w.tenants[1], "b-1", 3600);
 	assert_null(world_box_of(&w, &w.tenants[0], "a-3"));
-	/* One reclaimed machine was enough: the other machine, which is not borrowed, still
+	/* One reclaimed machine was enough. The other machine, which team-a does not borrow, still
 	 * serves. */
 	world_run(&w, 600 * 1000);
 	for (unsigned i = 0; i < 2; i++)

@@ -77,9 +77,10 @@ static void a_follower_ends_the_session_and_looks_twice_before_it_acts(void **st
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* one read by the login, and two more */
+	assert_true(f.looks >= 3); /* the login reads the System once; two reads follow */
 	assert_int_equal(f.deleted, 1);
-	/* no wait for the call's limit: with its session ended, the call cannot take effect */
+	/* The new leader does not wait for the time limit of the old leader's call: the old session
+	 * was ended, so that call cannot take effect. */
 	assert_true(f.acted_at - began < CALL_MS);
 	world_wait_state(&w.servers[0], "free", 300);
 	world_settle(&w);
@@ -94,7 +95,7 @@ static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void *
 
 	(void)state;
 	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
-	assert_true(f.looks >= 3); /* one read by the login, and two more */
+	assert_true(f.looks >= 3); /* the login reads the System once; two reads follow */
 	assert_true(f.acted_at - began >= CALL_MS);
 	assert_true(f.acted_at - began < CALL_MS + 5000);
 	world_wait_state(&w.servers[0], "free", 300);
@@ -146,8 +147,8 @@ static bool it_leads(void *arg)
 	return world_leader(l->w) == l->who;
 }
 
-/* The first leader leads again, and its own login is older than that of the second leader. So it
- * has to look up whose session is the last one. */
+/* The first leader leads again. Its own login is older than that of the second leader, so it has to
+ * look up which session was opened last. */
 static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(void **state)
 {
 	struct sim_world w;
@@ -180,7 +181,8 @@ static bool attaches(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "place tenant/team-a");
 }
 
-/* Lets the leader begin the move into team-a's segment, which takes effect 30 s from now. */
+/* Lets the leader begin the move into team-a's segment; the fabric carries the move out 30 s
+ * later. */
 static struct server *moving(struct sim_world *w, uint64_t seed)
 {
 	struct server *b = &w->servers[0];
@@ -213,7 +215,7 @@ static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **s
 
 	(void)state;
 	for (int early = 0; early < 2; early++) {
-		/* 1: the first leader has also left the state before it is replaced */
+		/* With early == 1, the first leader also leaves the state before it is replaced. */
 		b = moving(&w, 43 + (unsigned)early);
 		world_delete_pod(&w, &w.tenants[0], "train");
 		if (early) {
@@ -248,8 +250,8 @@ static void a_move_to_where_it_is_wanted_is_not_waited_out(void **state)
 	world_stop(&w);
 }
 
-/* A move in progress at the fabric continues whatever happens to the BMC: its journal entry must
- * not be overwritten. */
+/* A move in progress at the fabric takes effect whatever happens to the BMC. So its journal entry
+ * must not be overwritten by that of a new login. */
 static void a_new_login_forgets_no_move(void **state)
 {
 	struct sim_world w;
@@ -272,7 +274,8 @@ static void a_new_login_forgets_no_move(void **state)
 	world_stop(&w);
 }
 
-/* A different process moves ports from now on, and does not know of the move. */
+/* The Provider's command changes during a move. The new process moves the ports from now on and
+ * does not know of that move. */
 static void another_fabric_waits_for_the_move_of_the_one_before(void **state)
 {
 	struct sim_world w;
@@ -298,8 +301,8 @@ static bool asks_its_fabric(void *arg)
 	return !list_empty(&w->fabric_answers);
 }
 
-/* The old Provider's fabric knows only about its own move. The new Provider waits for its answer,
- * and the caller must stay valid until then. */
+/* The old Provider's fabric has not answered yet when the Machine gets a different Provider and is
+ * then deleted. The memory of the waiting call must stay valid until the answer arrives. */
 static void another_provider_waits_for_the_answer_of_the_old_fabric(void **state)
 {
 	struct sim_world w;

@@ -100,7 +100,7 @@ static void a_gang_gets_all_its_machines_or_none(void **state)
 	assert_true(is_told(&w, "large-3", "gang default/gangs/large: room for 3 of 4 pods"));
 	for (unsigned i = 0; i < 4; i++) {
 		str_format(name, sizeof(name), "large-%u", i);
-		/* delete them, because the tenant's scheduler does not know gangs */
+		/* Delete the pod, because the tenant's scheduler does not know gangs. */
 		world_delete_pod(&w, &w.tenants[0], name);
 	}
 	for (unsigned i = 0; i < 2; i++)
@@ -178,8 +178,8 @@ static void a_gang_whose_size_is_not_known_brings_no_machine(void **state)
 	world_stop(&w);
 }
 
-/* Tests S5 itself: a part of a gang with machines violates it, unless the part ends or becomes
- * whole in time. */
+/* Tests S5 itself: S5 is violated while only a part of a gang has machines, unless that part ends
+ * or the gang becomes whole in time. */
 static void a_gang_that_is_held_in_part_is_complained_of(void **state)
 {
 	struct sim_world w;

@@ -52,14 +52,15 @@ static int64_t used_gpu_seconds(struct sim_world *w)
 	return json_int_at(o, "status", "usage", "gpuSeconds");
 }
 
-/* Checks that a new pod runs after two holds and the pauses after them, and at the latest after the
- * longest hold that has begun. */
+/* Lets two holds and the pauses after them pass. Then checks that a new pod waits at most until the
+ * hold that has begun by then, the longest so far, ends. */
 static void is_bounded(struct sim_world *w)
 {
 	int64_t waited;
 
 	world_run(w, (6 * HOLD_S + HOLD_S / 10) * INT64_C(1000));
-	/* Two machines of 8 GPUs for 3 * HOLD_S; up to an hour may not be recorded yet. */
+	/* Two machines of 8 GPUs were reserved for 3 * HOLD_S. Up to 3600 GPU-seconds may not be
+	 * recorded yet. */
 	assert_in_range(used_gpu_seconds(w), 3 * HOLD_S * 16 - 3600, 4 * HOLD_S * 16);
 	waited = wait_of_a_pod(w, "honest");
 	assert_in_range(waited, 3 * HOLD_S, 4 * HOLD_S + BOOT_S);

@@ -40,8 +40,8 @@ static bool has_taint(const json_t *node, const char *key, const char *value, co
 	return false;
 }
 
-/* Writes the binding, as the syncer of vCluster does once the host's scheduler has bound its copy
- * of the pod. */
+/* Writes the pod's binding to the tenant's API server, as the syncer of vCluster does once the
+ * host's scheduler has bound the copy of the pod. */
 static void bind(struct sim_world *w, const char *pod, const char *node)
 {
 	OWN(arena) a = arena_new();

@@ -136,7 +136,8 @@ static void a_new_leader_goes_on_with_a_boot_by_http(void **state)
 		world_wait(&w, is_booting, b, 600, "it is switched on");
 		world_kill(&w.replicas[0]);
 		world_replica(&w);
-		/* the agent found no drover while no replica led */
+		/* The agent's calls fail while no replica leads; afterwards the boot must
+		 * continue. */
 		world_wait_state(b, "free", 3600);
 		world_settle(&w);
 		world_stop(&w);
@@ -169,8 +170,8 @@ static void keep_addresses(struct server *b, enum keeper how)
 	b->bmc.http_refused = how == WITH_400;
 }
 
-/* The boot override is disabled and nothing is served at the URL, so a URL that stays set boots
- * nothing. */
+/* The BMC keeps the URL for HTTP boot. Such a URL boots nothing, because the boot override is
+ * disabled and nothing is served at the URL. */
 static void a_machine_whose_bmc_keeps_the_address_goes_on(void **state)
 {
 	(void)state;
@@ -400,11 +401,11 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 		json_object_set_new(old, "bootID", json_null());
 		json_object_set_new(old, "tenant", json_null());
 		set_status(b, json_incref(old));
-		/* the tenant's Node cannot be read, but the port shows that a tenant uses the
-		 * machine */
+		/* The tenant's Node cannot be read. The segment of the port still shows that a
+		 * tenant uses the machine. */
 		if (cases[i].away)
 			cluster_away(&w.tenants[0], true);
-		if (cases[i].cut) /* the port does not show the tenant, but the Node exists */
+		if (cases[i].cut) /* only the Node shows the tenant, not the port */
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
 		world_replica(&w);
 		world_wait_reason(b, "PowerStateUnexpected", 600);
@@ -460,7 +461,7 @@ static void circle(struct sim_world *w)
 	world_release(b);
 	world_wait_state(b, "free", 7200);
 	assert_true(server_is_blank(b));
-	/* each boot was drover's own */
+	/* No boot was taken for that of an operator: each one was drover's own. */
 	assert_null(strstr(w->log, "PowerStateUnexpected"));
 	assert_string_equal(world_at(b, "status.power.httpBoot"), "");
 }

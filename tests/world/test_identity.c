@@ -62,8 +62,8 @@ static void once_round(struct sim_world *w)
 	world_stop(w);
 }
 
-/* spec.identity as `drover approve` copies it from the BMC, or as an operator copies it from
- * dmidecode. */
+/* The BMC reports the UUID in the other byte order. spec.identity has the UUID as `drover approve`
+ * copies it from the BMC, or as an operator copies it from dmidecode. */
 static void a_bmc_in_the_other_order_lives_a_whole_life(void **state)
 {
 	(void)state;
@@ -130,7 +130,8 @@ static void the_other_order_alone_proves_no_agent(void **state)
 	world_stop(&w);
 }
 
-/* spec.identity has the BMC's byte order, which no kernel on that machine reports. */
+/* spec.identity has the UUID in the BMC's byte order. A Node that reports the same text is not the
+ * machine, because no kernel there reports that order. */
 static void a_node_has_to_say_what_the_agent_read(void **state)
 {
 	struct sim_world w;
@@ -139,7 +140,7 @@ static void a_node_has_to_say_what_the_agent_read(void **state)
 	(void)state;
 	start(&w, 684, 1);
 	identify(b, b->bmc.uuid, b->serial);
-	b->says_uuid = b->bmc.uuid; /* the UUID in spec.identity */
+	b->says_uuid = b->bmc.uuid; /* the text in spec.identity */
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "NodeIdentityMismatch", 1800);
@@ -148,8 +149,8 @@ static void a_node_has_to_say_what_the_agent_read(void **state)
 	world_stop(&w);
 }
 
-/* The agent reports two UUIDs: Node and record would be compared with the first, but the drives
- * belong to the second. */
+/* The agent reports two UUIDs. If drover accepted that, it would compare Node and wipe record with
+ * the first, although the drives belong to the machine with the second. */
 static void an_agent_that_tells_two_uuids_inspects_nothing(void **state)
 {
 	struct sim_world w;
@@ -235,7 +236,7 @@ static void a_tenants_node_in_the_other_order_is_not_run_over(void **state)
 	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
 	world_do(&w, &w.host, "PATCH", MACHINES "/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	server_power(b, false); /* while the machine is off, its segment is not read */
+	server_power(b, false); /* drover does not read the segment of a machine that is off */
 	b->switched_off = 0;
 	resets = fake_bmc_count(&b->bmc, RESET);
 	world_machine(&w, b);

@@ -18,8 +18,7 @@ static bool is_warning(const json_t *o, void *arg)
 	return true;
 }
 
-/* An operator who watches Warnings would inspect each machine with one, so a normal cycle must send
- * none. */
+/* Operators inspect each machine for which a Warning is sent, so a normal cycle must send none. */
 static void a_normal_trip_warns_of_nothing(void **state)
 {
 	struct sim_world w;
@@ -128,7 +127,7 @@ static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 		world_wait_state(b, "free", 900);
 		assert_true(server_is_blank(b));
 		assert_true(b->tenancy ==
-			    /* nothing is written while a machine is claimed */
+			    /* in state claimed, nothing is written */
 			    (i ? tenancy + 1 : tenancy));
 		assert_string_equal(b->claim, "");
 		world_run(&w, 30000);
@@ -262,7 +261,8 @@ static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **s
 	world_wait_state(b, "imaging", 600);
 	w.unanswered = "/events";
 	for (int i = 0; i < 20; i++) {
-		/* each of these pods gets an event that there is no machine */
+		/* No machine is left for these pods. drover queues an event about this for each
+		 * pod. */
 		str_format(name, sizeof(name), "waiting-%d", i);
 		world_pod(&w, &w.tenants[0], name);
 	}

@@ -1,5 +1,5 @@
-/* The status that kstatus (kubectl wait, Flux, Argo CD, kpt) computes for drover's objects: its
- * algorithm for unknown kinds, run on the objects of a simulated world. */
+/* Tests the status that kstatus (kubectl wait, Flux, Argo CD, kpt) computes for drover's objects.
+ * The test runs kstatus's algorithm for unknown kinds on the objects of a simulated world. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -8,8 +8,9 @@
 
 #define LIMIT_MS 120000
 
-/* Algorithm of sigs.k8s.io/cli-utils/pkg/kstatus: observedGeneration of the whole status, then
- * Reconciling and Stalled, then Ready. An object with none of these is Current. */
+/* Returns the status that the algorithm of sigs.k8s.io/cli-utils/pkg/kstatus computes. It checks
+ * observedGeneration, then the conditions Reconciling and Stalled, then Ready. An object that has
+ * none of these is Current. */
 static const char *kstatus(const json_t *o)
 {
 	const json_t *conditions = json_at(o, "status", "conditions"), *c;

@@ -83,7 +83,8 @@ static void nobody_confirms_off_what_answers_on(void **state)
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.power.confirmedBy"), "");
 	assert_true(leaving_events(&w, "OffNotConfirmed") > 0);
-	/* the BMC fails now: the confirmation was given while the machine was on, so it is void */
+	/* The BMC does not answer any more. The operator's confirmation is void nevertheless,
+	 * because it was given while the machine was on. */
 	bmc_lives(b, false);
 	world_wait_state(b, "leaving", 600);
 	world_run(&w, 300000);
@@ -217,8 +218,8 @@ static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 	world_stop(&w);
 }
 
-/* The kubelet's last heartbeat may arrive after the power-off; this delays the machine by a few
- * seconds only. */
+/* The kubelet's last heartbeat may arrive after the power-off. It delays the proof that the machine
+ * is off by a few seconds only. */
 static void a_machine_that_went_off_is_believed(void **state)
 {
 	struct sim_world w;
@@ -263,8 +264,8 @@ static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
 	return due;
 }
 
-/* The silence counts from the last heartbeat, not from when the Lease was first read in
- * stopping. */
+/* The time without heartbeats counts from the kubelet's last heartbeat, even if drover first read
+ * the Lease later, in state stopping. */
 static void a_kubelet_is_silent_since_its_last_heartbeat(void **state)
 {
 	int64_t least = INT64_MAX, took;
@@ -465,7 +466,8 @@ static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 	world_stop(&w);
 }
 
-/* A Drain without a deadline must keep neither its own machine nor the others of a deleted pool. */
+/* The machines of a deleted pool must all leave, although a Drain without a deadline waits for one
+ * of them. */
 static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 {
 	struct sim_world w;
@@ -485,7 +487,7 @@ static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
 	leaving_cordon(b, true);
-	/* after the pool's terminationGracePeriod of an hour */
+	/* The pool's terminationGracePeriod of an hour passes first. */
 	world_wait_state(b, "quarantined", 3600 + 900);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
 	world_wait_state(b == &w.servers[0] ? &w.servers[1] : &w.servers[0], "free", 1800);

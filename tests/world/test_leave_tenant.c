@@ -65,7 +65,7 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	team->owed = true;
 	world_wait_state(b, "leaving", 60);
 	world_run(&w, 100000);
-	assert_string_equal(b->state, "leaving"); /* the tenant's API server may be back soon */
+	assert_string_equal(b->state, "leaving"); /* drover still waits for the tenant */
 	world_wait(&w, leaving_is_owed, &w, 60, "a debt");
 	world_wait_state(b, "free", 900);
 	assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
@@ -243,7 +243,7 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 				    "False Attached");
 		assert_string_equal(leaving_condition(&w, a, claim, "Isolated"), "True Proved");
 		if (never) {
-			/* attached volumes delay the leaving machine no longer than this */
+			/* Volumes that stay attached delay the machine by two minutes at most. */
 			world_wait_state(b, "dirty", 120);
 		} else {
 			world_do(&w, team, "DELETE",
@@ -394,7 +394,8 @@ static void a_node_that_a_finalizer_keeps_is_owed(void **state)
 	world_stop(&w);
 }
 
-/* A finalizer that is removed in time leaves no pending cleanup. */
+/* A finalizer delays the deletion of the Node, but is removed in time: no pending cleanup is
+ * recorded. */
 static void a_node_that_a_finalizer_keeps_for_a_while_is_not_owed(void **state)
 {
 	struct sim_world w;

@@ -38,8 +38,9 @@ static bool look(void *arg)
 	return there == s->w->nboxes - s->silent;
 }
 
-/* There is one concurrency slot, and BMCs that do not answer occupy it. The other BMCs' calls wait
- * longer than a BMC may be silent, and longer than a state's deadline. */
+/* The Provider has one concurrency slot, which BMCs that do not answer occupy. The calls to the
+ * other BMCs are queued for longer than a BMC may be silent, and for longer than a state's
+ * deadline. */
 static void a_line_that_is_longer_than_a_deadline_makes_it_slow_and_nothing_else(void **state)
 {
 	struct sim_world w;

@@ -67,7 +67,7 @@ static void a_drive_that_only_the_bmc_knows_stops_it_until_a_person_accounts_for
 	world_replica(&w);
 	world_wait_reason(b, "DriveMissing", 900);
 	assert_string_equal(b->state,
-			    /* the drive may be from a list that is older than the power-on */
+			    /* the list may predate the power-on */
 			    "inspecting");
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
@@ -119,7 +119,8 @@ static void a_record_names_the_drives_that_nobody_saw(void **state)
 	world_stop(&w);
 }
 
-/* A drive removed while the machine was off is listed until the firmware has scanned again. */
+/* A drive was removed while the machine was off. The BMC lists the drive until the firmware has
+ * scanned again. */
 static void a_list_of_before_the_power_came_is_read_again(void **state)
 {
 	static const char *const gone[] = {"WD-GONE0001"};
@@ -220,7 +221,8 @@ static void a_bmc_that_serves_no_list_is_let_be_and_remembered(void **state)
 	world_wait_state(b, "free", 3600);
 	told = strstr(w.log, "BMC lists no drives");
 	assert_non_null(told);
-	/* The inspection writes its results to spec, but that does not concern the BMC's list. */
+	/* The message is logged only once: the inspection changes spec later, but this must not
+	 * make drover read the BMC's list again. */
 	assert_null(strstr(told + 1, "BMC lists no drives"));
 	assert_string_equal(not_listed(b, "firmwareVersion"), "7.10.30");
 	assert_non_null(strstr(not_listed(b, "message"), STORAGE ": 500"));
@@ -250,9 +252,9 @@ static int64_t way_back_of(bool fails, int status)
 	return took;
 }
 
-/* Two worlds are compared that are equal until the list is requested. From then on the simulated
- * network draws different delays, of 2 ms at most for each delivery: over 20 seeds the two worlds
- * differ by -30 to 18 ms. A pause before a retry would be 2 s. */
+/* The test compares two worlds that are equal until the list is requested. From then on the
+ * simulated network draws different delays, of at most 2 ms for each delivery; over 20 seeds the
+ * two times differed by -30 to 18 ms. A retry after a pause would add 2 s. */
 #define DRAWN_MS 200
 
 static void a_list_that_is_not_served_holds_no_machine_up(void **state)
@@ -261,8 +263,8 @@ static void a_list_that_is_not_served_holds_no_machine_up(void **state)
 
 	(void)state;
 	assert_true(way_back_of(true, 0) <= with + DRAWN_MS);
-	/* The list is not served at the moment: drover makes only a few retries, however long a
-	 * pause the BMC requests. */
+	/* The BMC answers 503 and requests a long pause. drover makes only a few retries, however
+	 * long the pause is. */
 	assert_true(way_back_of(false, 503) <= with + 15000);
 }
 
@@ -281,7 +283,8 @@ static void a_bmc_without_list_is_asked_again_after_a_day_or_an_update_or_by_a_p
 	world_wait_state(b, "free", 1800);
 	assert_int_equal(s.asked, 2);
 	assert_int_equal(asked_on_a_trip(b, &s), 0);
-	/* drover reads the simple list as well, but not in place of the full list */
+	/* The BMC now also has the simple list. drover must not read the full list again because of
+	 * that. */
 	b->bmc.simple_too = true;
 	world_kill(&w.replicas[0]);
 	world_replica(&w);

@@ -38,7 +38,7 @@ static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 	world_run(&w, 30 * 60 * 1000);
 	assert_int_equal(wrong_passwords(&w), 1);
 	assert_int_equal(saying(&w, "BmcAuthFailed"), 4);
-	/* The next leader knows the result of the first one's try. */
+	/* The new leader knows the result of the earlier leader's attempt. */
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, 30 * 60 * 1000);
@@ -53,8 +53,8 @@ static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 	world_stop(&w);
 }
 
-/* One BMC has another password: the Secret stays good for the BMCs that accepted it, under a new
- * leader too. */
+/* One BMC has a password of its own and refuses the Secret. The Secret stays usable for the BMCs
+ * that accepted it, also under a new leader. */
 static void one_bmc_that_refuses_stops_no_other_when_others_accepted(void **state)
 {
 	struct sim_world w;
@@ -95,8 +95,8 @@ static bool is_logged_in(void *arg)
 	return fake_bmc_sessions(&((struct server *)arg)->bmc) > 0;
 }
 
-/* The other BMCs do not wait long for the BMC that is tried first: a second BMC is tried in
- * parallel. */
+/* The first BMC on which the Secret is tried does not answer. Soon a second BMC is tried in
+ * parallel, so that the others do not wait for the first. */
 static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 {
 	struct sim_world w;
@@ -110,7 +110,8 @@ static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
 	world_stop(&w);
 }
 
-/* Each BMC answers so slowly that further BMCs are tried before the first one refuses. */
+/* Every BMC answers slowly and refuses. The Secret is tried on further BMCs before the first
+ * refusal arrives, but on three at most. */
 static void slow_bmcs_that_refuse_are_three_at_most(void **state)
 {
 	struct slow_bmc slow[8];

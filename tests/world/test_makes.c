@@ -13,9 +13,9 @@
 #include "tests/world/world.h"
 
 /*
- * The world's server uses the BMC of a second, simulated machine that speaks this dialect: that BMC
- * switches the server and gives it its medium. The second machine has the same identity and drives,
- * and boots nothing itself.
+ * In these tests, the world's server has the BMC of a second, simulated machine with the dialect
+ * under test. That BMC switches the server on and off and gives the server its medium. The second
+ * machine has the same identity and drives, and boots nothing itself.
  */
 #define ORIGIN "https://127.10.0.2:8443"
 
@@ -35,7 +35,7 @@ struct rig {
 	struct secret *password;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	/* The fake BMC's own callback and argument for a power change. */
+	/* Power-change callback of the fake BMC and its argument, which this rig replaces. */
 	void (*changed)(void *bmc);
 	void *bmc;
 };
@@ -145,7 +145,7 @@ static void stop(struct rig *f)
 {
 	struct fake_bmc *b = &f->w.servers[0].bmc;
 
-	/* the invariants read the medium and target of the fake BMC */
+	/* Copy medium and target to the fake BMC, because the invariants read them there. */
 	fake_bmc_put_image(b, f->m->image);
 	fake_bmc_put_target(b, target_of(f));
 	world_kill(&f->w.replicas[0]);
@@ -198,8 +198,8 @@ static void nor_at_three_seconds_a_request(void **state)
 	go_round(make, 3, make->slow);
 }
 
-/* Measured values plus ten percent: an observation is two requests, three where overrides are in a
- * pending object. */
+/* The bounds are the measured numbers of requests plus ten percent. An observation takes two
+ * requests, or three if the make has overrides in a pending object. */
 static struct make makes[] = {
 	{"idrac9", 190, 117},	  {"idrac10", 325, 156}, {"ilo", 180, 110},
 	{"xcc", 176, 117},	  {"ami", 252, 147},	 {"basic", 178, 108},

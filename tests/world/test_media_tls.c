@@ -54,7 +54,7 @@ static void each_bmc_gets_the_address_that_it_takes(void **state)
 	assert_true(str_starts(w.servers[0].bmc.image, WORLD_AGENT "/boot/"));
 	assert_true(str_starts(w.servers[1].bmc.image, WORLD_AGENT "/boot/"));
 	assert_true(str_starts(w.servers[2].bmc.image, WORLD_MEDIA "/boot/"));
-	/* An inserted medium stays, even if the BMC reports otherwise now and another replica
+	/* An inserted medium stays, even if the BMC no longer reports HTTPS and another replica
 	 * leads. */
 	str_copy(was, sizeof(was), w.servers[0].bmc.image);
 	w.servers[0].bmc.lists_https = 0;
@@ -78,8 +78,8 @@ static bool is_told(void *arg)
 	return str_eq(world_at(arg, "status.operation.lastError.reason"), "MediaNotMounted");
 }
 
-/* Like OpenBMC of GB200, GB300 and GH200: reports no supported protocols, and refuses plain
- * HTTP. */
+/* The BMC behaves like OpenBMC of GB200, GB300 and GH200: it reports no supported protocols, and
+ * refuses plain HTTP. */
 static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 {
 	static const char insert[] = "POST /redfish/v1/Systems/1/VirtualMedia";
@@ -109,7 +109,7 @@ static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 	assert_string_equal(json_str_at(protected(&w.servers[1]), "message"),
 			    "its BMC does not verify the TLS certificate of the boot medium's "
 			    "server");
-	/* The next leader does not try the other protocol. */
+	/* The next leader uses the protocol that worked, and does not try the other one. */
 	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert);
 	world_kill(&w.replicas[0]);
 	world_replica(&w);

@@ -130,8 +130,8 @@ static void infiniband_and_nvlink_go_with_the_front_end(void **state)
 	world_netris_stop(&n);
 }
 
-/* The Ethernet port has moved, but the InfiniBand PKey stays: the claim does not end, and the
- * machine recovers without an operator. */
+/* The Ethernet port has left the tenant's segment, but the InfiniBand PKey stays. The claim must
+ * not end; once the PKey is removed, the machine continues without an operator. */
 static void a_pkey_that_stays_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -197,7 +197,7 @@ static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void *
 	world_netris_fabrics(&w);
 	sim_netris_fault(n.sim, "NoServers", NULL, NULL, 0, 0);
 	world_replica(&w);
-	world_wait_state(b, "free", 1800); /* the fabric has no V-net yet */
+	world_wait_state(b, "free", 1800); /* no V-net of a fabric exists yet */
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "attaching", 1800);
 	world_wait_reason(b, "NetworkNotConfirmed", 600);
@@ -316,8 +316,9 @@ static bool says_none(void *arg)
 	return !says_incident(arg);
 }
 
-/* Another writer removed a server: drover changes that cluster no more, reports it on Provider and
- * Machine, and continues once the server is in a cluster again. */
+/* Another writer removed a server from a cluster. drover then makes no change to that cluster,
+ * reports the incident on Provider and Machine, and continues once the server is in a cluster
+ * again. */
 static void what_another_writer_dropped_is_named_in_status(void **state)
 {
 	struct sim_world w;

@@ -9,8 +9,9 @@
 #include "tests/world/netris.h"
 
 /*
- * Faults of a Netris controller or of its configuration: reported on the Machine with the next
- * step, nothing is detached by mistake, and all continues once the fault is corrected.
+ * Faults of a Netris controller or of its configuration. Each fault is reported on the Machine with
+ * the next step for the operator. No machine is detached by mistake, and all machines continue once
+ * the fault is corrected.
  */
 #define PUT_CLUSTER "PUT /api/v2/server-cluster"
 
@@ -39,7 +40,8 @@ static void patch_netris(struct sim_world *w, const char *member, const char *va
 		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", member, value));
 }
 
-/* Moves of a machine that was free: it stays in its segment, off, and reports why. */
+/* Each fault prevents the move of a free machine. The machine stays off in its segment and reports
+ * why. */
 static void what_goes_wrong_is_named_and_ends(void **state)
 {
 	static const struct wrong rows[] = {
@@ -252,10 +254,11 @@ static void second_stop(struct second *s)
 	secret_free(s->password);
 }
 
-/* A controller writes the server list of a cluster as a whole. At this latency, a list that one
- * installation has read is outdated when the other one writes. Still no move may be reported as
- * done that is not. A server that the other installation moved does not count as lost, or each
- * installation would wait for the other for ever. */
+/* Two installations write to the same cluster. Because a write replaces the cluster's whole list of
+ * servers, and answers are slow, the list that one installation has read is outdated when the other
+ * one writes. Still, no installation may report a move as done that is not done. A server that the
+ * other installation moved does not count as lost; otherwise each installation would wait for the
+ * other for ever. */
 static void two_controllers_at_once_lose_nobody(void **state)
 {
 	struct sim_world w;

@@ -90,7 +90,8 @@ static void a_secret_or_a_node_of_somebody_else_is_looked_at_by_none(void **stat
 	world_stop(&w);
 }
 
-/* When drover starts, a thousand machines may wait for their Secret. */
+/* Machines whose Secret is missing must not be evaluated again and again: when drover starts, a
+ * thousand machines may wait for their Secret. */
 static void who_waits_for_its_secret_is_not_looked_at_until_it_is_there(void **state)
 {
 	struct sim_world w;

@@ -56,14 +56,14 @@ static void machines_are_switched_on_one_after_the_other(void **state)
 		world_pod(&w, &w.tenants[0], pods[i]);
 	world_replica(&w);
 	world_wait(&w, look, &s, 3600, "four serve");
-	assert_true(s.n >= 12); /* each of the four is switched on to be wiped, imaged and booted */
+	assert_true(s.n >= 12); /* each machine is switched on three times: wipe, image, boot */
 	for (unsigned i = 1; i < s.n; i++)
 		assert_true(s.at[i] - s.at[i - 1] >= 29000);
 	assert_true(s.told);
 	world_stop(&w);
 }
 
-/* With one power-on a minute, a machine waits longer than its boot deadline. */
+/* One power-on a minute is allowed, so the last machine waits longer than its boot deadline. */
 static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
@@ -81,7 +81,7 @@ static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 		world_pod(&w, &w.tenants[0], pods[i]);
 	world_wait(&w, look, &s, 3600, "four serve");
 	assert_true(s.told);
-	assert_int_equal(s.n, 8); /* two power-ons each: no claim failed */
+	assert_int_equal(s.n, 8); /* two power-ons for each machine, so no claim failed */
 	world_stop(&w);
 }
 
@@ -97,8 +97,8 @@ static bool waits_to_boot(void *arg)
 	return s->who;
 }
 
-/* An operator presses the power button of a waiting machine, and its system never joins: the
- * deadline must count anyway. */
+/* An operator switches on a machine that waits for its power-on, and its system never joins.
+ * Because the machine no longer waits for its turn, its deadline must count. */
 static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
@@ -121,8 +121,8 @@ static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **
 	world_stop(&w);
 }
 
-/* All machines of a hall appear at once. Reading every BMC takes longer than an earlier release
- * reserved a place in the power-on queue. */
+/* All machines of a hall appear at once. Reading every BMC once takes longer than the time for
+ * which an earlier release of drover reserved a place in the power-on queue. */
 static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
 {
 	struct sim_world w;

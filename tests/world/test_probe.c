@@ -24,7 +24,8 @@ static void name_ours(struct sim_world *w, const char *quarantine, const char *p
 			   quarantine, "provisioning", provisioning));
 }
 
-/* Each segment has a gateway that answers only there; sets the probe addresses of all segments. */
+/* Sets the probe address of each segment to that of the segment's gateway, which answers only in
+ * that segment. */
 static void name_gates(struct sim_world *w)
 {
 	name_ours(w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
@@ -69,8 +70,8 @@ static void packets_prove_what_switches_only_say(void **state)
 	world_netris_stop(&n);
 }
 
-/* A rule that the switch was given and does not enforce: the switch's configuration does not show
- * it. */
+/* A machine in quarantine reaches a tenant's network: the switch has a rule against this and does
+ * not enforce it. The switch's configuration does not show the leak; only a probe does. */
 static void a_machine_that_reaches_a_tenant_from_quarantine_stays_there(void **state)
 {
 	struct sim_world w;
@@ -129,7 +130,8 @@ static void what_a_tenant_s_api_server_changes_proves_nothing(void **state)
 	world_netris_start(&n, &w, 20, false);
 	name_gates(&w);
 	b->says_proved = true;
-	/* this address does not answer, but the Node does not report that */
+	/* No machine gets an answer from this address, but the forged label on the Node reports
+	 * "proved". */
 	name_tenant(&w, "team-a", "10.90.9.9");
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
@@ -232,8 +234,9 @@ static void a_tenant_that_demands_a_proof_gets_it(void **state)
 	world_netris_stop(&n);
 }
 
-/* Nothing is written for the tenant if the agent cannot run probes, or if no later probe would be
- * possible (a proof level required after the claim exists). */
+/* In both cases the required proof is impossible: the agent cannot run probes, or the tenant has no
+ * probe address and requires a strong proof only after the claim exists. Nothing is written for the
+ * tenant. */
 static void what_cannot_be_proved_is_not_begun(void **state)
 {
 	(void)state;
@@ -273,8 +276,8 @@ static void put_team_b(struct sim_world *w, const char *segment)
 			   SERVER_TEAM_A_GATE));
 }
 
-/* An address named by one machine in a segment counts for all machines there, until that machine
- * leaves. */
+/* A probe address that one VirtualCluster names for a segment counts for every tenant in that
+ * segment, until the VirtualCluster moves to another segment. */
 static void an_address_counts_at_once_for_whoever_shares_the_segment(void **state)
 {
 	struct sim_world w;
@@ -309,8 +312,8 @@ static bool count_claim(const json_t *o, void *arg)
 	return true;
 }
 
-/* The pod gets an event that names the network with the insufficient proof, and no machine is
- * claimed. */
+/* Checks that a pod gets an event with `text`, which names the network with the insufficient proof,
+ * and that no machine is claimed. */
 static void refused_to(struct sim_world *w, const char *text)
 {
 	struct server *b = &w->servers[0];

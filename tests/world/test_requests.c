@@ -147,13 +147,13 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 	ask(&w, "train", QUEUED, 2, NULL);
 	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
 	add_pod(&w, NULL, "too-big",
-		requests_pod_spec("64")); /* kube-scheduler continues to judge pods */
+		requests_pod_spec("64")); /* no Node fits; kube-scheduler keeps trying */
 	world_run(&w, 500000);
 	assert_int_equal(claims(&w), 2);
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
 	world_run(&w, 40000);
 	for (unsigned i = 0; i < 2; i++)
-		/* an empty Node stays for the same time as after its last pod */
+		/* consolidateAfter counts from the end of the booking. */
 		assert_string_equal(w.servers[i].state, "serving");
 	world_wait_all(&w, "free", 7200);
 	world_stop(&w);

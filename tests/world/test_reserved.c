@@ -51,7 +51,7 @@ static void a_kubeconfig_that_leads_to_a_bmc_or_to_drover_is_refused(void **stat
 		assert_string_equal(accepted(&w, "status"), "False");
 		assert_non_null(strstr(accepted(&w, "message"), "cluster.server: "));
 		assert_non_null(strstr(accepted(&w, "message"), to[i][1]));
-		assert_true(w.servers[0].bmc.requests - asked < 20); /* drover's own observations */
+		assert_true(w.servers[0].bmc.requests - asked < 20); /* drover only observes it */
 	}
 	point(&w, w.tenants[0].origin);
 	assert_string_equal(accepted(&w, "status"), "True");

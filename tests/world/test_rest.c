@@ -128,8 +128,8 @@ static void a_person_may_say_that_it_holds_nothing(void **state)
 	world_stop(&w);
 }
 
-/* A tenant that was read once may become unreachable: machines that join afterwards have a
- * record. */
+/* One tenant becomes unreachable after drover has read it. This must not delay new machines,
+ * because a machine that joins that tenant from now on has a record. */
 static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 {
 	struct sim_world w;
@@ -147,8 +147,8 @@ static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 	world_stop(&w);
 }
 
-/* Acts on an observed machine are withheld in any case (life_ensure_unpaused()). This test checks
- * that the machine does not even leave known. */
+/* A machine with managementPolicy Observe must stay in state known. That no act is sent to it is
+ * tested elsewhere (life_ensure_unpaused()). */
 static void one_that_is_only_observed_stays_known(void **state)
 {
 	struct sim_world w;
@@ -291,7 +291,7 @@ static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 	world_replica(&w);
 	world_wait_state(b, "wiping", 900);
 	world_do(&w, &w.host, "DELETE", path, NULL);
-	/* without its Provider the machine could not have been switched off */
+	/* The Provider still exists: without it, drover could not have switched the machine off. */
 	world_wait_state(b, "free", 900);
 	leaving_wait_event(&w, &w.host, "ProviderInUse", "gpu-1");
 	assert_true(leaving_has(&w.host, "providers.drover.dev", "rack"));

@@ -1,5 +1,5 @@
 /* A restored backup gives every object a new UID, but serving machines keep serving. Also tests
- * records that are outdated. */
+ * records that a restore made outdated. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -298,7 +298,8 @@ static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 	world_stop(&w);
 }
 
-/* The journal with the newest fence was lost; the fence in the backup is lower. */
+/* The backup contains an older journal with a lower fence; the newest fence is known only to the
+ * fabric. */
 static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **state)
 {
 	struct sim_world w;
@@ -361,7 +362,7 @@ static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 	world_wait_reason(b, "EraseUnverified", 300);
 	leaving_wait_event(&w, &w.host, "EraseUnverified", first);
 	assert_false(json_true_at(b->object, "status", "clean"));
-	/* The record is not overwritten either. */
+	/* drover does not overwrite the invalid record. */
 	world_wait_reason(b, "RecordNotKept", 300);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "spec.devices[0].rawStatus: want a list, got 0; save a copy"));

@@ -69,8 +69,8 @@ static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
-	/* the user who removes finalizers is responsible for the power; drover has to do the
-	 * rest */
+	/* The invariants do not check the power here: the user who removed the finalizers is
+	 * responsible for it. drover has to clean up the rest. */
 	w.restored = true;
 	world_delete_pod(&w, &w.tenants[0], "train");
 	review_claim(&w, "DELETE", claim, NULL);

@@ -63,7 +63,8 @@ static void who_has_the_old_key_opens_nothing(void **state)
 	key = crypto_base64_decode(json_str_at(old, "data", "key"),
 				   strlen(json_str_at(old, "data", "key")), &len, &e);
 	replace_key(&w, NEW_KEY);
-	/* the nonce of its wipe was made with the old key, so the machine is wiped again */
+	/* The nonce of the machine's last wipe was made with the old key, so the machine is wiped
+	 * again. */
 	world_wait_state(b, "wiping", 300);
 	block = forged(b, key, 2);
 	thief = bootagent_thief(b, block, PROTO_BOOT_BLOCK, NOWHERE, "boot-of-his");
@@ -111,7 +112,8 @@ static void a_machine_that_boots_an_old_medium_is_booted_again(void **state)
 	}
 }
 
-/* An agent that has said hello is authenticated by its own key. */
+/* An agent that has said hello continues after the rotation, because it is authenticated by its own
+ * key. */
 static void a_claim_under_way_goes_on(void **state)
 {
 	struct sim_world w;
@@ -149,7 +151,7 @@ static void the_address_of_a_medium_cannot_be_guessed(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct sim_world w;
 
-		world_start(&w, 405, 1); /* everything but the key is the same */
+		world_start(&w, 405, 1); /* the worlds differ only in the key */
 		world_secret(&w, "drover-system", "drover-boot-key", "key", keys[i], NULL, NULL);
 		world_replica(&w);
 		world_wait(&w, has_medium, &w.servers[0], 300, "a medium");

@@ -291,15 +291,15 @@ static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
 		OWN(arena) a = arena_new();
 
 		asleep_serving(&w, 710 + (uint64_t)how, 1);
-		if (how == 1) /* spec.controlPlane is not set */
+		if (how == 1) /* the tenant has no spec.controlPlane */
 			asleep_cluster(&w, json_pack("{s:n}", "controlPlane"));
 		if (how == 1 || how == 2)
 			asleep_scale(&w, 0, true);
-		if (how == 3) { /* the deletion of its pods was not observed */
+		if (how == 3) { /* only spec is scaled: pods may still run */
 			world_do(&w, &w.host, "PATCH", SETS "/team-a",
 				 json_pack("{s:{s:i}}", "spec", "replicas", 0));
 		}
-		if (how != 2) /* the tenant answers, whatever the host cluster reports */
+		if (how != 2) /* with how == 2 the tenant still answers */
 			cluster_away(&w.tenants[0], true);
 		world_run(&w, HOUR_MS);
 		assert_string_equal(w.servers[0].state, "serving");
@@ -335,7 +335,7 @@ static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 	httpd_route(forbids, "GET", SETS "/{}", 1 << 16, on_forbidden, NULL);
 	apiserver_routes(w.host.api, forbids);
 	http_mem_serve(w.net, w.replicas[0].origin, forbids);
-	asleep_wait(&w, "Unknown NotPermitted", 360); /* reported before the permission is needed */
+	asleep_wait(&w, "Unknown NotPermitted", 360); /* while the tenant is still awake */
 	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"),
 			       "deploy/tenant-kubeconfig.yaml"));
 	leaving_wait_event(&w, &w.host, "NotPermitted", "StatefulSet vc-team-a/team-a");
@@ -371,8 +371,8 @@ static void each_sleep_has_its_own_time(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	/* Scaled up and down again between two reads, while the tenant's API server did not
-	 * answer. */
+	/* The tenant is scaled up and down again between two reads of the StatefulSet. Its API
+	 * server does not answer in between. */
 	first = asleep_since(&w);
 	asleep_scale(&w, 1, false);
 	asleep_scale(&w, 0, false);
@@ -383,8 +383,8 @@ static void each_sleep_has_its_own_time(void **state)
 	world_stop(&w);
 }
 
-/* A grace period shorter than the interval between checks of a serving machine, while no other
- * event triggers a check. */
+/* The grace period is shorter than the interval between two checks of a serving machine, and no
+ * other event triggers a check. */
 static void a_short_grace_is_kept_as_well(void **state)
 {
 	struct sim_world w;
@@ -486,7 +486,8 @@ static void a_tenant_that_was_awake_while_nobody_led_begins_anew(void **state)
 	world_stop(&w);
 }
 
-/* When the grace period ends, the known state is a few seconds old. */
+/* The StatefulSet cannot be read when the grace period ends. Drover's last observation is then a
+ * few seconds old, which is too old to release a machine. */
 static void without_a_fresh_look_nothing_goes_back(void **state)
 {
 	struct sim_world w;
@@ -500,7 +501,8 @@ static void without_a_fresh_look_nothing_goes_back(void **state)
 	w.refused = "/statefulsets/";
 	world_run(&w, 30 * MINUTE_MS);
 	assert_string_equal(w.servers[0].state, "serving");
-	/* The tenant is awake but does not answer yet: no watch could show that. */
+	/* The tenant is awake but does not answer yet. Only a new read of the StatefulSet can show
+	 * that it is awake. */
 	asleep_scale(&w, 1, false);
 	w.refused = NULL;
 	world_run(&w, 30 * MINUTE_MS);
@@ -558,8 +560,8 @@ static void a_cordoned_node_stays(void **state)
 	world_stop(&w);
 }
 
-/* A Drain with `then: Hold` keeps the machine, whether the Hold has been reached or the Drain waits
- * for the tenant. */
+/* A Drain with `then: Hold` keeps the machine of a sleeping tenant, both after the Hold was reached
+ * and while the Drain still waits for the tenant. */
 static void what_a_drain_is_to_hold_stays(void **state)
 {
 	(void)state;
@@ -595,7 +597,7 @@ static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
 	world_run(&w, 5 * MINUTE_MS);
-	world_release(b); /* without sleep, its pods would have an hour to terminate */
+	world_release(b); /* if team-a were awake, its pods would have an hour */
 	world_wait_state(b, "stopping", 3600);
 	assert_in_range(loop_now(w.loop) - from, GRACE_MS - 2000, GRACE_MS + 15000);
 	world_stop(&w);
@@ -681,8 +683,8 @@ static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(vo
 	world_stop(&w);
 }
 
-/* The tenant falls asleep while a machine is prepared for it. The machine does not wait for the
- * tenant, and nothing is lost. */
+/* The tenant falls asleep while a machine is prepared for it. The machine is released without the
+ * tenant, and the pod is served after the wake-up. */
 static void what_was_on_its_way_to_a_sleeper_comes_back(void **state)
 {
 	static const char *const at[] = {"claimed", "imaging", "joining", "gating"};
@@ -730,7 +732,8 @@ static void leaders_that_die_while_they_go_back_are_followed(void **state)
 	}
 }
 
-/* In drover's snapshot of the tenant, pods still wait. */
+/* The tenant sleeps, but its pods still wait in drover's last snapshot: no machine is claimed for
+ * them. */
 static void nothing_is_placed_for_a_sleeper(void **state)
 {
 	struct sim_world w;

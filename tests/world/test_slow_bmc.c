@@ -75,7 +75,8 @@ static void a_machine_says_that_its_bmc_is_slow(void **state)
 	world_stop(&w);
 }
 
-/* A slow fabric: its answer after 25 s is older than the ten polls for which an answer is valid. */
+/* The fabric needs 25 s for an answer. Otherwise an answer is valid for ten polls only; this one is
+ * older than that when it arrives. */
 static void the_whole_way_with_a_slow_fabric(void **state)
 {
 	struct sim_world w;

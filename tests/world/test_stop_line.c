@@ -12,7 +12,7 @@
 #define POOL POOLS "/gpus"
 
 struct count {
-	/* NULL: any reason. */
+	/* Reason and text that an event must have; reason NULL: any reason. */
 	const char *reason, *text;
 	unsigned n;
 };
@@ -99,7 +99,7 @@ static void stop_for_one(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 4);
 	kubelets(w, false);
-	/* The fourth is unavailable while the three fail one after the other. */
+	/* The fourth machine is unavailable until the other three have failed. */
 	world_patch_machine(&w->servers[3], json_pack("{s:s}", "managementPolicy", "Observe"));
 	world_replica(w);
 	for (int i = 0; i < 3; i++)
@@ -135,7 +135,7 @@ static void three_machines_that_fail_alike_are_enough(void **state)
 	assert_true(told(&w.tenants[1], "LineStopped", "JoinTimeout on 3 machines"));
 	assert_true(told(&w.tenants[1], "LineStopped", w.image_digest));
 	assert_string_equal(line_of(&w), "True JoinTimeout");
-	/* One trial claim is allowed, and no other while it is in progress. */
+	/* Only one claim, the trial, is allowed until the trial has ended. */
 	kubelets(&w, true);
 	world_run(&w, 80 * 1000);
 	assert_int_equal(claims(&w), 1);
@@ -154,8 +154,8 @@ static bool four_timed_out(void *arg)
 	return failed(arg, "JoinTimeout") == 4;
 }
 
-/* The trial claim was of the same tenant and failed, too: the back-off doubles for that tenant
- * only. */
+/* The trial claim belongs to the tenant of the failed claims and fails as well. The back-off
+ * doubles for that tenant only, so another tenant's pod is tried first. */
 static void a_newcomer_is_let_through_before_those_who_failed(void **state)
 {
 	struct sim_world w;
@@ -275,7 +275,7 @@ static void three_claims_in_a_row_wear_a_machine_out_whatever_its_wipes_say(void
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "JoinTimeout"));
 	assert_true(server_is_blank(b));
 	b->no_kubelet = false;
-	world_wait_running(&w, &w.tenants[0], "train", 4 * 3600); /* without an operator */
+	world_wait_running(&w, &w.tenants[0], "train", 4 * 3600); /* no operator is needed */
 	assert_int_equal(failures_of(b), 0);
 	world_stop(&w);
 }
@@ -302,7 +302,8 @@ static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait(&w, a_mismatch, &w, 3600, "the image is refused");
 	world_wait_running(&w, &w.tenants[0], "train", 300);
-	/* After the back-off one trial is allowed there, for a pod created then. */
+	/* After the back-off, one trial claim is allowed in the pool with the wrong image, for a
+	 * pod that is created then. */
 	world_run(&w, 11 * 60 * 1000);
 	assert_int_equal(claims(&w), 1);
 	world_stop(&w);

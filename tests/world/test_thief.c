@@ -16,7 +16,7 @@
 struct theft {
 	bool done;
 	int status;
-	/* NULL: the reply contained no boot block. */
+	/* Boot block in the reply; NULL: the reply contained none. */
 	char *block;
 };
 
@@ -152,7 +152,8 @@ static void an_address_for_http_boot_is_served_once_power_came_and_to_one(void *
 
 /* --- the boot secret -------------------------------------------------------------------------- */
 
-/* The thief has the boot block while the machine is off, and reports that everything is wiped. */
+/* The thief gets the boot block while the machine is off, and reports to drover that everything is
+ * wiped. */
 static void a_caller_before_power_wipes_nothing(void **state)
 {
 	struct sim_world w;
@@ -221,8 +222,8 @@ static bool is_starting(void *arg)
 	       str_eq(world_at(b, "status.power.state"), "On");
 }
 
-/* After power-on, while the firmware still runs, the thief calls first; the agent's call then
- * proves that there are two callers. */
+/* The thief calls first: after power-on, while the firmware still runs. When the agent calls later,
+ * this proves that there are two callers. */
 static void a_caller_who_comes_before_the_agent_is_shown_by_it(void **state)
 {
 	struct sim_world w;
@@ -272,7 +273,7 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 		world_wait_state(b, "verifying", 300);
 		block = mem_strndup(b->block, PROTO_BOOT_BLOCK);
 		world_wait(&w, is_dismissed, b, 120, "its agent is dismissed");
-		if (kill) { /* the next leader knows from the journal */
+		if (kill) { /* the next leader reads the dismissal in the journal */
 			b->port_stuck = true;
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
 			world_kill(&w.replicas[0]);
@@ -292,7 +293,8 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 	}
 }
 
-/* The agent works and reports, so the machine did not reboot. */
+/* A second caller reports a different boot while the agent works. This is not a reboot, because the
+ * agent still reports. */
 static void another_boot_while_the_agent_reports_is_a_second_caller(void **state)
 {
 	struct sim_world w;

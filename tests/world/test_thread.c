@@ -76,8 +76,9 @@ static void a_pod_waits_for_the_machine_that_another_tenant_has(void **state)
 	world_stop(&w);
 }
 
-/* The node controller removes its taint some time after Ready: until then the Node counts as in
- * progress, not as full, and the pod that waits for it gets no second machine. */
+/* Kubernetes' node controller removes its not-ready taint some time after the Node is Ready. Until
+ * then the Node counts as in progress, not as full, and the pod that waits for it gets no second
+ * machine. */
 static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 {
 	struct sim_world w;

@@ -114,8 +114,9 @@ static void a_pod_that_may_not_be_disrupted_keeps_its_node_for_as_long_as_it_say
 	world_stop(&w);
 }
 
-/* While a pod waits, no Node is released, because it would be claimed again at once. Then a
- * disruption budget stops the eviction: the drain is undone, and not begun again soon. */
+/* While a pod waits, no Node is released, because the machine would be claimed again at once.
+ * Afterwards a Node is drained, but a disruption budget stops the eviction. Then the drain is
+ * withdrawn, and no new one begins soon. */
 static void what_its_tenant_needs_or_keeps_serves_on(void **state)
 {
 	static const char *const large[] = {"large-1", "large-2"};

@@ -240,7 +240,7 @@ static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 	world_start(&w, 122, 1);
 	world_replica(&w);
 	world_wait_state(b, "free", 600);
-	/* an older release request does not end a later quarantine */
+	/* A release request that exists already does not end a later quarantine. */
 	verbs_annotate(b, REQUEST_RELEASE, "from before");
 	verbs_annotate(b, REQUEST_QUARANTINE, "GPU 3 falls off the bus");
 	world_wait_state(b, "quarantined", 10);
@@ -290,7 +290,8 @@ static void a_person_ends_the_wait_of_a_quarantine(void **state)
 	world_wait_state(b, "stopping", 5);
 	assert_string_equal(world_at(b, "status.requests.retry"), "one");
 	world_wait_state(b, "free", 900);
-	/* An annotation with the same value is no new request. */
+	/* The machine is quarantined again. The old annotation, whose value was acted on, is no new
+	 * request. */
 	world_media(&w, false);
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
@@ -349,7 +350,8 @@ static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 	world_stop(&w);
 }
 
-/* Storage that no inspection ever saw could not be reported as missing later. */
+/* An operator has to decide about storage without a driver: no inspection has seen its drives, so
+ * drover could not report them as missing later. */
 static void storage_without_a_driver_is_a_persons_decision(void **state)
 {
 	struct sim_world w;
@@ -376,7 +378,7 @@ static void storage_without_a_driver_is_a_persons_decision(void **state)
 	world_stop(&w);
 }
 
-/* A controller that fails makes its drive disappear; the drive is still known from the first
+/* The drive behind a failed controller disappears. drover still knows the drive from the first
  * inspection. */
 static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_machine(void **state)
 {
@@ -429,8 +431,8 @@ static void verbs_adopt(struct server *b, const char *id, const char *claim)
 					 id, "claim", claim));
 }
 
-/* Creates the claim again for the new Machine object, named like the Node, as an operator would.
- * The present claim names the lost Machine object. */
+/* Replaces the claim, which names the lost Machine object. The new claim has the same name, that of
+ * the Node, and names the new Machine object, as an operator would write it. */
 static void verbs_claim_again(struct sim_world *w, const char *name)
 {
 	struct server *b = &w->servers[0];
@@ -479,7 +481,7 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-a");
 	verbs_adopt(b, "03",
-		    /* the claim has the UID of the lost Machine: the Node proves the identity */
+		    /* this claim names the lost Machine; the Node proves the identity */
 		    claim);
 	world_wait_state(b, "serving", 300);
 	assert_int_equal(b->tenancy, tenancy + 1);
@@ -510,7 +512,7 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 		 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
 			   "ffffffff-0035-3410-8050-c6c04f314733"));
 	verbs_claim_again(&w, claim);
-	world_run(&w, 300 * 1000); /* the claim exists first, and waits for the approval */
+	world_run(&w, 300 * 1000); /* the claim waits; the approval comes later */
 	verbs_adopt(b, "01", claim);
 	world_wait_reason(b, "NodeIdentityMismatch", 300);
 	world_run(&w, 600 * 1000);

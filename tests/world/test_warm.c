@@ -274,8 +274,6 @@ static void nothing_is_switched_while_the_provider_is_paused(void **state)
 	world_stop(&w);
 }
 
-/* An operator ejected the medium while the machine powered on to become warm: it is on for an
- * unknown reason. */
 static bool one_boots(void *arg)
 {
 	struct sim_world *w = arg;
@@ -283,6 +281,8 @@ static bool one_boots(void *arg)
 	return warming_boots(&w->servers[0]) || warming_boots(&w->servers[1]);
 }
 
+/* An operator ejects the medium while the machine powers on to become warm. drover then does not
+ * know what runs on the machine. */
 static void one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed(void **state)
 {
 	struct sim_world w;
@@ -342,7 +342,7 @@ static void a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing(v
 	}
 }
 
-/* The BMC's address belongs to another machine now. */
+/* The BMC of another machine now answers at the address of a warm machine. */
 static void what_is_another_machine_is_not_switched_off(void **state)
 {
 	struct sim_world w;
@@ -389,7 +389,8 @@ static void a_second_caller_with_its_secret_takes_it_out_of_use(void **state)
 	world_stop(&w);
 }
 
-/* Failures long ago do not count. */
+/* A warm machine's agent dies now and then. Failures that are long ago do not count against the
+ * machine. */
 static void an_agent_that_dies_now_and_then_is_always_booted_again(void **state)
 {
 	struct sim_world w;

@@ -24,7 +24,8 @@ static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void 
 	world_start(&w, 802, 3);
 	world_replica(&w);
 	world_wait_all(&w, "free", 900);
-	/* The warm machine is not the first by name, which would be claimed in any case. */
+	/* Without a preference for the warm machine, the first machine by name would be claimed. So
+	 * the warm one must not be that machine. */
 	world_patch_machine(&w.servers[0], json_pack("{s:s}", "managementPolicy", "Observe"));
 	warming_want(&w, "gpus", 1);
 	warming_wait(&w, 1, 900);
@@ -85,8 +86,8 @@ static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
 	world_stop(&w);
 }
 
-/* Nothing was written for the claim: the machine stays warm, and the next claim gets it as if there
- * had been no claim before. */
+/* A claim is withdrawn before anything was written for it. The machine stays warm, and the next
+ * claim gets it as if the first had not existed. */
 static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 {
 	struct sim_world w;
@@ -126,7 +127,8 @@ static bool checked(void *arg)
 	       str_eq(world_at(b, "status.operation.step"), "order check");
 }
 
-/* What the agent read for a withdrawn claim must not count for the next claim. */
+/* A claim is withdrawn after the agent has read the drives for it. These results must not count for
+ * the next claim. */
 static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **state)
 {
 	struct sim_world w;
@@ -151,8 +153,8 @@ static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **
 	world_stop(&w);
 }
 
-/* The leader dies while the claim is being withdrawn; the next leader finds the state in
- * between. */
+/* The leader dies at different moments of the withdrawal of a claim. The next leader has to
+ * continue from there. */
 static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void **state)
 {
 	(void)state;

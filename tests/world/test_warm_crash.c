@@ -31,8 +31,8 @@ static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 	world_stop(&w);
 }
 
-/* Combinations that were seen in the journal, each once: state, step, and the pool for which the
- * machine is warm. */
+/* Different states that were seen in the journal, each once: state, step, and the pool for which
+ * the machine is warm. */
 struct way {
 	struct sim_world *w;
 	char met[48][160];

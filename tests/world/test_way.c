@@ -113,7 +113,7 @@ static void machines_join_by_a_load_balancer_that_drover_makes(void **state)
 	world_netris_stop(&n);
 }
 
-/* The check fails closed: pod and tenant get the reason, and no machine is claimed. */
+/* While no backend is healthy, no machine is claimed; pod and tenant get the reason. */
 static void no_machine_joins_while_no_backend_is_healthy(void **state)
 {
 	struct sim_world w;
@@ -196,8 +196,8 @@ static void a_machine_on_its_way_waits_for_the_way(void **state)
 	world_netris_stop(&n);
 }
 
-/* A short failure to read the network changes nothing; after a longer one, the path counts as
- * unknown. */
+/* While the network cannot be read, the last known state of the path stays valid for some time.
+ * After that, the path counts as unknown. */
 static void what_was_seen_of_a_way_holds_for_a_while(void **state)
 {
 	struct sim_world w;
@@ -252,7 +252,8 @@ static void an_image_that_does_not_ask_never_serves(void **state)
 	never_serves(405, true);
 }
 
-/* No probe address is configured: the API server endpoints of the tenants are enough. */
+/* No probe address is configured. The API server addresses of the tenants are probed instead, and
+ * show the leak. */
 static void a_machine_that_reaches_another_tenant_s_way_never_serves(void **state)
 {
 	struct sim_world w;
@@ -329,8 +330,8 @@ static void leaders_that_die_make_one(void **state)
 	world_netris_stop(&n);
 }
 
-/* This Provider's program moves ports only and knows no load balancers. A VIP is then checked only
- * by the machine's own packets. */
+/* The Provider's network is a program that only moves ports. So no load balancer is created, and a
+ * VIP is checked only by the machine's own packets. */
 static void another_network_makes_no_load_balancer(void **state)
 {
 	struct sim_world w;
@@ -362,8 +363,9 @@ static bool one_is_made(void *arg)
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 1;
 }
 
-/* The leader that created the load balancer died before the reply, and the load balancer is no
- * longer wanted. The next leader removes it, because the intent was recorded before the request. */
+/* The leader creates the load balancer and dies before the reply; afterwards the load balancer is
+ * no longer wanted. The next leader removes it, because the intent was recorded before the
+ * request. */
 static void one_that_only_a_dead_leader_asked_for_is_removed(void **state)
 {
 	struct sim_world w;
@@ -415,8 +417,8 @@ static void make_again(struct sim_world *w, const json_t *was)
 	world_do(w, &w->host, "POST", GROUP "/virtualclusters", json_incref(o));
 }
 
-/* The second tenant of that name has its own pending cleanups: what was given up with the first is
- * reported again for the second. */
+/* A tenant is deleted and created again with the same name. If a load balancer has to be left
+ * behind, this is reported for each of the two tenants. */
 static void one_made_again_under_its_name_begins_anew(void **state)
 {
 	struct sim_world w;
@@ -448,8 +450,8 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 	world_netris_stop(&n);
 }
 
-/* The finalizer was removed by hand while a request to the network was in flight. The answer to the
- * request is dropped, and the next tenant of the same name waits for it. */
+/* The tenant is deleted by force while a request to the network is in flight. The answer to that
+ * request is dropped, and a new tenant of the same name waits until the request has ended. */
 static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
 {
 	struct sim_world w;

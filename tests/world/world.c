@@ -464,8 +464,8 @@ static bool is_effect(const char *method, const char *target)
 	return !str_eq(method, "GET") && !strstr(target, "/leases/");
 }
 
-/* S4: checks that a write to a BMC is in the Machine's journal. Only writes to sessions and tasks
- * are no act on the machine. */
+/* S4: checks that a write to a BMC is in the Machine's journal. Writes to sessions and tasks are
+ * exempt, because they are no acts on the machine. */
 static void look_at_order(struct sim_world *w, const char *origin, const char *method,
 			  const char *target)
 {

@@ -53,7 +53,7 @@ struct sim_world {
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
-	/* A libvirt host whose domains are the servers, by the servers' names. */
+	/* Fake libvirt host; each server is a domain with the server's name. */
 	struct fake_libvirt libvirt;
 	/* The cloud (sky.h); NULL: no cloud. */
 	struct sky *sky;
@@ -146,8 +146,8 @@ void world_do(struct sim_world *w, struct cluster *p, const char *method, const 
 void world_apply(struct sim_world *w, const char *yaml);
 /* Creates the server's Machine object. */
 void world_machine(struct sim_world *w, const struct server *b);
-/* world_lab() creates Provider "lab" from `provider`, a YAML text that ends in WORLD_LAB_REST, and
- * sets it in the pool in place of the rack. It is a Provider with a helper program, e.g. libvirt.
+/* world_lab() creates Provider "lab", a Provider with a helper program such as libvirt, and sets it
+ * in the pool in place of the rack. provider: YAML text that ends in WORLD_LAB_REST.
  * world_lab_machine() creates a Machine of that Provider with address TYPE://lab/NAME. */
 #define WORLD_LAB_REST                                                                             \
 	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \

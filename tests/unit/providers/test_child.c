@@ -214,7 +214,7 @@ static void one_that_never_says_hello_is_killed_and_named(void **state)
 }
 
 /* In drover-libvirt, each hanging domain occupies a thread. The process is therefore restarted
- * before no thread is left. */
+ * before all threads are occupied. */
 static void one_that_owes_too_much_is_killed(void **state)
 {
 	struct bench b;

@@ -169,8 +169,8 @@ static void a_wait_for_the_own_machine_counts(void **state)
 	stop(&f);
 }
 
-/* The machine answered the previous job and got no other since. This idle time does not count
- * against the next call. */
+/* The machine has been idle since it answered the previous job. This idle time does not count
+ * against the time limit of the next call. */
 static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 {
 	struct fixture f;
@@ -216,8 +216,9 @@ static void a_call_keeps_its_own_texts(void **state)
 	stop(&f);
 }
 
-/* A job may also need a place in the queue of another provider. The wait there does not count, and
- * a timeout there may concern a component other than the machine. */
+/* A job may also need a place in the queue of another provider. The wait for that place does not
+ * count against the job's time limit, and a timeout during the call there may concern a component
+ * other than the machine. */
 static void over_another_line_time_begins_when_that_one_says_so(void **state)
 {
 	struct fixture f;

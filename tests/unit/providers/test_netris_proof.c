@@ -176,7 +176,8 @@ static void each_missing_witness_is_named(void **state)
 		assert_int_equal(proved(&s), FABRIC_PROOF_NONE);
 		if (!strstr(s.why, spoils[i].says))
 			fail_msg("case %zu: %s", i, s.why);
-		/* The proof is lost as well if the same thing breaks after it. */
+		/* Breaks the same thing after the machine was proved to be in the cluster: the
+		 * proof is lost. */
 		site_init(&s);
 		assert_int_equal(proved(&s), FABRIC_PROOF_WEAK);
 		spoils[i].how(&s);
@@ -229,15 +230,16 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 
 /* --- InfiniBand, NVLink ----------------------------------------------------------------------- */
 
-/* The site, with a template of both fabrics (InfiniBand and NVLink) for cluster q. A second cluster
- * has both fabrics, too */
+/* A site whose cluster q has a template with both fabrics, InfiniBand and NVLink. A second cluster
+ * also has both fabrics */
 struct wide {
 	struct site s;
 	struct netris_template_vnet kinds[3];
 	struct netris_template template_;
 	struct netris_vnet vnets[5];
 	struct netris_ref refs[3];
-	/* The servers of the V-nets: [0] InfiniBand, [1] NVLink; others: of the second cluster */
+	/* Servers in the V-nets of cluster q (in) and of the second cluster (others): [0]
+	 * InfiniBand, [1] NVLink */
 	struct netris_vnet_server in[2], others[2];
 };
 

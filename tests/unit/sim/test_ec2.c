@@ -53,7 +53,8 @@ static void an_instance_goes_its_way_by_the_clock(void **state)
 	ec2_rig_free(r);
 }
 
-/* Billed are the whole seconds from running to shutting-down, rounded up, at least a minute. */
+/* The bill covers the seconds from running to shutting-down, rounded up to whole seconds, and at
+ * least a minute. */
 static void seconds_that_run_cost_money(void **state)
 {
 	struct ec2_rig *r = rig();

@@ -36,8 +36,8 @@ static void a_request_is_refused_and_nothing_is_done(void **state)
 	ec2_rig_free(r);
 }
 
-/* A launch takes place, but the client does not learn so: a client that repeats its request could
- * launch twice. */
+/* A launch takes place, but the client gets no valid answer: a client that repeats its request
+ * could launch twice. */
 static void a_launch_is_done_though_its_answer_is_lost(void **state)
 {
 	static const char *const kinds[] = {"LostReply", "Silent", "StatusAfter", "Garbage"};

@@ -40,8 +40,8 @@ static void serve_medium(struct httpd_req *q, void *arg)
 	httpd_reply_content(q, &c);
 }
 
-/* Creates a medium that contains some texts which begin like a boot block and are none. block: it
- * also contains a boot block. */
+/* Creates a medium that contains some texts which begin like a boot block but are not one. block:
+ * true adds a real boot block. */
 static void make_medium(struct bench *b, bool block)
 {
 	struct proto_boot boot = {

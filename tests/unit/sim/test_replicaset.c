@@ -19,7 +19,8 @@ static void it_makes_the_pods_that_are_missing(void **state)
 	json_t *ref;
 
 	create(w, SETS, WEB);
-	/* Stops at once, because an orphan would be adopted in the next round. */
+	/* Checks the pods before the next round of the controller, which would adopt pods that were
+	 * created without an owner. */
 	while (count(w, PODS) < 3)
 		api_run(&w->r, 20);
 	all = items(w, PODS);

@@ -88,7 +88,7 @@ static void tolerations_compare_numbers_as_in_kube_scheduler(void **state)
 	}
 }
 
-/* The node has one running pod with 2 GPUs and one that has ended. Another pod runs on another
+/* The node has one running pod with 2 GPUs and one pod that has ended. A third pod runs on another
  * node. */
 static void a_pod_fits_where_kube_scheduler_would_put_it(void **state)
 {

@@ -31,7 +31,7 @@ struct rig {
 	char seen[16][400];
 	/* Number of answers passed to the test */
 	unsigned count;
-	/* Number of those answers with ERR_DENIED */
+	/* Number of answers passed to the test that were ERR_DENIED */
 	unsigned denied;
 	struct err err;
 	char result[300];
@@ -201,8 +201,8 @@ static void a_login_buys_a_cookie_that_is_renewed_once(void **state)
 	rig_end(&r);
 }
 
-/* Several requests were sent with one cookie. The first reply says that it has expired; each
- * request is repeated with a new cookie. */
+/* Several requests were sent with one cookie. The first reply reports that the cookie has expired;
+ * each request is repeated with a new cookie. */
 static void a_cookie_that_runs_out_under_several_is_renewed_for_each(void **state)
 {
 	static const struct line script[] = {VERSION,

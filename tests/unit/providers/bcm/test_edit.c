@@ -125,7 +125,8 @@ static void what_was_not_written_is_not_believed(void **state)
 		 ERR_PROTOCOL, "boom"},
 		{"{\"what\":\"NoCall\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_UNSUPPORTED, "no such call"},
-		/* The write was carried out or not: the read after it decides. */
+		/* Whether the reply to the write arrives or not, the read after the write shows the
+		 * result. */
 		{"{\"what\":\"LostReply\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_NONE, ""},
 		{"{\"what\":\"Status\",\"call\":\"cmdevice.updateDevice\","

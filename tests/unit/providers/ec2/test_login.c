@@ -17,7 +17,8 @@ struct rig {
 	struct httpd *httpd;
 	struct ec2_login *login;
 	unsigned given, told;
-	/* down: the STS does not answer. denied: it refuses */
+	/* down: true if the metadata service answers 503. denied: true if the STS refuses the
+	 * request */
 	bool down, denied;
 	struct err err;
 };

@@ -32,8 +32,8 @@ static void what_ec2_takes_back_is_a_notice_of_two_minutes(void **state)
 	assert_int_equal(n.ends_at, NOW - 30000 + EC2_NOTICE_MS);
 	assert_true(read_one(ITEM(ID, "<code>instance-terminated-no-capacity</code>"), a, &n));
 	assert_int_equal(n.ends_at, NOW + EC2_NOTICE_MS);
-	/* A notice time in the future, by a cloud clock ahead of this host's, does not delay the
-	 * end. */
+	/* The cloud's clock is ahead of this host's, so the time of the notice is in the future.
+	 * The end is nevertheless two minutes from now at the latest. */
 	assert_true(read_one(ITEM(ID, "<code>marked-for-stop</code>"
 				      "<updateTime>2025-11-25T16:00:00Z</updateTime>"),
 			     a, &n));
