@@ -110,7 +110,7 @@ static bool session_ok(struct fake_bmc *b, const char *token)
 
 #define ACCOUNT "/redfish/v1/AccountService/Accounts/3"
 
-/* Returns the message in the words of the Redfish Base registry. */
+/* Returns the message PasswordChangeRequired in the words of the Redfish Base registry. */
 static json_t *password_change(void)
 {
 	return json_pack(
@@ -303,8 +303,8 @@ static json_t *collection(const char *self, const char *member, bool loop)
 	return j;
 }
 
-/* Lists the protocols in the slot, in its action, or in a separate resource (AllowableValues of
- * DSP0266), as lists_https says. */
+/* Adds the list of transfer protocols (AllowableValues of DSP0266) where b->lists_https says: to
+ * the slot, to its action InsertMedia, or to a separate resource that the action links to. */
 static void add_protocols(const struct fake_bmc *b, json_t *slot)
 {
 	static const char listed[] = "TransferProtocolType@Redfish.AllowableValues";
@@ -565,7 +565,7 @@ static void pause_header(const struct fake_bmc *b, struct httpd_req *q)
 		httpd_reply_header(q, "Retry-After", b->task_pause);
 }
 
-/* Answers a write that was accepted: with this status, or with 202 and a task. */
+/* Answers a write that was accepted: with `status`, or, if b->tasks is set, with 202 and a task. */
 static void taken(struct fake_bmc *b, struct httpd_req *q, int status)
 {
 	if (!b->tasks) {

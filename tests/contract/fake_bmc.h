@@ -15,7 +15,7 @@
  * If `capture` is set, GETs are served from that directory (a tree of index.json), and writes are
  * only recorded in the journal.
  */
-/* A drive that the BMC lists; NULL or 0: not reported. */
+/* A drive that the BMC lists; a member that is NULL or 0 is not reported. */
 struct fake_drive {
 	const char *serial, *model, *durable, *slot, *state;
 	int64_t bytes;
@@ -48,18 +48,18 @@ struct fake_bmc {
 	int lists_https;
 	/* True: media over plain HTTP are refused, although no property says so */
 	bool https_only;
-	/* How the slot checks certificates of media: 1 it accepts a CA; 2 it can be told not to
-	 * check; 0: it never checks */
+	/* How the slot checks the certificate of a media server. 0: not at all; 1: a CA can be
+	 * installed, or the check switched off; 2: the check can only be switched off */
 	int verifies;
-	/* True: InsertMedia has an ActionInfo. It lists protocols only if lists_https is 3 */
+	/* True: InsertMedia has an ActionInfo, which lists protocols only if lists_https is 3 */
 	bool insert_info;
 	/* True: media slots exist only under the Manager */
 	bool managers_media;
-	/* True: no slots exist until the action AMIVirtualMedia.EnableRMedia */
+	/* True: no slots exist until the action AMIVirtualMedia.EnableRMedia is called */
 	bool media_off;
-	/* Time in ms from that action until the slots exist */
+	/* Time in ms from the call of EnableRMedia until the slots exist */
 	int64_t media_ms;
-	/* True: a first CD slot is listed that refuses InsertMedia */
+	/* True: a CD slot that refuses InsertMedia is listed before the usual slot */
 	bool inner_slot;
 	/* Id of the slot that inner_slot adds */
 	const char *inner_id;
@@ -103,8 +103,8 @@ struct fake_bmc {
 	bool http_refused;
 	/* True: HttpBootUri can be cleared only with null */
 	bool http_null;
-	/* True: a boot that used HttpBootUri clears it (the machines in the tests perform the
-	 * boot) */
+	/* True: HttpBootUri is cleared by the boot that used it (the machines in the tests perform
+	 * the boot) */
 	bool http_forgotten;
 	/* True: the settings object lists only Hdd, while the System lists and accepts all
 	 * targets */
@@ -125,12 +125,12 @@ struct fake_bmc {
 	bool etags_hidden;
 	/* Only form of If-Match that is accepted: "W/" or "*"; NULL: the ETag as the BMC sent it */
 	const char *etags_want;
-	/* Number of writes that are answered 412 and then followed by a new ETag */
+	/* Number of next writes that are answered 412; each changes the ETag */
 	unsigned etags_move;
 	/* True: writes to the System and its media are answered 202 with a task */
 	bool tasks;
-	/* True: the 202 contains only the link to the task monitor, which deletes the task when it
-	 * has ended */
+	/* True: the 202 has no body, only a Location with the task monitor. The task is deleted
+	 * when the monitor is read after the task has ended */
 	bool task_bare;
 	/* True: the 202 contains no link to the task */
 	bool task_nowhere;
@@ -160,10 +160,10 @@ struct fake_bmc {
 	bool no_session_link;
 	/* True: virtual CDs are booted only by the attribute ServerBoot (Dell) */
 	bool dell_attributes;
-	/* True: that attribute cannot be written */
+	/* True: writes of the attribute ServerBoot are refused (400) */
 	bool attributes_refused;
-	/* The password must be changed first: 1 every login is refused; 2 every request after the
-	 * login is refused; 0: no */
+	/* Effect of a password that must be changed. 0: none; 1: every login is refused; 2: every
+	 * request after the login is refused */
 	int must_change;
 	/* True: no resource has an @odata.type */
 	bool untyped;
@@ -191,12 +191,14 @@ struct fake_bmc {
 	bool next_loop;
 	/* True: 503 for every request that requires a login */
 	bool unavailable;
-	/* Retry-After of that 503, in seconds; NULL: none */
+	/* Retry-After of the 503 that `unavailable` causes, in seconds; NULL: none */
 	const char *unavailable_s;
 	/* True: the System is not JSON */
 	bool garbage;
-	/* Called first for each request; n counts the requests from 0. Returns true if it has
-	 * answered, or if the request must stay without an answer; NULL: no such function */
+	/* Called for each request before the BMC serves it; n counts the requests from 0. Returns
+	 * true if the BMC must not serve the request: tamper() has answered the request, answers it
+	 * later (fake_bmc_answer()), or leaves it without an answer. NULL: the BMC serves every
+	 * request */
 	bool (*tamper)(struct httpd_req *q, unsigned n, void *arg);
 	void *tamper_arg;
 	unsigned requests;

@@ -29,7 +29,8 @@ struct fake_ipmitool {
 	bool lost;
 	/* True: the BMC has no free session */
 	bool no_sessions;
-	/* Number of records in "sdr info"; 0: "sdr elist" would erase the repository */
+	/* Number of records that "sdr info" reports. While it is 0, "sdr elist" must not be called,
+	 * because the real ipmitool would erase the repository */
 	unsigned records;
 	/* Output of "sdr elist", in lines; NULL: "sdr elist" never ends */
 	const char *sensors;

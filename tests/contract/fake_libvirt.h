@@ -39,7 +39,8 @@ struct fake_libvirt {
 	/* True: requests with an older fence are accepted */
 	bool no_fences;
 	bool garbage, huge, wrong_protocol;
-	/* ID of 100 additional answers to each request; 0: none */
+	/* Each request gets 100 replies with this id in addition to its own; 0: no additional
+	 * replies */
 	json_int_t talks;
 	/* Kind of the error in all answers; NULL: none */
 	const char *error;

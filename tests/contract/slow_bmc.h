@@ -5,7 +5,7 @@
 
 /*
  * slow_bmc: delays every answer of a fake BMC, including logins. A request takes effect when it is
- * answered. If its client disconnects before, it has no effect.
+ * answered. A request whose client disconnects before has no effect.
  *
  * A slow_bmc is the `tamper` function of a fake BMC, and must outlive it.
  */

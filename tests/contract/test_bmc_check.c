@@ -62,8 +62,8 @@ static struct bmc_check *begin(struct bmc_rig *f, const char *pin)
 	return c;
 }
 
-/* Waits for the end of the check. Asserts that it changed nothing and closed its session, whatever
- * it found. */
+/* Waits for the end of the check. Asserts that the check changed nothing and closed its session,
+ * whatever its findings are. */
 static void end(struct bmc_rig *f, struct bmc_check *c)
 {
 	loop_sim_run_cond(f->loop, is_done, NULL, loop_now(f->loop) + 3600 * 1000);

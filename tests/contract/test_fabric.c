@@ -192,8 +192,8 @@ static enum err_kind observe(struct world *w, const struct fabric_port *p, struc
 	return a->err.kind;
 }
 
-/* Waits until placements can be proved: a proof of netris needs two snapshots, and switches that
- * have reported meanwhile. */
+/* Waits until netris can prove placements, for which it needs two snapshots, and reports of the
+ * switches between them. The other backends need no wait. */
 static void settle(struct world *w, const struct fabric_port *p)
 {
 	struct answer a;
@@ -262,8 +262,8 @@ EACH_BACKEND(the_last_place_asked_for_wins)
 	assert_string_equal(seen.segment, "tenant/s-3");
 }
 
-/* Tests netris only: the port must stay where it was. A program of type exec gets the request at
- * once and knows its time limit. */
+/* Tests netris only: after place() has failed, the port must stay where it was. A program of type
+ * exec is different: it has already received the request, with its time limit. */
 EACH_BACKEND(a_place_that_was_given_up_moves_nothing_after)
 {
 	struct answer a, seen;

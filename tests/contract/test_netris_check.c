@@ -152,7 +152,7 @@ static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 	assert_wrong(w, "segment quarantine", "the same segment");
 }
 
-/* Networks of segments come from the V-nets that the controller lists. */
+/* The check learns the networks of each segment from the V-nets that the controller lists. */
 static void an_address_that_another_segment_has_is_wrong(void **state)
 {
 	static const char *const none[] = {NULL};

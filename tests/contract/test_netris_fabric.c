@@ -202,8 +202,9 @@ static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 	assert_null(sim_netris_where(w->fake.sim, "gpu-1"));
 }
 
-/* InfiniBand and NVLink beside Ethernet: one change places the machine in all three. The proof
- * needs the last of them, and the machine leaves all of them. */
+/* A template with InfiniBand and NVLink beside Ethernet: one change moves the machine in all three
+ * fabrics. The move is proved only when the last of the three fabrics has followed, both into a
+ * tenant's segment and out of it. */
 static void every_fabric_of_a_template_has_to_follow(void **state)
 {
 	struct world *w = *state;
@@ -364,7 +365,7 @@ static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	before = sim_netris_changes(w->fake.sim);
 	begin(w, w->fabric, 1, "tenant/team-a", &a);
-	pass(w, 30); /* Time for the fabric to read the snapshot before its change. */
+	pass(w, 30); /* The snapshot is read, the change not sent yet. */
 	w->allowed = false;
 	pass(w, 61000);
 	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
@@ -431,7 +432,8 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 	assert_true(sim_netris_changes(w->fake.sim) - before <= 10);
 }
 
-/* Each machine at rest is observed separately, often one right after the other. */
+/* Each machine at rest is observed separately. However close to each other the observations are,
+ * the fabric reads at most two snapshots per second. */
 static void many_looks_cost_two_a_second(void **state)
 {
 	struct world *w = *state;

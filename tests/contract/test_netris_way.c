@@ -199,8 +199,8 @@ static void a_success_that_is_none_is_asked_for_again_later(void **state)
 	assert_int_equal(sim_netris_balancers(w->fake.sim), 1);
 }
 
-/* One list omits the load balancer, so drover creates a second one. After the next list, it removes
- * that one. */
+/* One list omits the load balancer, so drover creates a second one. After the next list, drover
+ * removes the second one. */
 static void a_second_one_is_removed(void **state)
 {
 	struct world *w = *state;
@@ -361,8 +361,9 @@ static void many_tenants_cost_as_many_lists_as_one(void **state)
 		assert_int_equal(w->err.kind, ERR_NONE);
 		assert_true(w->up);
 		assert_int_equal(sim_netris_balancers(w->fake.sim), TENANTS);
-		/* The first round needs few lists for all: that no load balancer exists, that the
-		 * VPCs exist, and what was created. Later rounds need one list. */
+		/* The first round reads few lists for all tenants together: to see that no load
+		 * balancer exists, to see that the VPCs exist, and to see what was created. Later
+		 * rounds read one list. */
 		assert_true(w->fake.balancer_lists <= (round ? 1 : 10));
 	}
 }

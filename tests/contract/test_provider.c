@@ -34,7 +34,7 @@ struct backend {
 	/* True: the backend has no logins */
 	bool no_login;
 	bool no_sessions, no_tls;
-	/* True: a boot override can only be cleared */
+	/* True: boot overrides cannot be set, only cleared */
 	bool no_boot;
 	/* True: the provider uses a helper process, which must restart after it was killed */
 	bool child;
@@ -856,9 +856,10 @@ static bool is_untouched(const struct world *w)
 	return !w->bmc[0].on && !w->bmc[0].image;
 }
 
-/* Queues a change behind `looks` observations of the same machine, each of whose answers takes
- * `ms`. So the change times out while it waits, or anywhere in progress. Returns true if it timed
- * out after its turn had come, but before anything was sent. */
+/* Queues a change behind `looks` observations of the same machine. Each answer takes `ms`. So,
+ * depending on both values, the change times out while it waits for its turn, or at some point
+ * after its turn has come. Returns true if the change timed out after its turn had come, but before
+ * anything was sent. */
 static bool given_up_underway(const struct backend *b, bool by_media, int looks, int64_t ms)
 {
 	struct world *w = world_new(b);
@@ -923,8 +924,9 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
-	/* One slow call runs beside the limit. The second exceeds the limit of slow calls and keeps
-	 * its place in the limit. */
+	/* The first call hangs, becomes slow and frees the only concurrency slot. The second call
+	 * hangs too, but keeps the slot, because only one call may be slow. So the third call
+	 * waits. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
 }
@@ -1065,9 +1067,9 @@ static enum http_mem_fate lose_posts(const char *origin, const char *method, con
 		       : HTTP_MEM_REPLY_LOST;
 }
 
-/* The change takes effect, but its reply is lost. The error must not claim more than that, and the
- * next observation shows the effect. Some backends read by POST as well, so the test loses one POST
- * after the other. */
+/* The change takes effect, but its reply is lost. The call succeeds, or fails with ERR_UNAVAILABLE
+ * or ERR_TIMEOUT, and the next observation shows the effect. Some backends read by POST as well, so
+ * the test lets 0 to 3 POSTs pass before it loses replies. */
 EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 {
 	struct answer a;

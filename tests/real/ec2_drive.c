@@ -4,10 +4,10 @@
  * instances. It prints the results as one line of JSON:
  *
  *   {"launched": [ID], "owned": [ID], "again": [ID], "gone": N}
- *   or {"error": TEXT, "kind": N, "at": WORD}
+ *   or {"error": TEXT, "kind": N, "at": WORD}   kind: enum err_kind; at: name of the failed step
  *
  * Environment: EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file,
- * or empty), and the keys in the variables of AWS's tools.
+ * or empty), and the access key in AWS's own variables, such as AWS_ACCESS_KEY_ID.
  */
 #include <stdio.h>
 #include <stdlib.h>

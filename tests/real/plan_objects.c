@@ -8,7 +8,7 @@
  *
  * Nodes and Pods are objects of a tenant's API server. A type is given as the Node that it would
  * become (labels, allocatable). The pool has labels and taints. A machine has the labels of its
- * location, and its type as providerID. "claim" in the output is the index of the claim.
+ * location, and its type as providerID. "claim" in the output is an index into "claims".
  */
 #include <stdio.h>
 #include <stdlib.h>

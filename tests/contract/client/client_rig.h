@@ -33,7 +33,7 @@ struct rig {
 int client_setup(void **state);
 int client_teardown(void **state);
 
-/* Runs the loop until holds(arg) returns true. Returns false if limit_ms passed before. */
+/* Runs the loop until holds(arg) returns true. Returns false if limit_ms passes first. */
 bool client_wait_for(struct rig *r, bool (*holds)(void *arg), void *arg, int64_t limit_ms);
 
 struct answer {

@@ -17,8 +17,8 @@
 
 struct keeper {
 	int control;
-	/* Process ID of the child that keeps the server; 0: the caller of the program provides
-	 * it */
+	/* Process ID of the child that starts and kills the server; 0: no child, because the caller
+	 * of the program provides the server */
 	pid_t child;
 	struct kube_config *config;
 };

@@ -510,8 +510,8 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 {
 	struct rig *r = *state;
 	struct answer a = {0};
-	/* Changes an object of the watched kind in a different namespace, because kube-apiserver
-	 * sends bookmarks by the progress of the kind. */
+	/* Creates a Secret, the watched kind, in a different namespace, because kube-apiserver's
+	 * bookmarks advance only if an object of the watched kind changes. */
 	json_t *secret = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Secret",
 				   "metadata", "name", r->ns);
 
@@ -636,8 +636,9 @@ int main(void)
 	size_t n = sizeof(tests) / sizeof(*tests);
 
 	mem_init();
-	/* Bookmarks come once a minute. Therefore that case (the last but one) runs only against a
-	 * server that the environment names. */
+	/* Removes bookmarks_carry_a_watch_on_that_sees_nothing, the third test from the end, unless
+	 * the environment names a server: the test takes long, because bookmarks come once a
+	 * minute. */
 	if (!keeper_is_given()) {
 		n--;
 		tests[n - 2] = tests[n - 1];

@@ -5,7 +5,7 @@
  *
  * It writes PLANT_BYTES of lines of 64 bytes, with MARKER and a number, to each PLACE. A PLACE is a
  * file, or nvme:SERIAL, which means beginning, middle and end of the drive with this serial number.
- * Then it waits, as pause does. It runs in a pod with the host's root directory at /host.
+ * Then it waits until it is stopped. It runs in a pod with the host's root directory at /host.
  */
 #include <fcntl.h>
 #include <signal.h>
