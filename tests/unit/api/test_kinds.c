@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns a valid object of the kind; NULL if the kind has none on which drover acts. */
+/* Returns the first object of the kind in `valid`; NULL: there is none. */
 static const json_t *example(const struct object_kind *k)
 {
 	json_t *j;

@@ -56,9 +56,9 @@ static bool has_short_cut(unsigned class, int from, int goal, const int *order, 
 
 					if (!may(class, s, to) || seen[to][next])
 						continue;
-					/* A path ends at the goal: in FREE, a new life of the
-					 * machine begins, for which the states passed before do not
-					 * count. */
+					/* Follows no path beyond the goal: if the goal is FREE, the
+					 * machine begins a new life there, for which the states
+					 * passed before do not count. */
 					if (s == goal)
 						continue;
 					seen[to][next] = grown = true;
@@ -124,8 +124,8 @@ static void every_state_of_a_class_is_reachable_from_known_and_has_a_way_out(voi
 		for (int s = 0; s < MACHINE_STATES; s++) {
 			bool out = false;
 
-			/* A state must also be reachable from claimed, in which elastic machines
-			 * start. */
+			/* Elastic machines start in claimed, so a state must be reachable from
+			 * known or from claimed. */
 			if (!(machine_state_info[s].classes & classes[c]))
 				continue;
 			if (!((reach(classes[c], MACHINE_KNOWN, 0) |

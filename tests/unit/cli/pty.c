@@ -25,7 +25,7 @@ static void blank(struct pty *p, size_t line, size_t from, size_t to)
 		p->cells[line][i] = ' ';
 }
 
-/* Moves the lines from `from` to the end of the scrolled lines by n lines, up or down. */
+/* Scrolls the lines `from` to p->bottom - 1 by n lines, up or down. */
 static void scroll_from(struct pty *p, size_t from, size_t n, bool up)
 {
 	size_t lines = p->bottom - from;
@@ -205,7 +205,8 @@ static void take(struct pty *p, unsigned char c)
 	}
 }
 
-/* Reads what arrives within ms. False: the terminal was closed. */
+/* Waits at most ms for output and applies what has arrived. Returns false if the terminal was
+ * closed. */
 static bool read_for(struct pty *p, int ms)
 {
 	struct pollfd f = {.fd = p->fd, .events = POLLIN};
@@ -295,7 +296,7 @@ static int shell(int (*fn)(void *arg), void *arg)
 		usleep(300000);
 		kill(-job, SIGCONT);
 	}
-	/* as a shell, which is the foreground again */
+	/* Becomes the foreground process again, as a shell does after its job has ended. */
 	tcsetpgrp(STDIN_FILENO, getpid());
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -13,8 +13,8 @@
 enum { PTY_LINES = 100, PTY_COLUMNS = 250 };
 
 struct pty {
-	/* fd: the terminal's side; pid: the shell, a process that runs fn as its foreground job and
-	 * continues it when it stops */
+	/* fd: the side of the pseudo terminal that shows the output. pid: the shell, a process that
+	 * runs fn as its foreground job and continues the job when it stops */
 	int fd;
 	pid_t pid;
 	size_t width, height, line, column;

@@ -266,8 +266,8 @@ static void every_field_that_is_shown_is_checked_and_named(void **state)
 	expect_bad(o, "spec.approvedBy");
 }
 
-/* In the form of older records, the status is a single number: it is reported as invalid, and the
- * field is named. */
+/* Older records have a single number as the rawStatus of a drive. Such a record is reported as
+ * invalid, and the error names the field. */
 static void a_record_whose_status_is_one_number_is_bad_and_named(void **state)
 {
 	struct evidence ev = made_sample();
@@ -576,7 +576,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	other[1] = list[0];
 	expect_broken(other, 2, "gpu-1-41-1", "as in a first record, but gpu-1-40-1 came before");
 	json_decref(other[0]);
-	/* A record whose predecessor is not the one before it: it omits 41-1. */
+	/* Record 41-2 names 40-1 as its predecessor, so it omits 41-1. */
 	ev = made_sample();
 	ev.attempt = 2;
 	ev.previous.name = "gpu-1-40-1";

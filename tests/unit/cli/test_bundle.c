@@ -210,7 +210,7 @@ static void logs_are_taken_and_redacted(void **state)
 
 /* --- every kind of secret, in every file ------------------------------------------------------ */
 
-/* A BMC password, a token, a key of a cloud account, and what is secret in a kubeconfig */
+/* A BMC password, a token, a key of a cloud account, and the secret values of a kubeconfig */
 static const char *const secrets[] = {"Pa$5/w0rd+pl,an;ted", "tok-3n.planted/0123456789abcdef",
 				      "wJalrXUtnFEMI/K7MDENG/bPxRfiCYplantedKEY",
 				      "kubeconfig-token-planted-4711",
@@ -340,7 +340,7 @@ static void on_planted_log(struct httpd_req *q, void *arg)
 	size_t i;
 
 	(void)arg;
-	json_array_foreach (texts, i, v) { /* as plain text, and as a line of drover's log */
+	json_array_foreach (texts, i, v) { /* once as plain text, once in a line of drover's log */
 		char *line = json_dumps(v, JSON_ENCODE_ANY);
 
 		log = arena_printf(a, "%s%s\n{\"level\": \"warn\", \"error\": %s}\n", log,
@@ -367,7 +367,7 @@ static void assert_secret_is_absent(struct arena *a, const char *secret)
 	const char *forms[6] = {secret, url_encoded(a, secret, true),
 				url_encoded(a, secret, false)};
 
-	for (size_t k = 0; k < 3; k++) { /* k bytes before it in its group of three */
+	for (size_t k = 0; k < 3; k++) { /* base64 depends on the offset modulo 3 */
 		const char *b64 = base64(a, arena_printf(a, "%.*s%s", (int)k, "xx", secret));
 		const size_t first = k ? k + 1 : 0, end = (k + strlen(secret)) * 8 / 6;
 
@@ -413,7 +413,7 @@ static void no_secret_of_any_kind_is_in_any_file_in_any_form(void **state)
 	bundle();
 	for (int i = 0; i < SECRETS; i++)
 		assert_secret_is_absent(d->a, secrets[i]);
-	/* Everything was read, so every file had secrets. */
+	/* Every file contains REDACTED, so each of them was read and had secrets. */
 	for (int k = 0; k < OBJECT_KINDS; k++)
 		assert_in(d, arena_printf(d->a, "objects/%s/0001.jsonl", object_kinds[k].plural),
 			  "REDACTED");

@@ -331,7 +331,7 @@ static void programs_read_json(void **state)
 struct reviewer {
 	struct httpd *d;
 	struct kube_client *client;
-	/* Text; each review that contains it is denied */
+	/* Text in an access review; each review that contains the text is denied */
 	const char *denies;
 };
 

@@ -118,8 +118,8 @@ static void keep(struct rig *r, const char *uid, const char *name, int64_t secon
 		       kept_bills_patch(NULL, &vc, cost.time, a, &dropped)));
 }
 
-/* An existing VirtualCluster whose bill is already saved counts once. That happens if a leader died
- * between saving the bill and removing the finalizer. */
+/* A VirtualCluster that still exists counts once, although its bill is already saved. Both exist if
+ * a leader died between saving the bill and removing the finalizer. */
 static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 {
 	struct rig *r = *state;

@@ -123,7 +123,8 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 	free(text);
 }
 
-/* A confirmation that the machine is off is void while its BMC reports On, so it is not offered. */
+/* drover confirm-off is not offered while the BMC reports On, because a confirmation has no effect
+ * then. */
 static void what_stays_on_is_not_confirmed_off(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -144,7 +145,7 @@ static void what_stays_on_is_not_confirmed_off(void **state)
 	}
 }
 
-/* What an earlier claim met explains nothing once the machine has recovered. */
+/* A failure or drain of an earlier claim is not shown once the machine has recovered. */
 static void a_machine_that_recovered_shows_no_failure_and_no_drain(void **state)
 {
 	static const struct {
@@ -361,7 +362,8 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	/* The remedy is listed once. */
 	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1);
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
-	/* The second attempt is 20 min after the quarantine began, a minute ago. */
+	/* The quarantine began a minute ago; the second attempt follows 20 min after its
+	 * beginning. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
 	assert_true(helps(itself, "to try again now: drover retry gpu-1"));
 }
@@ -679,7 +681,7 @@ static void another_ones_event(json_t *answer)
 	explain_pod_event(answer, e);
 }
 
-/* Returns the answer as printed at this time; the caller frees it. */
+/* Returns the answer as explain_print() prints it at time `at`; the caller frees the text. */
 static char *printed_at(const json_t *answer, const char *at)
 {
 	struct buf out;

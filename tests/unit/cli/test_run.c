@@ -156,8 +156,8 @@ static char *secret_text(struct rig *r, const char *name, const char *key)
 	return text;
 }
 
-/* Sends a request over TLS and returns the HTTP status. Both endpoints of drover have a certificate
- * for this name from the CA that agents trust. */
+/* Sends a request over TLS and returns the HTTP status. The server's certificate must be for
+ * `address` and from the CA that agents trust. */
 static int ask_tls(struct rig *r, const char *address, const char *path, const char *token)
 {
 	char *ca = secret_text(r, "drover-agent-ca", "ca.crt"), url[64];
@@ -214,7 +214,7 @@ static void it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end(void *
 	assert_string_equal(name, "replica-x");
 	free(name);
 	assert_int_equal(ask_tls(r, r->agent, "/agent/v1/order?after=0", NULL),
-			 401); /* Refused without an agent's token, but over verified TLS. */
+			 401); /* TLS was verified, but the request has no agent's token. */
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 	name = holder(r);
 	assert_string_equal(name, "");

@@ -44,7 +44,7 @@ static void assert_undrawn(const char *what)
 		fail_msg("'%s' is in:\n%.3000s", what, drawn);
 }
 
-/* Returns the number of lines of the drawn screen, after checking that none is wider. */
+/* Returns the number of lines of the drawn screen. Asserts that no line is wider than width. */
 static size_t lines(size_t width)
 {
 	size_t n = 0;
@@ -126,7 +126,7 @@ static void a_large_fleet_fits_and_names_what_shows_more(void **state)
 	assert_drawn(
 		"  RACK        ALL SERVE FREE MOVE OUT\n  r2           96    60   20   10   2\n");
 	assert_drawn("  team-a         40 of 64    1000  Ready\n");
-	draw(s, 0, 0, false); /* a pipe */
+	draw(s, 0, 0, false); /* no screen size: output to a pipe */
 	assert_true(lines(200) > 1700);
 	assert_undrawn("(all: ");
 	draw(s, 20, 3, false);

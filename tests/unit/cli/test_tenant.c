@@ -180,7 +180,7 @@ static void who_is_a_tenant_already_is_left_out(void **state)
 }
 
 /* A Service that a tenant creates in its vCluster is synced to the vCluster's namespace in the host
- * cluster. It must not be taken for a vCluster of its own. */
+ * cluster. drover must not mistake this Service for another vCluster. */
 static void a_service_of_a_tenants_is_no_vcluster(void **state)
 {
 	struct bench *d = *state;

@@ -305,7 +305,7 @@ static void progress_has_rate_and_time_left(void **state)
 	top_view_now(v, NOW);
 	draw(v, 120, 20);
 	assert_drawn("overwrite [#         ] 14 % 50 MB/s 2m left");
-	/* The time that the agent expects counts more than the rate. */
+	/* The agent's expectedEnd takes precedence over the rate. */
 	json_object_set_new(json_object_get(m, "progress"), "expectedEnd",
 			    json_string("2027-01-15T08:45:00Z"));
 	draw(v, 120, 20);
@@ -359,7 +359,7 @@ static void an_action_is_for_the_machine_that_was_asked_about(void **state)
 	draw(v, 80, 24);
 	assert_drawn("y: retry gpu-broken? other key: no");
 	assert_int_equal(top_view_action(v).verb, TOP_NOTHING);
-	/* The machine is deleted before the answer. */
+	/* The machine is deleted before the user answers the question. */
 	top_view_machine(v, "gpu-broken", NULL);
 	draw(v, 80, 24);
 	assert_drawn("> gpu-wipes");
@@ -369,7 +369,7 @@ static void an_action_is_for_the_machine_that_was_asked_about(void **state)
 	assert_int_equal(a.verb, TOP_RETRY);
 	assert_string_equal(a.machine, "gpu-broken");
 	assert_false(top_view_waits(v));
-	/* Any other key than y is no; Esc ends the question for a reason. */
+	/* Any key other than y means no. Esc cancels the input of a reason. */
 	type(v, "l\n");
 	assert_false(top_view_waits(v));
 	type(v, "Dnew fan");
@@ -380,7 +380,7 @@ static void an_action_is_for_the_machine_that_was_asked_about(void **state)
 	assert_int_equal(a.verb, TOP_RETIRE);
 	assert_string_equal(a.machine, "gpu-wipes");
 	assert_string_equal(a.reason, "old");
-	/* A long question is read to its end. */
+	/* A question that is longer than a line is wrapped and shown in full. */
 	type(v, "Qa reason with more words than fit in one line of it");
 	draw(v, 40, 12);
 	assert_drawn("quarantine gpu-wipes, reason: a reason\nwith more words than fit in one "

@@ -33,8 +33,8 @@ static void put_machine(struct top_view *v, const char *name, const char *state,
 				   "team-a\033[2Jx", "rack", r));
 }
 
-/* What runs on the terminal: the screen of a view with n machines. Key u updates a machine; key e
- * shows the action that the view asked for. */
+/* Runs on the terminal: shows the screen of a view with n machines (*arg). Key u updates a machine;
+ * key e shows the action that the view asked for. */
 static int run(void *arg)
 {
 	int n = *(int *)arg;

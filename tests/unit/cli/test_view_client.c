@@ -27,8 +27,9 @@ struct bed {
 	struct view_client *v;
 	/* Server of PUBLISHED and GIVEN */
 	struct httpd *d;
-	/* Status of the proxy's replies; text: of a failure. away: number of further replies that
-	 * are 503. */
+	/* status: HTTP status of the proxy's replies. text: message in a failed reply; NULL: the
+	 * reply is no Status object. away: number of further replies that are 503, whatever
+	 * `status` is */
 	int status;
 	const char *text;
 	unsigned away;
@@ -142,7 +143,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads the list with a new view client; returns the number of rows, -1: b->e. */
+/* Reads the list with a new view client; returns the number of rows. -1: failed, b->e is set. */
 static int rows(struct bed *b)
 {
 	view_client_free(b->v);
@@ -218,11 +219,12 @@ static void the_published_address_comes_first(void **state)
 
 	publish(b, PUBLISHED);
 	assert_int_equal(rows(b), 2);
-	/* A writer of the ConfigMap gets no token for the API server. */
+	/* The token was created for the view only: whoever can write the ConfigMap must not receive
+	 * a token for the API server. */
 	assert_string_equal(b->token, "made");
 	assert_int_equal(fake_api_count(&b->f, "GET " PROXY LIST), 0);
 
-	/* a leader that has moved: the proxy */
+	/* No leader answers at the published address, so the client uses the proxy. */
 	publish(b, "https://127.0.0.1:2");
 	assert_int_equal(rows(b), 2);
 	assert_string_equal(b->token, "first");
@@ -291,7 +293,7 @@ static void a_silent_leader_costs_three_seconds(void **state)
 	assert_string_equal(b->token, "first");
 	assert_true(loop_now(b->f.loop) - began < 4000);
 
-	/* the error is returned again without a further wait */
+	/* A second call returns the same error without a further wait. */
 	b->where.url = PUBLISHED;
 	assert_fails(b, "nothing received for 3000 ms; what helps: drover check");
 	began = loop_now(b->f.loop);

@@ -212,8 +212,7 @@ static void the_worst_is_told_first(void **state)
 	held = strstr(all_said(), "Held or paused by an operator (1)");
 	if (!person || !late || !held || person > late || late > held)
 		fail_msg("%s", all_said());
-	/* team-a is listed after m-1 in the first group, since it has been in its state for less
-	 * time. */
+	/* team-a is listed after m-1 in the first group, because team-a entered its state later. */
 	assert_said("  virtualcluster/team-a  NotReady");
 	assert_said("5 objects checked; `drover why TYPE/NAME` shows one in full\n");
 }
@@ -299,8 +298,8 @@ static void waits_for_approval(struct bench *d, const char *reason)
 			     reason, at(d, -1000)));
 }
 
-/* A machine that waits for approval is not listed, since whole racks may only be observed. A
- * replaced BMC is listed. */
+/* A machine that was never approved needs no operator: whole racks may be observed without being
+ * managed. A machine whose BMC was replaced needs one. */
 static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 {
 	struct bench *d = *state;

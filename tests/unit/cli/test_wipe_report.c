@@ -81,7 +81,7 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said("    Chain          linked to the record before, gpu-1-41-1, which was");
 	assert_said("3 records checked: signatures, fields, verdict and chain agree.");
 
-	/* Only one record, of which the chain is still checked with the others. */
+	/* Reports only one record; its chain is still checked against the other records. */
 	assert_true(report(list, 3, "gpu-1-41-2", false));
 	assert_not_said("Record gpu-1-40-1");
 	assert_said("linked to the record before, gpu-1-41-1");

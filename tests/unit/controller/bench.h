@@ -44,7 +44,7 @@ struct bench_api {
 	struct apiserver *api;
 	struct httpd *d;
 	struct http_peer *admin;
-	/* Every request is answered with 401 */
+	/* True: every request is answered with 401 */
 	bool denied;
 	/* Requests whose path contains this text are answered with 401 and counted in denials;
 	 * NULL: none */

@@ -77,8 +77,8 @@ static void the_plan_of_a_snapshot_is_the_controllers(void **state)
 		assert_string_equal(worlds_text(plan_make(w, 0, d->a), d->a), live);
 	}
 	assert_non_null(strstr(live, "one"));
-	/* Without the pool's pause, the plan has a claim. The planner's world is held meanwhile, so
-	 * that the controller does not create this claim. */
+	/* With the pool's pause ended, the plan has a claim. The planner's world is paused
+	 * meanwhile, so that the controller does not create this claim. */
 	world_sync_hold(d->sync);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': false}}");
 	text = shot(d, true, 0);

@@ -66,7 +66,7 @@ int fake_agent_report(struct fake_agent *t, const struct proto_report *r);
 /* Decodes and returns the order in the last reply. */
 struct proto_order fake_agent_got(struct fake_agent *t);
 void fake_agent_order(struct fake_agent_bench *f, const char *id, int kind);
-/* Opens the session for the first boot, initializes t and lets it say hello, which must succeed. */
+/* Opens the session for the first boot, initializes t and sends its hello, which must succeed. */
 void fake_agent_greeted(struct fake_agent_bench *f, struct fake_agent *t);
 
 #endif

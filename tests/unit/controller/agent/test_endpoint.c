@@ -128,8 +128,8 @@ static void another_boot_while_the_first_agent_waits_is_an_intruder(void **state
 	assert_false(t.done);
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
-	/* Not yet an intruder: if the first agent had crashed, its old poll would still look
-	 * open. */
+	/* The second boot does not prove an intruder yet: if the first agent had crashed, its poll
+	 * would still look open. */
 	assert_false(agent_session_intruder(f->seat));
 	assert_false(agent_session_rebooted(f->seat));
 	fake_agent_poll(&t, 0); /* The first agent is alive: the other boot was an intruder. */

@@ -1,4 +1,5 @@
-/* Hundreds of slow callers without any secret, over real sockets, while one agent works. */
+/* Tests that one agent can work while hundreds of slow callers without any secret are connected,
+ * over real sockets. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>

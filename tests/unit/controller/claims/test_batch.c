@@ -35,7 +35,7 @@ static void a_burst_waits_until_nobody_comes_any_more(void **state)
 	assert_int_equal(batch_left(&b, 6901), 0);
 }
 
-/* A Job's pods may be created more slowly than a plan for the first one is made. */
+/* A plan for the first pod of a Job may be made before the other pods exist. */
 static void who_follows_one_that_was_planned_waits_for_the_rest(void **state)
 {
 	struct batch b = fresh();

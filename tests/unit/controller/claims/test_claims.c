@@ -10,7 +10,7 @@
 
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 
-/* Does what the controller does when these objects change. */
+/* Notifies d->claims of a changed object, as the controller does. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct machine *m = object;
@@ -382,7 +382,8 @@ static void a_claim_that_no_machine_takes_goes_after_half_a_minute(void **state)
 	assert_null(gone);
 }
 
-/* An operator created the claim for a server that already runs, and has not approved it yet. */
+/* An operator created the claim for a server that already runs, but has not approved the server's
+ * Machine yet. */
 static void an_untaken_claim_stays_while_its_tenant_has_the_node(void **state)
 {
 	struct bench *d = *state;
@@ -422,8 +423,8 @@ static void a_claim_that_a_machine_took_stays_whatever_the_time(void **state)
 	bench_run(d, 60000);
 	OWN_JSON held = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_non_null(held);
-	/* The machine releases the claim (claimRef). The claim still stays, because it names the
-	 * machine. */
+	/* The machine releases the claim (claimRef). The claim still stays, because the claim names
+	 * the machine. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 60000);
 	OWN_JSON named = bench_get(d, OBJECT_NODE_CLAIM, c);

@@ -144,7 +144,7 @@ static void both_statuses_say_the_same(void **state)
 	assert_string_equal(json_str_at(tenant, "status", "allocated", "nvidia.com/gpu"), GPUS);
 }
 
-/* A machine is billed for what its claim counts. */
+/* The bill of each machine has the number of GPUs that its claim counts. */
 static void the_bill_agrees_machine_by_machine(void **state)
 {
 	struct bench *d = *state;

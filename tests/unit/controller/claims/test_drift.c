@@ -82,8 +82,8 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 		 "'key': 'node.kubernetes.io/instance-type', "
 		 "'operator': 'In', 'values': ['old']}]}}}",
 		 "RequirementsDrifted", "instance-type In (old)"},
-		/* Requirements are compared with the labels of the instance type: its Nodes get
-		 * these labels. */
+		/* Requirements are compared with the labels that the instance type gives to its
+		 * Nodes. */
 		{"{'template': {'spec': {'requirements': [{'key': 'nvidia.com/gpu.product', "
 		 "'operator': 'In', 'values': ['H100']}]}}}",
 		 "NotDrifted", ""},

@@ -160,8 +160,8 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	expect(d, "waits for other replacements");
 }
 
-/* A Node's own replacement does not block the Node. The replacement of another Node blocks it until
- * that other Node drains, for a limited time. */
+/* A Node's own replacement does not block the Node. The replacement of another Node blocks the Node
+ * until the other Node drains, or until a time limit. */
 static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 {
 	struct bench *d = *state;

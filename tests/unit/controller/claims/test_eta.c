@@ -137,7 +137,7 @@ static void a_machine_that_leaves_is_measured_until_it_is_free(void **state)
 		     MACHINE_FREE);
 	assert_true(expected(&c, MACHINE_DRAINING, &span));
 	assert_int_equal(span.p50, 110 * S);
-	/* The transition is measured from the first state on, in which the machine left. */
+	/* The machine was dirty twice; the transition is measured from the first time. */
 	assert_true(expected(&c, MACHINE_DIRTY, &span));
 	assert_int_equal(span.p50, 70 * S);
 	assert_true(expected(&c, MACHINE_VERIFYING, &span));

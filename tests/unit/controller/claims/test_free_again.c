@@ -104,8 +104,8 @@ static void a_deadline_ends_what_drains(void **state)
 	m->status.leave = &leave;
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p90, now + 330 * S);
-	/* The machine has drained for longer than any recorded sample; its deadline still limits
-	 * it. */
+	/* The machine has drained for longer than any recorded sample, so only its deadline limits
+	 * the estimate. */
 	m->status.state_since = now - 5000 * S;
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, now + 330 * S);
@@ -182,8 +182,8 @@ static void what_serves_comes_back_when_all_its_pods_have_ended(void **state)
 	m = machine(d, "serving", loop_wall(d->c.loop));
 	m->status.claim_ref = &claim;
 	measure(d, m);
-	/* No pod runs on the Node: it counts as empty since now, when the machine began to
-	 * serve. */
+	/* No pod runs on the Node, so it counts as empty since the machine began to serve, which is
+	 * now. */
 	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, m->status.state_since + (600 + 300 + 100) * S);
 	start = loop_wall(d->c.loop) / S * S;

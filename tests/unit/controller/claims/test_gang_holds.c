@@ -160,8 +160,8 @@ static void a_day_has_twelve_holds_at_most(void **state)
 	end(&r);
 }
 
-/* Each tenant stays within its own limits; together the tenants must not reserve one machine for
- * longer. */
+/* Each tenant stays within its own limits. Even so, many tenants together must not reserve a
+ * machine for longer than 4 H without a break. */
 static void many_tenants_do_not_hold_one_machine_for_longer(void **state)
 {
 	struct rig r;

@@ -11,7 +11,7 @@
 
 static struct owners *owners;
 
-/* Does what the controller does when these objects change. */
+/* Notifies owners of a changed object, as the controller does. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct node_claim *n = object;

@@ -813,7 +813,7 @@ static void failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else(void 
 	assert_int_equal(claims(d).n, 10);
 }
 
-/* One tenant's failures alone must not double the wait again and again: otherwise, after one
+/* Failures of one tenant alone must not keep doubling the wait of a pool. Otherwise, after a single
  * failure of another tenant, one tenant could delay all tenants for ever. */
 static void one_tenant_alone_does_not_keep_a_pool_back_for_longer(void **state)
 {
@@ -894,7 +894,7 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
-	/* The machine accepts a claim: the number of claims that it did not accept is reset. */
+	/* The machine accepts a claim, which resets its number of claims not accepted. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'x', 'uid': 'y'}}");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 5000);

@@ -138,8 +138,8 @@ static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **sta
 	assert_int_equal(claims(d), 1);
 }
 
-/* kube-scheduler evaluates no pod at all: it is down. That is no refusal of a Node by
- * kube-scheduler. */
+/* kube-scheduler is down and evaluates no pod at all. drover must not take this for a refusal of
+ * the Node. */
 static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 {
 	struct bench *d = *state;

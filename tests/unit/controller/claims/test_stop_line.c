@@ -132,7 +132,7 @@ static void one_tenant_stops_no_line_of_others(void **state)
 		d, &here)); /* No other tenant has claims here, so the image may be the cause. */
 	fails_for(d, 5, 300, "team-b", "joining");
 	assert_true(open_at(d, &here));
-	/* A tenant cannot cause a failure of imaging, so this one counts for all. */
+	/* A tenant cannot cause a failure of imaging, so this failure counts for all tenants. */
 	fails_for(d, 4, 4, "team-a", "imaging");
 	assert_false(open_at(d, &here));
 	/* Another tenant fails as well, so the image is the cause for all. */
@@ -140,8 +140,8 @@ static void one_tenant_stops_no_line_of_others(void **state)
 	assert_false(open_at(d, &here));
 }
 
-/* No other tenant has had claims here, so the image may be the cause, and all tenants wait. Only
- * for the tenant that fails does each failed trial double the wait. */
+/* No other tenant has had claims here, so the image may be the cause, and all tenants wait. A
+ * failed trial doubles the wait only for the tenant whose trial failed. */
 static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(void **state)
 {
 	struct bench *d = *state;
@@ -162,7 +162,8 @@ static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(voi
 	/* One claim of team-b may pass, as a trial of the image. */
 	assert_string_equal(stop.scope, "image");
 	assert_int_equal(stop.next, 0);
-	/* A trial of any tenant is in progress: one at a time. */
+	/* A trial is in progress; only one trial at a time is allowed, whichever tenant it belongs
+	 * to. */
 	claim(d, "the-one", "{'phase': 'Pending'}");
 	assert_false(open_at(d, &b));
 	bench_status(d, OBJECT_NODE_CLAIM, "the-one", "{'phase': 'Failed'}");

@@ -95,7 +95,7 @@ static void a_claim_is_unwanted_from_when_no_pod_is_placed_on_it(void **state)
 	plan(PLAN_ON_CLAIM, "c-1", 0);
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 	assert_int_equal(told, 1);
-	/* A pod that no machine can serve keeps no claim. */
+	/* A pod that no machine can serve does not make the claim wanted. */
 	plan(PLAN_NOTHING, NULL, PLAN_TOO_BIG);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 	unwanted_clear(unwanted);

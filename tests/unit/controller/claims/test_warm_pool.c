@@ -248,8 +248,8 @@ static void pools_come_by_weight_and_a_machine_is_kept_for_one(void **state)
 	is_warm_for(d, "m-1", "h100", true);
 	is_warm_for(d, "m-2", "other", true);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=other m-5=other m-6=h100");
-	/* While a machine that one pool gives up is powered on, the other pool takes it over; once
-	 * it is off, it is not preferred. */
+	/* Pool h100 gives up its machines. The other pool takes over m-1, which is powered on, but
+	 * does not prefer m-2, which is off. */
 	pool_wants(d, "h100", 0);
 	bench_status(d, OBJECT_MACHINE, "m-2",
 		     "{'warmFor': null, 'agent': null, 'power': {'state': 'Off'}}");

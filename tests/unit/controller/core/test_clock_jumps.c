@@ -25,8 +25,8 @@ static void a_stamp_before_a_jump_keeps_the_time_that_it_had_left(void **state)
 	loop_free(l);
 }
 
-/* This machine boots without a hardware clock, at 1970. Machines with a correct clock wrote the
- * time stamps. */
+/* drover's own host boots at 1970, without a hardware clock. The time stamps were written by hosts
+ * with a correct clock. */
 static void a_stamp_of_a_right_clock_does_not_get_years_when_this_one_is_put_right(void **state)
 {
 	struct loop *l = loop_sim_new(1, 1000);

@@ -414,8 +414,8 @@ static void the_newest_three_of_each_machine_stay(void **state)
 		put_record(d, "m-1", t, loop_wall(d->l), true);
 	for (int64_t t = 1; t <= 3; t++)
 		put_record(d, "m-2", t, loop_wall(d->l), true);
-	/* m-1 is clean by an old record (36), and a different file blocks the export of another
-	 * record (37): both stay. */
+	/* Record 36 is old, but it is the one that proves m-1 clean (lastWipe). A different file
+	 * blocks the export of record 37. Both records stay. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-36-1'}}");
 	assert_ok(record_files_keep(dir, "m-1", "m-1-37-1.json", "another\n", &d->e), &d->e);
 	r = record_export_new(&d->c);
@@ -439,7 +439,7 @@ static void without_an_export_they_stay_400_days(void **state)
 	struct record_export *r;
 
 	d->c.o.evidence_dir = NULL;
-	put_record(d, "m-1", 38, now, false); /* The machine is clean by this record. */
+	put_record(d, "m-1", 38, now, false); /* lastWipe names this record. */
 	/* The finalizer waits for an export, which is no longer configured. */
 	put_record(d, "m-1", 39, now, true);
 	put_record(d, "m-1", 40, now, false);

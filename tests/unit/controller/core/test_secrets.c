@@ -53,8 +53,9 @@ static void a_change_is_seen_within_half_a_minute_and_told_once(void **state)
 	assert_int_equal(d->secret_changes, 2);
 }
 
-/* Drover reads a Secret again every 30 s. With one Secret for each machine and tenant there are too
- * many for that; at most a few are read per second. */
+/* drover normally reads a Secret again every 30 s. With one Secret for each machine and tenant,
+ * there are too many for that, so at most a few are read per second. A Secret that is expected to
+ * change is read before the others. */
 static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void **state)
 {
 	struct bench *d = *state;

@@ -8,7 +8,7 @@
 #define DRAINS "/apis/" OBJECT_API_VERSION "/drains"
 #define HOUR (3600 * 1000)
 
-/* Does what the controller does when these objects change. */
+/* Notifies d->drains of a changed object, as the controller does. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	(void)object;
@@ -281,8 +281,8 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending ");
 }
 
-/* A claim and a pod name their gang by the same text. m-1 has no pods yet, and a pod of the gang of
- * its claim runs on m-3: the two machines leave together. */
+/* m-1 has no pods yet, but its claim belongs to gang a. A pod of gang a runs on m-3, so the two
+ * machines leave together. Claim and pod name the gang by the same text. */
 static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 {
 	struct bench *d = *state;
@@ -440,7 +440,7 @@ static void cancelling_undoes_only_what_has_not_left(void **state)
 	assert_string_equal(phases(d, "psu"), "Leaving Evicting Cancelled Cancelled ");
 	assert_string_equal(wanting(d, "m-2"), "");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Cancelled");
-	is(d, 2, "{'state': 'stopping'}"); /* m-2 has stopped before it noticed the cancellation. */
+	is(d, 2, "{'state': 'stopping'}"); /* The cancellation came too late for m-2. */
 	left(d, 2, "free");
 	left(d, 1, "free");
 	assert_string_equal(phases(d, "psu"), "Done Done Cancelled Cancelled ");
@@ -493,8 +493,8 @@ static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
 	left(d, 1, "verifying");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
-	/* The Drain applies at once, since a free machine must not be offered for claims
-	 * meanwhile. */
+	/* Drain zz-first applies again at once, because m-1 is free and must not be offered for
+	 * claims meanwhile. */
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
 	bench_run(d, 2000);
 	assert_string_equal(wanting(d, "m-1"), "zz-first");

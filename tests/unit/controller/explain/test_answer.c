@@ -1,4 +1,4 @@
-/* Tests how a command is found in the texts that tell what helps. */
+/* Tests how answer_command() finds a command of drover in the text of a remedy. */
 #include "tests/unit/testing.h"
 
 #include <jansson.h>
@@ -27,7 +27,8 @@ static void a_command_ends_where_its_words_end(void **state)
 		 "Escalate; to cancel",
 		 "drover drain gpu-1 --reason 'a; b, it'\\''s (c)' --deadline 10m --on-deadline "
 		 "Escalate"},
-		/* a placeholder, a missing operand or value, or a quote that does not end */
+		/* No command is found: a placeholder, a missing operand or value, or an
+		 * unterminated quote. */
 		{"drover resume pool/NAME or provider/NAME", NULL},
 		{"drover approve gpu-1 --adopt CLAIM", NULL},
 		{"drover retry MACHINE", NULL},

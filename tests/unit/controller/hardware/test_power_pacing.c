@@ -95,8 +95,8 @@ static void a_place_is_kept_however_long_it_takes_to_ask_again(void **state)
 	assert_true(may(d, 3));
 	bench_run(d, 45000);
 	assert_int_equal(place(d, 4), POWER_PLACE_CALLED);
-	/* Machine 4 was called a minute after 3 was called, but may be switched on only a minute
-	 * after 3 was switched on. */
+	/* The turn of machine 4 came a minute after the turn of machine 3. But machine 3 was
+	 * switched on later, and machine 4 has to wait a minute from then. */
 	assert_false(may(d, 4));
 	bench_run(d, 16000);
 	assert_true(may(d, 4));
@@ -132,8 +132,8 @@ static void no_more_are_called_than_are_switched_on_in_a_minute(void **state)
 
 	limits(d, "{'powerOnPerMinute': 2}");
 	assert_true(may(d, 2));
-	/* Short of the time after which a turn expires, so that no turn is lost before the last
-	 * machine is called. */
+	/* The waits below end before the first turn expires, so no turn is lost before the machines
+	 * that were called are counted. */
 	bench_run(d, 29000);
 	for (int i = 1; i < 8; i++)
 		(void)may(d, i);

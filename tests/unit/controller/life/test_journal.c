@@ -58,7 +58,8 @@ static void any_write_after_a_conflict_raises_the_fence(void **state)
 	say(&r, as_it_is(&r), "one");
 	assert_int_equal(as_it_is(&r)->status.operation->fence, 7);
 	say(&r, &r.old, "two");
-	/* The write conflicted: another replica may have led meanwhile. */
+	/* The write conflicted. Another replica may have led meanwhile, so this one must take over
+	 * the machine again. */
 	assert_false(r.l->journal.took_over);
 	assert_string_equal(as_it_is(&r)->status.operation->last_error.message, "one");
 	say(&r, as_it_is(&r), "three");

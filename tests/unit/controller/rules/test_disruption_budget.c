@@ -95,8 +95,8 @@ static void the_smallest_budget_that_counts_wins(void **state)
 	assert_true(disruption_budget_allow(&p, "Empty", 100, day) == INT64_MAX);
 }
 
-/* Expects disruption_budget to count `nodes` machines, `leaving` of them as leaving, for one
- * machine in this state. */
+/* Asserts that one machine in this state adds `nodes` to the number of machines and `leaving` to
+ * the number of leaving machines. */
 static void counts(const char *state, const char *reason, bool deleted, bool decided, int64_t nodes,
 		   int64_t leaving)
 {

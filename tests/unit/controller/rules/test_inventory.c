@@ -124,7 +124,7 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 			    "spec.controllers: 0 of 144d:a80a without a driver, the agent found 1");
 	wanted[0].dark = 1;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
-	/* No operator approved a controller without a driver that has this ID. */
+	/* A controller without a driver has an ID that no operator approved. */
 	found[3].driver = NULL;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(e.text,

@@ -80,8 +80,9 @@ static void parts_of_a_volume_that_was_seen_are_accounted_for(void **state)
 	assert_string_equal(listed_text(&u, a), "HDD-CCCC (bay 3, part of virtual disk DATA)");
 }
 
-/* Only the BMC reports these drives, without serial numbers. Their model may be spelled
- * differently, or be the BMC's own virtual medium. */
+/* The BMC reports no serial numbers of these drives, so they are counted by model. A model that the
+ * agent did not see does not count: it may be spelled differently, or be the BMC's own virtual
+ * medium. */
 static void without_serials_drives_of_a_model_are_counted(void **state)
 {
 	OWN(arena) a = arena_new();

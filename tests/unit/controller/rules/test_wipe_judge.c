@@ -352,8 +352,8 @@ static void what_must_be_covered_is_asked_for(void **state)
 	bench_life_done(l);
 }
 
-/* A statement with a failed part is no proof, even if no rule requires the part: here, what was
- * written was not read back. */
+/* Evidence with a failed statement is no proof, even if no rule requires the statement. In this
+ * one, the memory did not return what was written. */
 static void a_statement_that_failed_is_no_proof(void **state)
 {
 	struct bench *d = *state;

@@ -16,7 +16,7 @@
 static void (*to_tenants)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
 
-/* Does what the controller does when these objects change. */
+/* Notifies tenants and d->debts of a changed object, as the controller does. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct node_claim *n = object;

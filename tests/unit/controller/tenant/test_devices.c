@@ -1,5 +1,5 @@
-/* Tests devices: what the planner gets of pods and Nodes as ResourceClaims and ResourceSlices are
- * added and removed. */
+/* Tests devices: how ResourceClaims and ResourceSlices that are added and removed change the pods
+ * and Nodes of the planner's world. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -102,8 +102,8 @@ static void add_pod(struct bench *d, const char *name, const char *spec, const c
 	"'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': '" name "'}]"
 #define BY_CLAIM(name) "'resourceClaims': [{'name': 'gpu', 'resourceClaimName': '" name "'}]"
 
-/* Returns what the planner gets of the pod: "waits: TEXT", "TEXT is not judged", or
- * "nvidia.com/gpu*2 KEY OP VALUE". */
+/* Returns the pod of the planner's world as text: "waits: TEXT", "drover does not support TEXT", or
+ * requests and required labels such as "nvidia.com/gpu*2 KEY OP VALUE ". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);
@@ -190,8 +190,8 @@ static void the_version_of_the_cluster_says_in_which_they_are_read(void **state)
 	}
 }
 
-/* The tenant's pods run on Nodes of the host cluster, and so do the devices: drover cannot judge
- * its claims. */
+/* The tenant's pods run on Nodes of the host cluster, where their devices are as well. So drover
+ * cannot evaluate the tenant's ResourceClaims. */
 static void of_a_tenant_that_shares_nodes_claims_are_not_judged(void **state)
 {
 	struct bench *d = *state;
@@ -373,8 +373,9 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	assert_string_equal(seen(d, "parts"), "nvidia.com/gpu*1 ");
 }
 
-/* Pods that request GPUs as an extended resource must not run on Nodes whose GPUs are claimed, nor
- * the reverse, unless a DeviceClass maps the extended resource. */
+/* Pods that request GPUs as an extended resource must not run on Nodes whose GPUs are claimed. Pods
+ * with a ResourceClaim must not run on Nodes with a device plugin. Neither applies if a DeviceClass
+ * maps the extended resource. */
 static void claims_and_plugins_keep_apart(void **state)
 {
 	struct bench *d = *state;

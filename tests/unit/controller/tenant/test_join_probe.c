@@ -112,8 +112,8 @@ static void a_cluster_without_either_config_map_takes_none(void **state)
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* A vCluster with private nodes serves the join script. If its ConfigMaps are missing or
- * unreadable, a message of its own tells so. */
+/* A vCluster with private nodes serves the join script. While its ConfigMaps are missing or
+ * unreadable, the condition's message mentions the script. */
 static void one_that_serves_the_join_script_is_told_what_is_missing(void **state)
 {
 	static const struct {

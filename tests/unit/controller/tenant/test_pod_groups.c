@@ -255,8 +255,8 @@ static void a_pod_follows_its_group(void **state)
 	assert_non_null(strstr(seen(d, "train"), "does not exist"));
 }
 
-/* The embedded API server has the API group of this kind built in, so the test cannot serve the
- * kind. drover reports it as not served. */
+/* The API group of Workload is built into the embedded API server, so the test cannot add the kind.
+ * drover reports the kind as not served. */
 static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 {
 	struct bench *d = *state;

@@ -1431,8 +1431,8 @@ static void what_ending_a_pod_costs_is_read_from_it(void **state)
 		assert_int_equal(whole_pod(*state, cases[i].pod)->deletion_cost, cases[i].cost);
 }
 
-/* A pod that may never be moved needs no requirements. Tolerations without effect on Ready Nodes
- * are not stored either. */
+/* If a bound pod may never be moved, its requirements on a Node are not stored. Tolerations that
+ * have no effect on Ready Nodes are never stored. */
 static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(void **state)
 {
 #define ASKS                                                                                       \

@@ -59,8 +59,8 @@ static void put_volume(struct bench *d)
 	    "{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a']}]}]}}}}");
 }
 
-/* Returns what the planner gets of the pod: "waits: TEXT", or its zone and attachments, such as
- * "zone=a @ebs.csi.aws.com". */
+/* Returns the pod of the planner's world as text: "waits: TEXT", or its zone and attachments, such
+ * as "zone=a @ebs.csi.aws.com". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);

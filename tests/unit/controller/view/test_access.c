@@ -1,4 +1,5 @@
-/* Tests who may read the view: what is asked of the host cluster, and what of its answers. */
+/* Tests who may read the view: which reviews drover sends to the host cluster, and what it
+ * concludes from the replies. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -307,7 +308,8 @@ static void unknown_tokens_do_not_use_up_the_calls_of_the_controller(void **stat
 	fake_api_run(&b->f, 10000);
 	assert_int_equal(b->unauthorized + b->limited, 100);
 	assert_in_range(b->limited, 30, 70);
-	/* each of the others: for the view, then for the API server */
+	/* Each token that was not limited is reviewed twice: for the view, then for the API
+	 * server. */
 	assert_int_equal(fake_api_count(&b->f, ASKED_TOKENS), 2 * b->unauthorized);
 	assert_int_equal(get(b, "/v1/queue", "view-token"), 200);
 }

@@ -137,7 +137,7 @@ static void on_done(const struct http_reply *reply, const struct err *e, void *a
 		buf_puts(&r->got, reply->body);
 }
 
-/* Starts reader n; it has the stream's first lines afterwards. */
+/* Starts reader n and waits until it has the first lines of the stream. */
 static struct reader *open_stream(struct bed *b, size_t n, const char *path)
 {
 	struct reader *r = &b->r[n];
@@ -384,7 +384,7 @@ static void a_reader_that_leaves_is_forgotten(void **state)
 	bench_run(b->d, 3000);
 	r = open_stream(b, 2, "/v1/events");
 	bench_run(b->d, 61000);
-	assert_int_equal(count(r, "event: fleet\n"), 0); /* hello was newer */
+	assert_int_equal(count(r, "event: fleet\n"), 0); /* hello already had the change */
 }
 
 static void streams_end_with_the_leadership(void **state)

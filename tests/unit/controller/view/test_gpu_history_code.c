@@ -21,8 +21,8 @@ static unsigned random_below(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* Fills days of a fleet whose tenants change their number of machines now and then: in one of
- * `calm` steps. */
+/* Fills `days` days with samples of `tenants` tenants. At each step, one tenant in `calm`, on
+ * average, changes its number of GPUs. */
 static void fill(struct gpu_history *h, int days, unsigned tenants, unsigned calm)
 {
 	uint32_t *gpus = mem_calloc(tenants, sizeof(*gpus));

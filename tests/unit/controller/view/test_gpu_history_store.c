@@ -281,7 +281,8 @@ static void a_stop_before_the_first_read_writes_nothing(void **state)
 {
 	struct bed *b = *state;
 
-	/* not the first part, whose read is in flight when the stop begins */
+	/* Waits until the day belongs to a part that is not read first, because the first read is
+	 * already in flight when the stop begins. */
 	while (part_now(b) == 0)
 		bench_run(b->d, 60 * MINUTE);
 	gpu_history_store_lead(b->store);

@@ -60,7 +60,7 @@ static void samples_are_taken_every_5_minutes_of_wall_time(void **state)
 	machine_is(b, "serving", "team-a");
 	gpu_sampler_lead(b->s);
 	bench_run(b->d, 1000);
-	assert_int_equal(gpu_history_newest(b->h), first); /* at once, for a short gap */
+	assert_int_equal(gpu_history_newest(b->h), first); /* at once, so that the gap is short */
 	bench_run(b->d, GPU_HISTORY_STEP_MS - loop_wall(b->d->l) % GPU_HISTORY_STEP_MS - 1);
 	assert_int_equal(gpu_history_newest(b->h), first);
 	bench_run(b->d, 2);
@@ -154,7 +154,7 @@ static void a_gap_is_not_filled_later(void **state)
 	bench_run(b->d, MINUTE);
 	assert_int_equal(gpu_history_newest(b->h), newest + 12);
 	loop_sim_set_clock(b->d->l, -30 * MINUTE);
-	machine_is(b, "serving", "team-a"); /* a reply with the new date */
+	machine_is(b, "serving", "team-a"); /* the reply has the new Date */
 	bench_run(b->d, 20 * MINUTE);
 	for (int64_t s = newest + 1; s < newest + 12; s++)
 		assert_false(gpu_history_has(b->h, s));

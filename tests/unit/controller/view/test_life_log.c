@@ -1,4 +1,4 @@
-/* Tests which states of a machine its timeline has. */
+/* Tests which of a machine's states its timeline shows. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"

@@ -93,7 +93,7 @@ static void a_replica_writes_once_it_leads(void **state)
 	bench_run(d, 2 * VIEW_PUBLISHED_MS);
 	assert_string_equal(published(b, "endpoint"), URL);
 
-	/* another replica led meanwhile */
+	/* another replica leads meanwhile and publishes its own address */
 	d->c.leading = false;
 	bench_run(d, 2 * VIEW_PUBLISHED_MS);
 	bench_must(d, &d->host, "PATCH", MAP, "{'data': {'endpoint': 'https://10.9.9.9:1'}}");

@@ -1,4 +1,4 @@
-/* Tests what of the queue reaches a tenant's own cluster, and when. */
+/* Tests which part of the queue is written to a tenant's own cluster, and when. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
