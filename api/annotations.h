@@ -10,14 +10,14 @@
 
 /* --- operator requests by annotation (controller/steps/requests.h) ---------------------------- */
 
-/* On a Machine: asks drover to try again now. Ends a back-off and a quarantine of exit auto, and
- * tries a refused login once more. drover stores the value in status.requests.retry when it acts on
- * it; a new value is a new request. */
+/* On a Machine: asks drover to try again now. The request ends a back-off, ends a quarantine that
+ * would end by itself (exit auto), and repeats a refused login once. Once drover has acted on the
+ * request, status.requests.retry contains the value; a new value is a new request. */
 #define REQUEST_RETRY "drover.dev/retry"
 /* On a Machine: asks drover to end a hold (machine kept empty after a Drain with then: Hold), or a
  * quarantine that an operator began. Ending a hold uncordons the Node, and the Drain no longer
- * applies to the machine. A quarantined machine is wiped again. drover stores the value in
- * status.requests.release when it acts on it; a new value is a new request. */
+ * applies to the machine. A machine released from quarantine is wiped again. Once drover has acted
+ * on the request, status.requests.release contains the value; a new value is a new request. */
 #define REQUEST_RELEASE "drover.dev/release"
 /* On a Machine: the operator confirms that the machine is off. The confirmation replaces the power
  * reading of a dead BMC. The value is status.operation.id; the confirmation applies to that
@@ -40,7 +40,7 @@
 
 /* The NodeClaim was deleted, or its pool or tenant was deleted. */
 #define LEAVE_CLAIM_DELETED "ClaimDeleted"
-/* A Drain object requests it (controller/drain/drains.h). */
+/* A Drain object requests that the machine leaves (controller/drain/drains.h). */
 #define LEAVE_DRAIN "Drain"
 /* No pod has run on the Node for consolidateAfter. */
 #define LEAVE_EMPTY "Empty"
@@ -88,9 +88,10 @@
 /* Prevents drover from moving the pod in order to save its Node. The value is "true", or a duration
  * after the pod's creation, such as "2h" (docs/drain.md). */
 #define KEEP_DO_NOT_DISRUPT "drover.dev/do-not-disrupt"
-/* Annotations of other autoscalers that drover reads on pods: Karpenter's do-not-disrupt, Cluster
- * Autoscaler's safe-to-evict (its opposite), and Kubernetes' cost of deleting the pod relative to
- * other pods of its owner. */
+/* Annotations of Karpenter, Cluster Autoscaler and Kubernetes that drover reads on pods.
+ * safe-to-evict is the opposite of do-not-disrupt: its value "false" keeps the pod.
+ * pod-deletion-cost: among the pods of one owner, the pods with the lowest cost are deleted
+ * first. */
 #define KEEP_KARPENTER_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
 #define KEEP_SAFE_TO_EVICT "cluster-autoscaler.kubernetes.io/safe-to-evict"
 #define KEEP_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
@@ -151,8 +152,9 @@
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
-/* Audience of tokens for the leader's view (controller/view/view.h), and the header that has the
- * token behind the API server's service proxy. */
+/* Audience of tokens for the leader's view (controller/view/view.h). VIEW_TOKEN_HEADER: header in
+ * which a client sends its token through the API server's service proxy, which removes the header
+ * Authorization. */
 #define VIEW_AUDIENCE "drover.dev/view"
 #define VIEW_TOKEN_HEADER "X-Drover-Authorization"
 /* Name of the Service of the view, of the ServiceAccount whose tokens readers use, and of the
@@ -160,8 +162,8 @@
  * drover's namespace. */
 #define VIEW_NAME "drover-view"
 
-/* Condition of a NodePool or Provider. True: its circuit breaker is open: claims failed for one
- * common cause, so no new claim is made (controller/claims/stop_line.h). */
+/* Condition of a NodePool or Provider. True: its circuit breaker is open, because claims failed for
+ * one common cause. While it is open, no new claim is made (controller/claims/stop_line.h). */
 #define STOP_LINE_CONDITION "LineStopped"
 
 #endif

@@ -21,16 +21,16 @@ struct burst_ledger_reset {
 	const char *by, *reason;
 };
 struct burst_ledger_spec {
-	/* NULL: no reset was ever requested */
+	/* latest request to clear the spend; NULL: none was ever made */
 	struct burst_ledger_reset *reset;
 };
 struct burst_ledger_row {
-	/* Wall ms of the launch decision. If the cost exceeded the decided amount, the row for the
-	 * excess has the start of the period in which it did. A row that sums several launches has
-	 * the latest of these times. */
+	/* Wall ms of the launch decision. Cost beyond the decided amount has rows of its own, each
+	 * with the start of the budget period in which the cost arose. A row that sums several
+	 * launches has the latest of their times. */
 	int64_t time;
-	/* UID of the NodeClaim as long as the claim may exist; NULL in a row that sums several
-	 * launches */
+	/* UID of the NodeClaim while that NodeClaim may still exist; NULL in a row that sums
+	 * several launches */
 	const char *claim;
 	/* UID of the BurstPolicy; NULL in a row that sums launches of several policies */
 	const char *policy;
@@ -42,7 +42,7 @@ struct burst_ledger_row {
 struct burst_ledger_done {
 	int64_t time;
 	const char *id, *by, *reason;
-	/* cleared sums, one per currency, such as "12.50 USD" */
+	/* sums that the reset removed from the ledger, one per currency, such as "12.50 USD" */
 	struct strings amounts;
 };
 struct burst_ledger_status {

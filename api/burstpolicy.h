@@ -119,8 +119,9 @@ struct burst_policy_windows {
 	struct strings freeze_dates;
 };
 struct burst_policy_scale_back {
-	/* idle_timeout: time in ms without pods after which an instance ends; 0: the NodePool's
-	 * consolidateAfter applies. min_node_lifetime: in ms; 0: no minimum. */
+	/* idle_timeout: time without pods, in ms, after which an instance ends; 0: the NodePool's
+	 * consolidateAfter applies. min_node_lifetime: shortest lifetime of an instance, in ms; 0:
+	 * no minimum. */
 	int64_t idle_timeout, min_node_lifetime;
 	bool align_to_billing;
 };
@@ -151,7 +152,7 @@ struct burst_policy_spec {
 		struct {
 			bool checkpointable;
 		} spot_needs;
-		/* maximum number of interruptions with which work still gets spot capacity; -1: no
+		/* highest number of interruptions after which work still gets spot capacity; -1: no
 		 * limit */
 		int64_t max_restarts;
 	} runtime;
@@ -166,7 +167,7 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
-	/* when an instance is ended; NULL: as the NodePool specifies */
+	/* when drover ends an instance; NULL: when the instance's NodePool specifies it */
 	struct burst_policy_scale_back *scale_back;
 };
 struct burst_policy_decision {

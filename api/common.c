@@ -149,8 +149,9 @@ static const struct field owner_fields[] = {
 	FIELDS_END,
 };
 
-/* Used for decoding only and not part of a CRD schema, because the API server defines metadata. The
- * length limits are at least those of the API server, so that no valid object is refused. */
+/* Fields of metadata, for decoding only: no CRD schema contains them, because the API server
+ * defines metadata. The length limits are at least those of the API server, so that no valid object
+ * is refused. */
 const struct field object_meta_fields[] = {
 	FIELD(object_meta, name, "name", FIELD_STR, .required = true, .max_len = 253),
 	FIELD(object_meta, namespace, "namespace", FIELD_STR, .max_len = 63),
@@ -494,8 +495,8 @@ const struct field object_checkpoint_fields[] = {
 	FIELDS_END,
 };
 
-/* Same indices as wipe_level_names. The first level (Fail) is "", because it cannot be
- * requested. */
+/* Wipe levels that a minimum may name, at the same indices as in wipe_level_names. The entry of the
+ * lowest level, Fail, is "", because Fail is no valid minimum. */
 const char *const object_minimum_level_names[] = {"", "Clear", "Purge", NULL};
 
 struct minimum_level {

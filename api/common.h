@@ -103,7 +103,7 @@ struct object_label_selector {
 	struct object_requirements match_expressions;
 };
 /* Checks that each requirement of s has values if its operator needs them, and no values otherwise.
- * -1: *e names the field; path: path of the selector, for that name. s may be NULL. */
+ * -1: *e names the field; the name begins with path, the path of the selector. s may be NULL. */
 int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
 /* Converts a label selector to the form that base/data/selector.h matches. NULL and an empty
  * selector ({}) match everything. */
@@ -124,7 +124,8 @@ struct object_image {
 	const char *category, *software_image;
 };
 /* Checks that url and digest are set together, that url or category is set, and that software_image
- * is set only with category. -1: *e names the field; path: path of the image, for that name. */
+ * is set only with category. -1: *e names the field; the name begins with path, the path of the
+ * image. */
 int object_image_check(const struct object_image *i, const char *path, struct err *e);
 struct object_kubelet {
 	int64_t max_pods;

@@ -73,7 +73,8 @@ enum object_kind_id {
 	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];
-/* Returns the kind with this kind, plural, singular or short name; NULL: none has the name. */
+/* Returns the kind whose kind name, plural, singular or short name is `name`; NULL: no kind has
+ * this name. */
 const struct object_kind *object_kind_find(const char *name);
 
 /* Decodes j into a new struct of k->size bytes in the arena. -1: *e names the field, the value and

@@ -70,8 +70,8 @@ static const struct field bmc_fields[] = {
 		  .doc = "Verification of the BMC's certificate. It cannot be switched off."),
 	FIELDS_END,
 };
-/* Rules for spec.bmc. The first two repeat the pattern of `address`, because the API server reports
- * a failed pattern without its meaning. */
+/* Rules for spec.bmc. The first two check what the pattern of `address` checks, but have an error
+ * text: for a failed pattern, the API server reports only the pattern. */
 static const struct field_rule bmc_rules[] = {
 	{"self.address.startsWith('https://') || "
 	 "self.address.matches('^http://127[.][0-9.]+([:/]|$)') || "

@@ -89,8 +89,8 @@ struct machine_progress {
 	/* expected end of the phase, wall ms; 0: unknown */
 	int64_t expected_end;
 };
-/* The journal of the machine: drover writes it before an act (a request that changes something),
- * and completes it with what it observed afterwards. */
+/* The journal of the machine. drover writes an act (a request that changes something) to the
+ * journal before it sends the request, and adds what it observed afterwards. */
 struct machine_operation {
 	/* class_: how the step continues after a crash: "idempotent" (repeated), "probe-first" (its
 	 * effect is read first) or "once" (never repeated) */
@@ -186,8 +186,8 @@ struct machine_leave {
 	const char *then_by;
 	/* wall ms after which drover no longer waits for pods; 0: no limit */
 	int64_t deadline;
-	/* name of the Drain whose deadline is in `deadline` and at which drover escalates; NULL:
-	 * the deadline comes from the Drain in `drain`, or from the claim */
+	/* name of the Drain with onDeadline: Escalate whose deadline is in `deadline`; NULL: the
+	 * deadline comes from the Drain in `drain`, or from the claim */
 	const char *deadline_by;
 	int64_t pods_left;
 	/* what prevents a pod from leaving, such as "pdb team-x/web" or "checkpoint ns/pod"; NULL:
@@ -258,7 +258,7 @@ struct machine_attempt {
 	/* name of the WipeRecord that the attempt will create */
 	const char *record;
 	int64_t attempt;
-	/* the WipeRecord before this one; name empty: none */
+	/* newest WipeRecord before this attempt; name empty: none */
 	struct {
 		const char *name, *digest;
 	} previous;
@@ -290,7 +290,8 @@ struct machine_status {
 	struct {
 		const char *record;
 		int64_t tenancy;
-		/* operation and boot_number of the wipe; its nonce is derived from them */
+		/* id of the operation and number of the boot in which the machine was wiped. Both
+		 * determine the nonce of the wipe. */
 		const char *operation;
 		int64_t boot_number;
 	} last_wipe;

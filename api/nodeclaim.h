@@ -33,10 +33,10 @@ struct node_claim_burst {
 	const char *region, *zone;
 	/* index into burst_policy_market_names */
 	int market;
-	/* price: decimal text, price of one instance for one hour on which the decision is based */
+	/* price: hourly price of one instance on which the decision is based, as decimal text */
 	const char *price, *currency;
-	/* price of one instance for one hour that the Provider itself reported at the decision;
-	 * NULL: none */
+	/* hourly price of one instance that the Provider itself reported at the decision; NULL:
+	 * none */
 	const char *offered;
 	/* highest possible cost of the launch, which counts against the budgets */
 	const char *committed;

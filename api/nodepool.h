@@ -58,7 +58,7 @@ struct node_pool_budget {
 };
 enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
 enum drift_policy { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
-/* Names of enum world_reclaim (planner/world.h), in its order. */
+/* Names of the values of enum world_reclaim (planner/world.h), in the order of the enum. */
 extern const char *const node_pool_reclaim_names[];
 struct node_pool_disruption {
 	/* enum consolidation_policy */

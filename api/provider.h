@@ -158,7 +158,8 @@ struct provider_object_ec2 {
 	/* root volume of the instances; NULL: as the AMI defines it */
 	struct provider_object_volume *root_device;
 	bool reservations;
-	/* how long in ms before the end of a reservation its instances are drained */
+	/* time before the end of a reservation, in ms, at which the drain of its instances
+	 * begins */
 	int64_t drain_before_end;
 };
 struct provider_object_spec {

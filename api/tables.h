@@ -60,8 +60,8 @@
 	.max_len = 100, .check = schedule_check, .rules = object_schedule_rules,                   \
 	.want = "five cron fields or a macro such as @daily"
 
-/* IMAGE_RULES: CEL rule for one image of a pool, the expression self_. IMAGE_RULES_SAY: its error
- * message. */
+/* IMAGE_RULES: CEL rule for one image of a pool. self_: CEL expression for the image.
+ * IMAGE_RULES_SAY: error message of the rule. */
 #define IMAGE_RULES(self_)                                                                         \
 	"has(" self_ ".url) == has(" self_ ".digest) && (has(" self_ ".url) || has(" self_         \
 	".category)) && (!has(" self_ ".softwareImage) || has(" self_ ".category))"
@@ -130,8 +130,8 @@ int provider_object_ec2_check(const struct provider_object_spec *s, struct err *
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
 /* Checks that the name of the object is a DNS label of at most max bytes. */
 int object_name_check(const struct object_meta *m, size_t max, struct err *e);
-/* Checks that a and b encode to the same JSON. -1: ERR_INVALID, the field at `path` is
- * immutable. */
+/* Checks that a and b encode to the same JSON. Returns 0, or -1 with ERR_INVALID: the field at
+ * `path` is immutable. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path,
 		struct err *e);
 

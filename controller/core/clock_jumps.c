@@ -112,9 +112,10 @@ int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 	for (size_t i = 0; i < c->clock_jumps->n; i++) {
 		const struct jump *j = &c->clock_jumps->v[i];
 
-		/* Stamps are whole seconds. Another replica with a correct clock may have set the
-		 * stamp while this clock was behind. The time from the stamp to the end of the jump
-		 * is then shorter than the jump, and only that time is subtracted. */
+		/* A stamp is rounded down to whole seconds. With 1 s added, only a jump that
+		 * certainly ended after the stamp counts. Another replica with a correct clock may
+		 * have set the stamp while this clock was behind. Then less time lies between stamp
+		 * and `to` than the clock jumped, and only the time in between is subtracted. */
 		if (stamp + 1000 <= j->to)
 			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
 	}

@@ -57,8 +57,8 @@ struct context_options {
 	const char *const *gang_levels;
 	/* True: allows http:// BMCs, for simulations and tests */
 	bool plain_ok;
-	/* Factor by which the durations of the Lease, and the maximum age of its last renewal at
-	 * which drover may act, are multiplied; 0 means 1 */
+	/* Multiplies the durations of the Lease, and the time since the last renewal in which
+	 * drover may act; 0 means 1 */
 	unsigned lease_slower;
 	/* poll interval of a machine in transition, in ms; 0 means 1000 */
 	int64_t poll_ms;
@@ -111,7 +111,7 @@ struct context {
 	struct counters *counters;
 	/* reserved GPUs of each tenant (claims/held_gpus.h); NULL: not counted */
 	struct held_gpus *held_gpus;
-	/* jumps of the wall clock; NULL: none is detected */
+	/* detector of jumps of the wall clock; NULL: jumps are not detected */
 	struct clock_jumps *clock_jumps;
 	/* Reports a difference between this clock and the API server's; NULL: no report.
 	 * ctx_may_act() compares the clocks even without it. */
@@ -138,9 +138,9 @@ void ctx_watch_crds(struct context *c);
  * not synced yet. */
 bool ctx_crds_terminating(const struct context *c);
 /* True if drover may start an act (a request that costs money, stops or erases something). This
- * replica must be the leader, must have renewed its Lease within 5 s times o.lease_slower
- * (invariant S7 of tests/world/invariants.h), and its clock must agree with the clock of the API
- * server (core/host_clock.h). */
+ * replica must be the leader and must have renewed its Lease in the last 5 s (times o.lease_slower;
+ * invariant S7 of tests/world/invariants.h). Its clock must agree with the clock of the API server
+ * (core/host_clock.h). */
 bool ctx_may_act(const struct context *c);
 /* Checks ctx_may_act() just before a queued call is sent; for kube_call_check(). Returns 0 if the
  * call may be sent, else -1 with ERR_UNAVAILABLE. */

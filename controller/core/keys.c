@@ -183,9 +183,10 @@ static bool take_evidence(struct keys *k, const char **why)
 	return true;
 }
 
-/* True once the evidence key is loaded. If a WipeRecord exists: true once it is known whether the
- * key's Secret exists, and a missing key is not created (keys.h says why). *why: name of the Secret
- * that is missing. */
+/* True if it is known whether the evidence key exists. While no WipeRecord exists, a missing key is
+ * created, and the result is true once the key is loaded. If a WipeRecord exists, no key is created
+ * (keys.h says why), and the result is true once a read of the Secret has ended. On false, *why:
+ * name of the Secret that is awaited. */
 static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&

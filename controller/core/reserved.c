@@ -85,7 +85,8 @@ static const char *spelling(const char *url, char out[static HOST + 8])
 	return out;
 }
 
-/* Returns the port in the URL. A URL without a port: 80 for http, 443 otherwise. */
+/* Returns the port in the URL. If the URL contains no port, returns 80 for http, and 443
+ * otherwise. */
 static int port_of(const char *url)
 {
 	const char *host = strstr(url, "://"), *at;

@@ -16,7 +16,7 @@
 
 #define REFRESH_MS 30000
 #define RETRY_MS 2000
-#define REFRESH_EACH_MS 200 /* time per Secret if there are many: 5 reads per second in total */
+#define REFRESH_EACH_MS 200 /* interval per known Secret: at most 5 reads per second in total */
 #define RETRY_EACH_MS 20
 
 struct secrets {
@@ -82,9 +82,9 @@ void secrets_free(struct secrets *s)
 	free(s);
 }
 
-/* Schedules the next read of the Secret: after at_least_ms, or after each_ms for each known Secret
- * if that is longer. The longer delay is varied by 10 %, so that Secrets read in one burst spread
- * out. */
+/* Schedules the next read of the Secret: after at_least_ms, or, if that is longer, after each_ms
+ * times the number of known Secrets. The longer delay is varied by 10 %, so that Secrets that were
+ * read at one time are read again at different times. */
 static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
 {
 	int64_t all = (int64_t)map_size(en->s->entries) * each_ms, ms = at_least_ms;
@@ -133,8 +133,8 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 		take(en, o);
 		return;
 	}
-	/* A Secret that was loaded and cannot be read now stays loaded: unreachable does not mean
-	 * deleted. */
+	/* If a loaded Secret cannot be read now, it stays loaded: only ERR_NOT_FOUND proves that it
+	 * was deleted. */
 	if (e->kind == ERR_NOT_FOUND)
 		en->state = SECRET_ABSENT;
 	else if (was != SECRET_LOADED)

@@ -33,11 +33,11 @@ enum secret_state secrets_want(struct secrets *s, const char *ns, const char *na
  * Borrowed until the next loop turn. */
 const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
 				   const char *key);
-/* Reads the Secret every 30 s until it has changed. For use with a Secret that is missing, whose
- * login was refused by its target, or whose changes must take effect soon. */
+/* Reads the Secret every 30 s until it has changed. Call for a Secret that is missing, whose login
+ * was refused by its target, or whose changes must take effect soon. */
 void secrets_expect(struct secrets *s, const char *ns, const char *name);
-/* Reads the Secret now. For use when an object begins to refer to the Secret: an operator may have
- * changed both at the same time. */
+/* Reads the Secret now. Call when an object begins to refer to the Secret, because an operator may
+ * have changed both at the same time. */
 void secrets_reread(struct secrets *s, const char *ns, const char *name);
 /* Returns the resourceVersion of the Secret; "" if it was never loaded. */
 const char *secrets_version(struct secrets *s, const char *ns, const char *name);

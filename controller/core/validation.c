@@ -257,9 +257,9 @@ void validation_good(struct validation *v, enum object_kind_id kind, const void 
 	struct wish *w;
 	json_t *list;
 
-	/* Drop the report if this version or a later generation was refused. The object is then a
-	 * mixture from validation_keep(), with the last good spec, and says nothing about the
-	 * refused one. */
+	/* Drop the report if this version, or a later generation, was refused. The object is then a
+	 * mixture from validation_keep(): its spec is the last good one, so it proves nothing about
+	 * the refused spec. */
 	if ((en && en->next && en->next->note && str_eq(en->next->rv, m->resource_version)) ||
 	    (old && old->observed_generation > m->generation))
 		return;

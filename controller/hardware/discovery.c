@@ -25,8 +25,8 @@
 /* State of one Provider with a manager. */
 struct place {
 	struct discovery *d;
-	/* name: name of the Provider. written: status.bcm as last written, as JSON text; NULL: must
-	 * be written */
+	/* name: name of the Provider. written: status.bcm as last written, as JSON text; NULL: the
+	 * next inventory writes status.bcm */
 	char *name, *written;
 	bool busy;
 	struct status_writer write;
@@ -172,7 +172,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (!e)
 		return;
-	free(p->written); /* Have the next inventory write status.bcm again. */
+	free(p->written); /* The next inventory writes status.bcm again. */
 	p->written = NULL;
 }
 
@@ -288,7 +288,8 @@ void discovery_lead(struct discovery *d)
 	struct map_iter it;
 
 	map_for_each (it, d->places) {
-		/* Have status.bcm written again: another leader may have written it since. */
+		/* Forget what was written to status.bcm, because another leader may have written it
+		 * since. The next inventory then writes it again. */
 		struct place *p = it.value;
 
 		free(p->written);

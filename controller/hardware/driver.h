@@ -32,8 +32,8 @@ struct drivers {
 	 * that refers to them. */
 	void (*closing)(struct driver *s, void *arg);
 	void *arg;
-	/* Cache of the last result of driver_ca_digest(), which is called in each step of each
-	 * machine. ca_of: Secret, key and version of the CA with digest ca_digest. */
+	/* Last result of driver_ca_digest(), which each step of each machine calls. ca_of: Secret,
+	 * key and version of the CA whose digest is in ca_digest. */
 	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
 };
 struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
@@ -66,7 +66,7 @@ const char *driver_login(const struct driver *s, const struct machine *m);
 bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 
-/* Has the Secret with the BMC's login read at short intervals until the Secret changes. Call when
+/* Makes drover read the Secret with the BMC's login every 30 s until the Secret changes. Call when
  * the BMC refuses the login. */
 void driver_expect_login(struct driver *s, const struct machine *m);
 

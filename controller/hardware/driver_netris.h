@@ -12,8 +12,8 @@
  */
 
 /* Returns `text` with the Netris fields and the known versions of their Secrets appended. If the
- * result has changed, the caller must create a new fabric; a new password takes effect only
- * there. */
+ * result has changed, the caller must create a new fabric, because an existing fabric keeps its old
+ * settings and password. */
 const char *driver_netris_digest(const struct context *c, const struct provider_object_netris *n,
 				 const char *text, struct arena *a);
 

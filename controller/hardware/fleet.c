@@ -568,9 +568,9 @@ static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 	return n && str_eq(n->meta.uid, uid);
 }
 
-/* True if the instance has had no owner for at least ORPHAN_MS, and the newest list, which still
- * contains it, was requested after that time. Remembers when the instance was first seen without an
- * owner. */
+/* True if the instance must be terminated: it was first seen without an owner at least ORPHAN_MS
+ * ago, and a list that was requested after these ORPHAN_MS still contains it. Records when the
+ * instance was first seen without an owner. */
 static bool is_due(struct cloud *k, const struct elastic_instance *i)
 {
 	int64_t now = loop_now(k->f->c->loop), since;
@@ -723,8 +723,9 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 	k->listing = k->offering = false;
 	err_clear(&k->error);
 	k->asked_at = k->listed_at = -1;
-	/* Forget offers, because the new driver may have other prices and zones, and refusals of
-	 * all types, because its login may be accepted. */
+	/* Forget the offers, because the new driver may have other prices and zones. Also forget
+	 * the refusals that cover all types, because the cloud may accept the new driver's
+	 * login. */
 	arena_free(k->offers_arena);
 	k->offers_arena = NULL;
 	k->noffers = 0;

@@ -41,8 +41,9 @@ bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since);
  * the last 5 min. NULL: no error, or f is NULL. The error is reset when the Provider's driver
  * closes. */
 const struct err *fleet_trouble(const struct fleet *f, const char *provider);
-/* Returns an instance from the newest list. With a non-empty id: the instance with this id.
- * Otherwise: the instance with the tag of claim_uid that is not being terminated. NULL: none. */
+/* Returns an instance from the newest list. If id is not empty: the instance with this id. If id is
+ * empty: the instance that has the tag of claim_uid and is not being terminated. NULL: the list has
+ * no such instance. */
 const struct elastic_instance *fleet_find(const struct fleet *f, const char *provider,
 					  const char *claim_uid, const char *id);
 

@@ -33,7 +33,7 @@ struct leftovers_spec {
 	/* Allocates the owner's struct and fills all its members except the struct leftover. Must
 	 * not store vc. */
 	struct leftover *(*make)(const struct virtual_cluster *vc, void *arg);
-	/* True if a call of this entry is in progress */
+	/* True if an earlier call for this entry is still in progress */
 	bool (*under_way)(const struct leftover *l);
 	void (*free)(void *l);
 	void *arg;

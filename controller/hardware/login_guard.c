@@ -141,8 +141,9 @@ static bool accept(struct login_guard *s, struct login *g)
 	return true;
 }
 
-/* Returns a scout entry that a new machine may use. NULL: the machine has to wait for the answers
- * to the present scouts. */
+/* Returns the entry for a new scout: an entry whose scout, if any, has a result or is no longer
+ * waited for. NULL: all entries have a scout that is waited for, or one of these scouts was chosen
+ * less than RELIEF_MS ago. */
 static struct scout *free_place(const struct login_guard *s, struct login *g, const char *version)
 {
 	struct scout *place = NULL;

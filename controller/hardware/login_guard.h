@@ -4,15 +4,15 @@
 #include "controller/core/context.h"
 
 /*
- * login_guard: many BMCs may share the login of one Secret. The guard has it tried on one BMC
- * first, so that a wrong password does not lock the account on all of them.
+ * login_guard: lets one machine try the login of a Secret first. Many BMCs may share this login,
+ * and a wrong password that is sent to all of them would lock the account everywhere.
  *
- * Separately for each version of a Secret: the first machine that asks is the scout (it tries the
- * login); the others wait for the answer of the scout's BMC. If the login is accepted, all machines
- * log in. If it is refused, no machine tries until the Secret changes, or until `drover retry` of
- * the refused machine. If a scout's BMC has not answered after 5 s, the next machine becomes a
- * second scout, so that one slow or dead BMC does not delay a thousand machines. At most three
- * scouts try at a time. A scout whose try failed, or that has had no answer for 30 s, is replaced.
+ * For each version of a Secret, the first machine that asks is the scout: it tries the login. The
+ * other machines wait for the answer of the scout's BMC. If the login is accepted, all machines log
+ * in. If it is refused, no machine tries until the Secret changes, or until `drover retry` of the
+ * refused machine. If a scout's BMC has not answered after 5 s, the next machine becomes a second
+ * scout, so that one slow or dead BMC does not delay a thousand machines. At most three scouts try
+ * at a time. A scout whose try failed, or that has had no answer for 30 s, is replaced.
  *
  * status.bmc.secretVersion and refusedSecretVersion of the Machines pass the results on to the next
  * leader.

@@ -59,7 +59,7 @@ struct lane {
 	struct map *domains;
 	/* lists of struct place, oldest first. up: machines that are called or coming up */
 	struct list queue, up;
-	/* number of places created so far; the last place has this number */
+	/* number of places created so far; also the `number` of the newest place */
 	int64_t numbers;
 	/* number of places in `up` whose stage is CALLED */
 	int64_t called;

@@ -305,7 +305,8 @@ static void on_timer(void *arg)
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
 
-	/* An earlier request may still be recorded: it timed out because its driver was freed. */
+	/* Clear an earlier request that will not be answered, because its driver was freed and the
+	 * request has timed out. */
 	free(en->asked);
 	en->asked = NULL;
 	if (!vc) {

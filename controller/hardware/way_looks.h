@@ -33,9 +33,9 @@ struct way_looks *way_looks_new(struct context *c, const struct drivers *ds,
 				void (*changed)(const char *tenant, void *arg), void *arg);
 /* Frees the module. Call after drivers_free(). */
 void way_looks_free(struct way_looks *w);
-/* Schedules a check of the network path from the tenant's machines to its API server if the state
- * of this path is not known; tenant NULL: of all tenants. Call when the VirtualCluster has changed
- * or was deleted. */
+/* Schedules a check of the network path from a tenant's machines to the tenant's API server, unless
+ * the state of the path is known. tenant: name of the tenant; NULL: all tenants. Call when the
+ * VirtualCluster has changed or was deleted. */
 void way_looks_kick(struct way_looks *w, const char *tenant);
 /* True if vc must keep drover's finalizer because its load balancer may exist. gone: true if vc is
  * being deleted and has no other reason to keep the finalizer; the call then starts or continues

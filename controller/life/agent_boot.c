@@ -109,16 +109,15 @@ bool life_ensure_boot_followed(struct life *l)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
-		/* Wait for the fabric's answer only once: go on if it has answered already, with a
-		 * place that is too old now or with an error. */
+		/* Wait for the fabric only once: continue if it has answered, even with an error or
+		 * with an observation that is too old by now. */
 		return l->boot.whereabouts == LIFE_ANSWERED;
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	/* A port that is proved to be in one of drover's segments is in no tenant's segment. With
-	 * this proof it is not necessary to wait for tenants whose Nodes have not been read yet.
-	 * Without this proof, for example without a fabric, the HTTP boot does not count as
-	 * drover's, even if no tenant has a Node that may run on this machine. Such a Node rules
-	 * out the HTTP boot in either case. */
+	/* The HTTP boot is drover's only if two things are known: no tenant's Node may run on this
+	 * machine, and the port is proved to be in one of drover's own segments. The proof is also
+	 * needed because the Nodes of some tenants may not have been read yet. Without a fabric
+	 * there is no proof. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
@@ -191,7 +190,8 @@ bool life_ensure_boot_ended(struct life *l)
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
-/* Returns how a hello is treated before the machine was seen on, according to the journal. */
+/* Returns what a hello of an agent means until this process has seen the machine on. The answer
+ * comes from the journal. */
 static enum agent_await awaited(const struct life *l)
 {
 	return is_started(l) ? AGENT_STARTING : AGENT_NOT_YET;
@@ -216,8 +216,8 @@ static bool open_seat(struct life *l)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
 	if (!was)
 		agent_session_await(l->agent, awaited(l));
-	/* Address that may fetch the medium: the address from which the BMC answered. Before the
-	 * BMC's first answer: the host in spec.bmc.address. */
+	/* Address of the BMC, which fetches virtual media: the address from which the BMC answered
+	 * or, before its first answer, the host in spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
 	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
@@ -300,10 +300,9 @@ static void wait_for_call_of_now(struct life *l)
 			  "before the deadline",
 			  (long long)op->boot_number);
 	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
+		/* The machine runs the boot medium of this boot, so PowerStateUnexpected no longer
+		 * applies. Clear it: the state's deadline is not enforced while status shows it. */
 		life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-			   /* the boot medium is shown again: clear the reason PowerStateUnexpected,
-			    * because the state's deadline does not count while status shows that
-			    * reason */
 			   NULL);
 	}
 }

@@ -8,13 +8,13 @@
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 
-/* True if there is an observation of the BMC whose read began after the last act ended, and that is
- * at most max_age_ms old. Otherwise starts a read and returns false; if the read takes longer than
- * 10 s, status shows BmcSlow.
+/* True if the last observation of the BMC is at most max_age_ms old and its read began after the
+ * last act had ended. Otherwise starts a read and returns false; if the read takes longer than 10
+ * s, status shows BmcSlow.
  *
- * The age counts from the start of the read. If the read started after the current state first
- * asked for one, the age counts from the end of the read, so that a slow BMC does not make every
- * read too old. Acts do not rely on this age: they read the BMC themselves, see power.h. */
+ * The age counts from the start of the read. It counts from the end of the read if the read started
+ * after the present state first asked for one; otherwise a slow BMC would make every read too old.
+ * Acts do not rely on this age: they read the BMC themselves, see power.h. */
 bool life_ensure_looked(struct life *l, int64_t max_age_ms);
 
 /* True if the machine is proved off by two reads that are settle_ms apart. Both began after the

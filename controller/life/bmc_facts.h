@@ -6,9 +6,9 @@
 /*
  * bmc_facts: writes facts about the machine's BMC to status.bmc, for humans: make, firmware, quirks
  * (differences of the BMC model from the standard), boot medium, login method, latency, and
- * requests per trip (from leaving state free until the return to it). Drover decides nothing by
- * them, with one exception: a BMC that does not list its drives (drivesNotListed) is not asked for
- * the list again for a while (listing.h).
+ * requests per trip (from leaving state free until the return to it). These facts affect no
+ * decision, with one exception: a BMC that does not list its drives (drivesNotListed) is not asked
+ * for the list again for a while (listing.h).
  * Tests: tests/world/test_bmc_facts.c
  */
 

@@ -21,8 +21,8 @@
  * and drover can substitute a different one. */
 #define UNCHECKED "its BMC does not verify the TLS certificate of the boot medium's server"
 
-/* Sets the condition Ready to False for a free machine whose BMC or Provider cannot be used,
- * because the machine could not be booted for a claim. */
+/* Sets the condition Ready of a free machine to False if its BMC or Provider cannot be used,
+ * because then the machine could not be booted for a claim. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
 			 struct arena *a)
 {

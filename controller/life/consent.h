@@ -38,9 +38,9 @@ bool life_bmc_trusted(const struct life *l, struct err *e);
 /* True if status.trustedBMC names the BMC that was known first, or that an operator has approved
  * since. Otherwise writes the field and returns false. Must be true before the first login. */
 bool life_ensure_bmc_trust_written(struct life *l);
-/* Returns a first value for status.trustedBMC, as a new reference that the caller owns. For a write
- * of status that happens anyway, so that no extra write is needed. NULL: the field is set already,
- * or must not be set now. */
+/* Returns a first value for status.trustedBMC, as a new reference that the caller owns. The caller
+ * adds the value to a write of status that happens anyway, which saves a write. NULL: the field is
+ * set already, or must not be set now. */
 json_t *life_bmc_first_trust(const struct life *l);
 
 /* Returns the id of an operator's approval to wipe that drover has not acted on yet; NULL: none. */

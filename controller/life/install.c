@@ -13,21 +13,21 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 
-/* Time in which an act at the manager (acquire, release) is not repeated. One such act consists of
- * several calls, which take longer than one. */
+/* Time in which an act at the manager (acquire, release) is not repeated. The time is long, because
+ * one such act consists of several calls. */
 #define PATIENCE_MS 60000
 /* Time for which the manager must have reported the machine as UP before the machine is switched
  * off. In this time the kernel writes the last data of the installation to disk
  * (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* When drover restarts a machine whose installation has not begun, counted in parts of a third
- * (UNBEGUN_PARTS) of spec.bcm.noProgress.
+/* Time after which drover restarts a machine whose installation has not begun. The unit is a part:
+ * spec.bcm.noProgress divided by UNBEGUN_PARTS.
  *
  * If drover saw the manager's head node disappear and return, it restarts the machine one part
- * after the return. Otherwise it waits two parts (UNSEEN_PARTS), because an absence of the head
- * node may have been too short to see, or may have ended while no replica led. A machine whose
- * firmware is still in its self-test would boot by itself later. If the self-test takes longer than
- * two parts, the restart costs one more boot, but no installation. */
+ * after the return. Otherwise it waits UNSEEN_PARTS parts, because an absence of the head node may
+ * have been too short to see, or may have ended while no replica led. A machine whose firmware is
+ * still in its self-test would boot by itself later. If the self-test takes longer than this wait,
+ * the restart costs one more boot, but no installation. */
 #define UNBEGUN_PARTS 3
 #define UNSEEN_PARTS 2
 /* Shortest absence of the head node that can make a network boot of a machine fail. Firmware

@@ -28,8 +28,8 @@ struct life_join_at {
 	const char *endpoint;
 	/* "sha256:..." of the CA's public key */
 	const char *ca_hash;
-	/* True for the host cluster: a label and a taint then reserve the Node for the claim's
-	 * tenant. */
+	/* True: the machine joins the host cluster. A label and a taint then reserve its Node for
+	 * the claim's tenant. */
 	bool on_host;
 	/* PEM of the CA, if the machine joins with the script that the API server serves; NULL: it
 	 * joins with kubeadm */

@@ -66,8 +66,8 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	json_t *conditions;
 
 	if (!status && !spec) {
-		/* jansson refused a text, so there is no patch. The next observation leads to
-		 * another try. */
+		/* jansson refused a text, so there is no patch. The next observation makes drover
+		 * try again. */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}

@@ -94,9 +94,9 @@ void life_operation_id(struct life *l, char out[static 33])
 	str_hex(out, b, sizeof(b));
 }
 
-/* Returns the number of bytes that are wiped one after the other with drive `of` of list *v.
- * Those are the bytes of the drive, or of all namespaces of one drive, which have the same
- * serial number. */
+/* Returns the number of bytes that are wiped one after the other together with drive `of` of list
+ * *v. These are the bytes of all entries with the serial number of this drive, that is, of all its
+ * namespaces; without a serial number, the bytes of this entry alone. */
 static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 {
 	int64_t bytes = 0;
@@ -109,9 +109,9 @@ static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 	return bytes;
 }
 
-/* Returns the time limit for wiping: the time to overwrite the largest drive at a rate that no
- * drive stays below for long. Slow drives are a disk on its inner tracks, or QLC flash without its
- * cache. The agent gives up a stalled drive much earlier. */
+/* Returns the time limit for wiping: the time to overwrite the largest drive at a low rate, such as
+ * that of a disk on its inner tracks or of QLC flash without its cache. No drive stays below this
+ * rate for long. The agent gives up a stalled drive much earlier. */
 static int64_t wipe_limit_ms(const struct machine *m)
 {
 	const struct object_drives *v = &m->spec.drives;

@@ -250,8 +250,8 @@ struct life_acts {
 	bool journaled;
 	/* True: the act was sent and has not been answered yet */
 	bool under_way;
-	/* True: an act is due but was withheld, because the Lease was not renewed in time or the
-	 * clock disagrees with the API server's, and this was logged */
+	/* True: an act is due, but was withheld because the Lease was not renewed in time or the
+	 * clock disagrees with the API server's clock. This was logged, and is not logged again. */
 	bool withheld;
 	/* loop_now() when the act was sent; 0: this process has not sent it */
 	int64_t began_at;
@@ -422,10 +422,10 @@ struct life_beat {
 	int64_t read_at;
 	/* loop_now() when renewTime of the Lease was last seen to change */
 	int64_t changed_at;
-	/* Number of signs that the machine runs although the BMC reports Off: changes of renewTime
-	 * between two requests that both started after the first read of Off, and messages that
-	 * drover's agent sent after it. From BEATS_ALIVE (steps/stopping.c) on, the BMC's Off is no
-	 * longer believed. */
+	/* Number of signs that the machine runs although the BMC reports Off. A sign is a change of
+	 * renewTime between two requests that both started after the first read of Off, or a
+	 * message that drover's agent sent after that read. From BEATS_ALIVE signs on
+	 * (steps/stopping.c), the BMC's Off is not believed. */
 	unsigned after_off;
 };
 
@@ -437,8 +437,8 @@ struct life_leave {
 	/* loop_now() when the BurstPolicy of the claim was first missing; 0: not missing. Written
 	 * by life/paid.c. */
 	int64_t policy_gone_at;
-	/* wall ms since when the machine counts as undisturbed: the time for which it is empty,
-	 * underused or drifted is counted from then at the earliest. Written by steps/hold.c. */
+	/* wall ms before which the time for which the machine is empty, underused or drifted is not
+	 * counted. Written by steps/hold.c. */
 	int64_t quiet_since;
 	/* loop_now() before which the pool's disruption budget is not checked again */
 	int64_t budget_after;

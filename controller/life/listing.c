@@ -14,10 +14,10 @@
 #include "controller/life/journal.h"
 
 /*
- * Limits for this read, which drover can do without. The answer that the BMC does not serve the
- * list is believed when it came twice, because a BMC may still collect its inventory after the
- * power-on. If a BMC answers other reads and fails at this one (timeouts, 503), drover gives up the
- * list after FAILED_TRIES calls.
+ * Limits for reading the list, because drover can also work without the list. drover believes the
+ * answer that the BMC does not serve the list when it comes for the second time, because a BMC may
+ * still collect its inventory after the power-on. If a BMC answers other reads and fails at this
+ * one (timeouts, 503), drover gives up the list after FAILED_TRIES calls.
  */
 #define LACKING_TRIES 2
 #define FAILED_TRIES 3
@@ -25,7 +25,8 @@
 /* longest pause between two calls, even if the BMC asks for a longer one */
 #define AGAIN_MOST_MS 5000
 #define DAY_MS (24 * 3600 * INT64_C(1000))
-/* how long a BMC may still show drives from before the power-on */
+/* longest time for which the list is read again because of drives that the agent does not see: a
+ * BMC may still show drives from before the power-on */
 #define PATIENCE_MS (3 * 60 * 1000)
 #define LOOK_AGAIN_MS (30 * 1000)
 

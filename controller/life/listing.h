@@ -21,7 +21,7 @@ bool life_ensure_listed(struct life *l);
 /* Starts to read the list while the machine does something else. Returns the same as
  * life_ensure_listed(), but reports no reason in status and never gives up. */
 bool life_listing_ask(struct life *l);
-/* Forgets the answers so far, so that the list is requested again. For `drover retry`. */
+/* Forgets the answers so far, so that the list is requested again. Called for `drover retry`. */
 void life_listing_retry(struct life *l);
 /* True if spec.unseenDrives accounts for every listed drive that the agent did not see. Otherwise
  * reads the list again for a while, because a BMC may still show drives from before the power-on;

@@ -47,8 +47,8 @@ void life_session_left(struct life *l)
 	l->attached.left = mem_strdup(uri);
 }
 
-/* Passes the saved session to the new attachment, whose next login ends that session. Only if the
- * BMC's address is unchanged: at a different BMC the same path may be the session of another
+/* Passes the saved session to the new attachment, whose next login ends that session. Does nothing
+ * if the BMC's address has changed: at a different BMC the same path may be the session of another
  * client. */
 void life_session_inherited(struct life *l)
 {

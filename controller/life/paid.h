@@ -16,8 +16,8 @@
  * On the loop thread.
  * Tests: tests/world/test_burst_end.c, tests/unit/controller/steps/test_leave_reason.c
  */
-/* Time that an instance may run on without its BurstPolicy. kubectl replace --force deletes a
- * policy and creates it again within this time. */
+/* Longest time for which an instance may run without its BurstPolicy. It is long enough for kubectl
+ * replace --force, which deletes a policy and creates it again. */
 #define PAID_GONE_MS 60000
 #define PAID_GRACE_MS ((int64_t)3 * 60 * 1000)
 

@@ -97,9 +97,9 @@ void life_place_drop(struct life *l)
 	life_act_unanswered(l);
 }
 
-/* True if the last observation of the port is at most max_age_ms old. If an observation started
- * after the present state first wanted one, its age counts from the end of the observation, so that
- * a slow fabric does not make every observation too old. */
+/* True if the last observation of the port is at most max_age_ms old and began after the last act
+ * had ended. The age counts from the end of the observation if the observation started after the
+ * present state first wanted one; otherwise a slow fabric would make every observation too old. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_place *k = &l->place;

@@ -8,8 +8,8 @@
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 
-/* True if there is an observation of the port at the fabric that began after the last act ended and
- * is at most max_age_ms old. The age counts as in life_ensure_looked() (bmc.h). Otherwise starts an
+/* True if the last observation of the port at the fabric is at most max_age_ms old and began after
+ * the last act had ended. The age counts as in life_ensure_looked() (bmc.h). Otherwise starts an
  * observation and returns false. */
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 

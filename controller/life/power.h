@@ -21,10 +21,13 @@ bool life_ensure_off_confirmed(struct life *l);
  * (life/power_turn.h). Does nothing while an act is in flight. */
 void life_power(struct life *l, bool on);
 
-/* life_bmc_act(): life_act() for an act at the BMC; also checks that the BMC may be contacted and
- * that no request of an earlier leader is in flight there. life_bmc_call(): returns the
- * provider_call for the act. The call reads the BMC itself and acts only on the approved machine.
- * life_bmc_acted(): done() of that call, which ends the act; life: call.arg. */
+/* life_bmc_act() works like life_act(), for an act at the BMC. It also checks that the BMC may be
+ * contacted and that no request of an earlier leader is in flight there.
+ *
+ * life_bmc_call() returns the provider_call for the act. The call reads the BMC itself and acts
+ * only on the approved machine.
+ *
+ * life_bmc_acted() is the done() of that call, and ends the act. life: call.arg. */
 enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
 			    int64_t patience_ms);
 struct provider_call life_bmc_call(struct life *l);

@@ -1,18 +1,18 @@
 /*
  * takeover: decides when a new leader may act on a machine that another replica led, so that no
- * late request of the previous leader takes effect after its own.
+ * late request of the previous leader takes effect after an act of the new leader.
  *
  * A BMC cannot check fences. Therefore the new leader's first read logs in and deletes the previous
- * leader's session, which the journal names, and the new leader reads the BMC twice before its
- * first act, so that it sees the state after that. On a BMC without sessions, and on one that a
- * manager operates, nothing can cancel a request of the previous leader. There the new leader also
- * waits until the time limit of the act that the journal shows as begun has passed. It counts this
- * time from when this process first saw the act in the journal, so that clocks of two hosts are
- * never compared.
+ * leader's session, which the journal names. The new leader reads the BMC twice before its first
+ * act, so that it sees the BMC as it is after the deletion. On a BMC without sessions, and on one
+ * that a manager operates, nothing can cancel a request of the previous leader. There the new
+ * leader also waits until the time limit of the act that the journal shows as begun has passed. It
+ * counts this time from when this process first saw the act in the journal, so that clocks of two
+ * hosts are never compared.
  *
- * A move of a port by the fabric cannot be cancelled either, so the new leader waits for its time
- * limit in the same way. Only the act that the journal names can be in flight, because a leader has
- * one act at a time, and the journal names it until it has ended, also across changes of state
+ * A move of a port by the fabric cannot be cancelled either, so the new leader waits for the time
+ * limit of the move in the same way. Only the act that the journal names can be in flight: a leader
+ * has one act at a time, and the journal names it until it has ended, also across changes of state
  * (steps/enter.c). A move that the journal no longer names has therefore ended.
  * Tests: tests/world/test_fence.c
  */

@@ -80,8 +80,8 @@ bool life_ensure_told(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	/* said_at is 0 if another leader wrote the reason. Count from now for how long this process
-	 * does not report the reason again. */
+	/* said_at is 0 if another leader reported the reason. Set it to now, because the reason is
+	 * cleared only when this process has not reported it for some time. */
 	if (!l->journal.said_at)
 		l->journal.said_at = loop_now(l->c->loop);
 	if (l->state == MACHINE_QUARANTINED && l->m->status.quarantine)

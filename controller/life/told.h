@@ -6,12 +6,12 @@
 /*
  * told: clears status.operation.waitingFor and lastError once they no longer apply.
  *
- * A change of state or a new act clears them anyway. This module handles a recovery without either,
- * also in a state of rest, where nothing changes for days. If the reason is a BMC that could not be
- * used, it is cleared after a later read of the BMC succeeded. Any other reason is cleared in a
- * state without a time limit, if it was not reported again for longer than any back-off. The error
- * of an act stays until the act has been tried again. A quarantined machine shows why it is
- * quarantined.
+ * A change of state or a new act clears them anyway. This module clears them if the machine
+ * recovers without either, also in a state of rest, where nothing changes for days. If the BMC
+ * could not be used, the reason is cleared after a later read of the BMC succeeded. Any other
+ * reason is cleared in a state without a time limit, if it was not reported again for longer than
+ * any back-off. The error of an act stays until the act has been tried again. The reason of a
+ * quarantine stays as long as the quarantine.
  *
  * life_ensure_told() returns true if there is nothing to change. Otherwise it starts the write, and
  * returns false.

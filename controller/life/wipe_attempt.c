@@ -198,7 +198,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
 		if (l->question.answer.err.kind == ERR_INVALID &&
-		    /* without a code, the error is in the record itself and not from the server */
+		    /* an error without an HTTP status: the record itself is invalid */
 		    !l->question.answer.err.code)
 			life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 				  "WipeRecord %s exists but cannot be read: %s; save a copy, then "
@@ -206,7 +206,8 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 				  name, l->question.answer.err.text);
 		life_ask_again(l);
 		return NULL;
-	/* the record exists and was added to the cache: the next turn counts it */
+	/* The record exists, and the read has added it to the cache. Try again: the next turn then
+	 * counts it. */
 	case ASK_OK:
 		life_ask_again(l);
 		return NULL;

@@ -5,14 +5,14 @@
 
 /*
  * adopt: takes a machine from known to serving without touching it, because of spec.approval
- * {action: Adopt, claim}. For a server that ran before drover, or whose status was lost.
+ * {action: Adopt, claim}. Meant for a server that ran before drover, or whose status was lost.
  *
- * Drover first proves that the claim exists and names this machine; that the claim's tenant has a
- * Node of the claim's name whose identity is the machine's (identity_node(): system UUID, or
- * providerID where the UUID is not usable or byte-swapped) and which has a boot id; that the claim
- * is not being deleted; that the machine is on; and, if there is a fabric, that the machine's port
- * is in that tenant's segment. Until all of this is proved, the machine waits, and status shows for
- * what. Neither power nor port is switched.
+ * Drover first proves that the claim exists, names this machine and is not being deleted; that the
+ * claim's tenant has a Node of the claim's name with a boot id and with the machine's identity
+ * (identity_node(): system UUID, or providerID if the UUID is not usable or byte-swapped); that the
+ * machine is on; and, if there is a fabric, that the machine's port is in that tenant's segment.
+ * Until all of this is proved, the machine waits, and status shows what is missing. Adoption
+ * switches neither the power nor the port.
  *
  * Also used while the machine serves or drains, if its claim was replaced by one with the same name
  * and a different UID (life_claim_look()). The machine is then bound to the new UID, in the same

@@ -197,7 +197,8 @@ static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 		const struct proto_controller *c = &inv->controllers.v[i];
 
 		used = strlen(out);
-		/* out of space for a further controller: the inventory in status names all */
+		/* No space is left for a further controller. The inventory in status names all
+		 * controllers. */
 		if (used + 32 > size)
 			break;
 		if (!c->driver)

@@ -152,9 +152,9 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	return 0;
 }
 
-/* Declares the wipe void that the machine's WipeRecord proves: clears `clean`, and begins a new
- * wipe attempt in the same tenancy. That attempt ends as failed, with a record signed by drover
- * alone. The earlier record stays. */
+/* Revokes the machine's WipeRecord: the wipe that it proves no longer counts. Clears `clean`, and
+ * begins a new wipe attempt in the same tenancy. That attempt ends as failed, with a record signed
+ * by drover alone. The earlier record stays. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -357,8 +357,9 @@ static void ask_token(struct life *l, const struct node_claim *n, struct tenant 
 	s = life_token_secret(
 		&token, n->meta.name,
 		loop_wall(l->c->loop) +
-			/* a cloud instance is launched only after the token was created, and the
-			 * launch may wait for capacity: add that time */
+			/* Add the time limit of claimed for a cloud instance, which is launched
+			 * only after the token was created: its launch may have to wait for
+			 * capacity. */
 			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
@@ -400,7 +401,7 @@ void coming_check_token(struct life *l, const struct node_claim *n)
 
 	if (q->call)
 		return;
-	if (!l->work.token_at) /* this process has just begun with the state */
+	if (!l->work.token_at) /* first check of this process in the present state */
 		l->work.token_at = now;
 	switch (life_asked(l, "token")) {
 	case ASK_OK:
@@ -410,8 +411,8 @@ void coming_check_token(struct life *l, const struct node_claim *n)
 			  n->meta.name, n->spec.virtual_cluster_ref.name);
 		break;
 	case ASK_FAILED:
-		/* ERR_CONFLICT: the token exists. Transient: the condition Reachable of the tenant
-		 * shows it. */
+		/* Report only other errors: ERR_CONFLICT means that the token exists, and the
+		 * tenant's condition Reachable shows a transient error. */
 		if (q->answer.err.kind != ERR_CONFLICT && !err_is_transient(&q->answer.err))
 			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 				  "the bootstrap token of Node %s could not be checked: %s",

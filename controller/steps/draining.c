@@ -41,7 +41,7 @@
 struct work {
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	/* loop_now() since when no pod that must be evicted is left; 0: pods are left */
+	/* loop_now() when the last pod that must be evicted was gone; 0: such pods are left */
 	int64_t emptied_at;
 	/* loop_now() when progress was last written to status.leave; 0: never */
 	int64_t told_at;
@@ -227,8 +227,9 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	return LIFE_STAY;
 }
 
-/* True once all workloads that want to save their work were notified and have finished or run out
- * of time, or if no workload wants that. Notified once, before the first eviction. */
+/* True once no workload has to save its work any more: each workload that asked for a checkpoint
+ * was notified and has finished or run out of time. Also true if no workload asked. Workloads are
+ * notified once, before the first eviction. */
 static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
 				const struct leave *lv)
 {

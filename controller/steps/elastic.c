@@ -22,8 +22,8 @@
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
-/* Maximum age of the cloud's list of instances, for an instance that is being launched, joined,
- * drained or terminated */
+/* Maximum age of the cloud's list of instances, for decisions about an instance that is being
+ * launched, joined, drained or terminated */
 #define LIST_AGE_MS 15000
 #define IDLE_AGE_MS 60000
 /* maximum age of the list for a spot instance, which the cloud may terminate with two minutes'
@@ -321,8 +321,9 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 	(void)provider_launch(l->driver->provider, &x, on_launched, l);
 }
 
-/* Sets o->reservation, the name of the reservation, which status does not store, from the present
- * offers. True if the offer needs no reservation, or the name was found. */
+/* Sets o->reservation to the name of the reservation, looked up in the present offers, because
+ * status does not store the name. True if the offer needs no reservation, or if the name was
+ * found. */
 static bool find_reservation(struct life *l, struct elastic_offer *o)
 {
 	const struct fleet_want w = {.region = o->region,

@@ -128,8 +128,9 @@ static void enter(struct life *l, const struct life_decided *d)
 static void begin(struct life *l, const char *why)
 {
 	int64_t tenancy = life_tenancy_known(l) + 1;
-	/* Backends remember the fence of a Machine whose object was lost. Start with Unix seconds,
-	 * which are higher than any fence that counted leaders. */
+	/* A backend remembers the highest fence of each Machine, even if the Machine's object was
+	 * lost. Without a fence in status, start with Unix seconds: this is higher than any earlier
+	 * fence, because a leader only adds 1 to the fence of the previous one. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, "
 			      "s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
@@ -144,7 +145,8 @@ static void begin(struct life *l, const char *why)
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
 	if (l->m->spec.elastic) {
-		/* the state claimed finds an instance that exists already, by its tag */
+		/* Begin in claimed: if the instance was launched already, this state finds it by
+		 * its tag. */
 		l->state = MACHINE_CLAIMED;
 		json_object_set_new(s, "state", json_string("claimed"));
 		json_object_set_new(s, "claimRef",

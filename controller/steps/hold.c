@@ -16,8 +16,8 @@ static bool drain_stands(const struct life *l, const char *name)
 {
 	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
-	/* a Drain that is missing in the cache proves nothing while its CustomResourceDefinition is
-	 * being deleted */
+	/* While drover's CustomResourceDefinitions are being deleted, a Drain may be missing
+	 * although nobody withdrew it. */
 	if (ctx_crds_terminating(l->c))
 		return true;
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
@@ -51,8 +51,8 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 
 	if (release && (str_eq(release, l->m->status.requests.release) || strlen(release) > 253))
 		release = NULL;
-	/* nothing to settle: the Node is not in the cache, or the claim is being deleted, which
-	 * ends its hold */
+	/* Nothing to settle if the Node is not in the cache, or if the claim is being deleted,
+	 * because the deletion ends the hold. */
 	if (!node || n->meta.deletion_timestamp)
 		return true;
 	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
@@ -69,8 +69,8 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		return false;
 	}
 	if (node->draining &&
-	    /* remove the taint of a withdrawn drain; keep the cordon if there is a hold, which a
-	     * user began by that cordon */
+	    /* Remove the taint of a withdrawn drain. If there is a hold without a Drain, keep the
+	     * cordon: a user began this hold by the cordon. */
 	    !(h && h->drain))
 		return life_mark_node(l, t, node, NULL, h != NULL, "uncordon");
 	if (!h && node->world.unschedulable) {

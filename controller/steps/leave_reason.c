@@ -31,8 +31,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return !a ? b : !b ? a : a < b ? a : b;
 }
 
-/* True if the status of Drain *d shows this machine as done. If the hold of that machine has ended
- * since, a user intended that, so the Drain has no further effect on the machine. */
+/* True if the status of Drain *d shows this machine as done. If a machine that is done is no longer
+ * held, a user ended the hold on purpose, so the Drain no longer applies to the machine. */
 static bool done_with(const struct drain *d, const char *machine)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
@@ -133,11 +133,11 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 #define OUTAGE_NODES 3
 
-/* Time before the end of a capacity reservation at which its machines begin to leave, if the
- * Provider cannot set one (type exec). */
+/* Time before the end of a capacity reservation at which its machines begin to leave. Used for
+ * Providers that cannot set this time themselves (type exec). */
 #define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
-/* Time before the moment at which the cloud ends an instance. At this time its pods are deleted;
- * they still get their grace period. */
+/* Time from the deletion of an instance's pods to the moment at which the cloud ends the instance.
+ * In this time the pods have their grace period. */
 #define END_GRACE_MS ((int64_t)30 * 1000)
 /* Time before the start of the next billing increment. An idle instance leaves only within this
  * time, which is long enough to terminate it. */
@@ -222,9 +222,9 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	       may_scale_back(l, n, b);
 }
 
-/* True if for long enough all pods of the Node could have been placed elsewhere. Long enough is the
- * time that a wipe and a boot take, or only the pool's consolidateAfter if another tenant waits for
- * a machine. */
+/* True if all pods of the Node could have been placed elsewhere for long enough. If another tenant
+ * waits for a machine, the time needed is the pool's consolidateAfter; otherwise it is at least the
+ * time that a wipe and a boot take. */
 static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
 {
 	const struct underused *u = l->all->spec.underused;
@@ -353,7 +353,7 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 /* Returns the leave of a machine whose tenant has slept longer than sleepGrace; otherwise .reason
  * is NULL. With this leave, a machine that is already being drained no longer waits for an answer
  * of the tenant. A hold, a paused pool and a Drain with then: Hold prevent this leave; the
- * disruption budgets can postpone its begin. */
+ * disruption budgets can postpone its start. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -404,9 +404,9 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
 }
 
-/* Returns the leave that drover begins for a reason of its own; .reason NULL: none. Never for a
- * paused VirtualCluster or a held Node. Except for a missing or dead Node, also never while the
- * pool is paused. */
+/* Returns the leave that drover begins for a reason of its own; .reason NULL: none. There is none
+ * while the VirtualCluster is paused or the Node is held. While the pool is paused, there is one
+ * only for a missing or dead Node. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
 	const struct node_pool *p =
@@ -490,8 +490,9 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 }
 
-/* Returns *other, unless the BurstPolicy no longer pays for the machine. In that case returns a
- * leave with reason LEAVE_EXPIRED, unless *other makes the machine leave at least as early. */
+/* Returns *other while the BurstPolicy pays for the machine. Afterwards the machine must leave:
+ * returns *other if that makes the machine leave at least as early, else a leave with reason
+ * LEAVE_EXPIRED. */
 static struct leave within_pay(struct life *l, const struct node_claim *n,
 			       const struct leave *other)
 {

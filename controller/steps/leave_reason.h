@@ -17,8 +17,8 @@
  * instance that no BurstPolicy pays for any more does not wait. A drain that has already begun for
  * one of these reasons is continued as the journal records it.
  */
-/* Returns why the machine must leave, and how; .reason NULL: the machine need not leave. For the
- * states serving and draining. */
+/* Returns why the machine must leave, and how; .reason NULL: the machine need not leave. Call in
+ * the states serving and draining only. */
 struct leave leave_reason(struct life *l);
 
 #endif

@@ -294,9 +294,9 @@ static void end_claim(struct life *l, const struct node_claim *n)
 				       FINALIZER_CLAIM, false, on_step);
 }
 
-/* True if the machine is proved off. This is checked again here, because a stopping that passed its
- * deadline leads to isolation before the machine is off. The claim must not end before off is
- * observed. */
+/* True if the machine is proved off. State stopping has checked this already, unless its deadline
+ * passed: then the machine was isolated without being off. The claim must not end before the
+ * machine is observed off. */
 static bool ensure_off(struct life *l)
 {
 	if (life_ensure_off_confirmed(l))

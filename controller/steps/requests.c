@@ -22,7 +22,7 @@
 static void forget_backoffs(struct life *l)
 {
 	life_act_retry(l);
-	/* send an act that was accepted without effect again at once */
+	/* Send an act again at once if it was accepted but had no effect. */
 	if (!l->act.under_way)
 		life_act_unsent(l);
 	life_look_retry(l);

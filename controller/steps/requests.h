@@ -13,9 +13,9 @@
  * Tests: tests/world/test_verbs.c
  */
 
-/* True if there is no new request for a retry (annotation REQUEST_RETRY), or if it must wait
- * because the machine is paused. Otherwise acts on the request and returns false; *d is the change
- * of state, if the retry needs one. */
+/* True if there is no new request for a retry (annotation REQUEST_RETRY), or if the machine is
+ * paused, so that the request must wait. Otherwise acts on the request and returns false; *d is the
+ * change of state, if the retry needs one. */
 bool request_ensure_retried(struct life *l, enum life_decision *d);
 
 /* Returns what happens to a machine once it serves no tenant: DRAIN_RELEASE (nothing special),

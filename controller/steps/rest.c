@@ -80,8 +80,8 @@ static bool ensure_fate_met(struct life *l, enum life_decision *d)
 	return true;
 }
 
-/* True if the machine may retire now: spec.managementPolicy is Retire, or the object is being
- * deleted, which means the same, and drover may act on the deletion. */
+/* True if the machine may retire now, because spec.managementPolicy is Retire, or because the
+ * object is being deleted and drover may act on the deletion. */
 static bool ensure_may_retire(struct life *l)
 {
 	return l->m->spec.management_policy == MACHINE_RETIRE ||
@@ -89,9 +89,9 @@ static bool ensure_may_retire(struct life *l)
 }
 
 /* True if the machine certainly serves no tenant, so that its drives may be wiped. Otherwise waits
- * for an operator. A machine without a record, or with a wrong one, may still serve a tenant: the
- * record was lost, or a backup was restored. A Node of a tenant, or the machine's port in a
- * tenant's segment, reveals such a machine, even if it is off. */
+ * for an operator. Status alone does not prove this: it may have been lost or restored from a
+ * backup while the machine served a tenant. A Node of a tenant, or a port in a tenant's segment,
+ * reveals such a machine, even if it is off. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
@@ -318,8 +318,9 @@ enum life_decision step_quarantined(struct life *l)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"),
 				 REASON_NONE, NULL);
-	/* The claim can only end once the machine is off, and an operator has confirmed that
-	 * now. */
+	/* The claim can end only once the machine is off. If an operator confirms that, go to
+	 * stopping with the same operation id, because the confirmation applies to this operation
+	 * only. */
 	if (l->m->status.claim_ref && life_ensure_unpaused(l) && life_ensure_off_confirmed(l))
 		return life_goto(
 			l, MACHINE_STOPPING,

@@ -3,15 +3,17 @@
  * docs/architecture.md): first the machine is off, as observed; then it is isolated, as proved;
  * then follows steps/leaving.c.
  *
- * A BMC may report Off while the machine runs. Two sources reveal this: drover's agent, and the
- * machine's kubelet, which renews its Lease every 10 s (a quarter of 40 s). Clocks of two machines
- * are never compared. What counts is that the Lease changes between two requests that were both
- * sent after off was read. The age of the Lease at the first request is computed from the clock of
- * its API server alone (managedFields and Date).
+ * A BMC may report Off while the machine runs. Two sources reveal this: messages of drover's agent,
+ * and the machine's kubelet, which renews its Lease every 10 s (a quarter of 40 s). Clocks of two
+ * machines are never compared. What counts is that the Lease changes between two requests that were
+ * both sent after Off was read. The age of the Lease at the first request is computed from the
+ * clock of its API server alone (managedFields and Date).
  *
  * One such change may come from a write that was in flight when the machine stopped. Two changes
- * mean that the machine runs. A tenant could renew the Lease itself to keep its machine. Therefore
- * this doubt about the BMC ends with the operation; by then the machine is isolated.
+ * mean that the machine runs: status.power.doubted then contains the id of the operation, and
+ * drover does not believe the BMC's Off until the BMC has reported a different state, or the
+ * operation has ended. The doubt does not outlast the operation, because a tenant can renew the
+ * Lease itself to keep its machine. Once the machine is isolated, a changed Lease no longer counts.
  */
 #include <string.h>
 
@@ -32,8 +34,8 @@
 #include "kube/want.h"
 
 #define BEAT_EVERY_MS 1000
-/* If the Lease does not change for this time, no kubelet runs. It is the kubelet's interval of 10 s
- * plus 4 % jitter, rounded up. */
+/* A kubelet renews its Lease every 10 s, plus 4 % jitter. If the Lease does not change for this
+ * time (rounded up), no kubelet runs. */
 #define BEAT_SILENT_MS 11000
 /* Time in which a tenant must answer a request for the Lease. After that time drover stops waiting
  * for the tenant. */
@@ -130,8 +132,9 @@ void life_beat_listen(struct life *l)
 				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
-/* True if nothing was heard of the machine for long enough since off was read. Both a message of
- * the agent and a changed Lease count. Also true if the tenant does not answer. */
+/* True if the machine has shown no sign of life for long enough since Off was read. Signs of life
+ * are a message of the agent and a changed Lease. Also true if the Lease cannot be observed, for
+ * example because the tenant does not answer. */
 static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);

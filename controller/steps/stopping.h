@@ -22,8 +22,9 @@ bool life_ensure_rested(struct life *l, int64_t off_for);
 bool life_ensure_cut(struct life *l);
 
 /* Requests the heartbeat of the machine's kubelet (the Lease of its Node), at most once a second.
- * Call from the moment when the last pod has gone. The time for which the kubelet must stay silent,
- * to prove that the machine is off, can then begin while the machine is still being drained. */
+ * Call from the moment when the last pod has gone. To prove the machine off, its kubelet must be
+ * silent for some time; with this call, that time can begin while the machine is still being
+ * drained. */
 void life_beat_listen(struct life *l);
 /* Cancels the request for a heartbeat if it uses the client of t, which is about to be freed. */
 void life_beat_hang_up(struct life *l, const struct tenant *t);

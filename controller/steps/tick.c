@@ -54,8 +54,8 @@
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-/* Writes what was observed last of a machine without an error: what its BMC answered, its step, and
- * the Node that it waits for. Returns text. */
+/* Writes what is known of a machine without an error in status: the last answer of its BMC, its
+ * last step, and the Node that it waits for. Returns text. */
 static const char *seen_last(const struct life *l, char text[static 400])
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -75,8 +75,8 @@ static const char *seen_last(const struct life *l, char text[static 400])
 	return text;
 }
 
-/* True if the state has not passed its deadline, or the deadline does not count now. Otherwise *d
- * is the change that the table of states prescribes. */
+/* True if the state has not passed its deadline, or if the deadline is not enforced at present.
+ * Otherwise *d is the change that the table of states prescribes. */
 static bool ensure_in_time(struct life *l, enum life_decision *d)
 {
 	const struct machine_state_info *info = &machine_state_info[l->state];
@@ -87,17 +87,17 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : seen_last(l, seen);
 	bool odd = reason == REASON_PowerStateUnexpected;
-	/* In state verifying, these reasons mean that the wipe is done and proved, and that only
-	 * the machine's manager has not taken back its node yet. Waiting can fix that, so an
-	 * operator is not needed. */
+	/* In state verifying, these reasons mean that the wipe is done and proved, but the
+	 * machine's manager has not taken back its node yet. The manager may still do that, so no
+	 * operator is needed. */
 	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
 			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
-	/* The deadline does not count while the machine waits for an operator, for its turn to be
-	 * switched on, or in the machine queue. It also does not count for a machine that is on
+	/* The deadline is not enforced while the machine waits for an operator, for its turn to be
+	 * switched on, or in the machine queue. Nor is it enforced for a machine that is on
 	 * although status records it as off, because stopping would switch that machine off. */
 	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
@@ -241,8 +241,8 @@ static void detach_bmc(struct life *l)
 		life_bmc_left(l);
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		/* the act in flight is at the BMC, so its answer will not come; a move of the port
-		 * would continue without the BMC */
+		/* An act at the BMC gets no answer after the detachment. The act in flight is at
+		 * the BMC unless a port is being moved; the move does not need the BMC. */
 		if (!l->place.moving[0])
 			life_act_unanswered(l);
 		life_look_forget(l);
@@ -258,7 +258,7 @@ static void life_detach(struct life *l)
 	l->driver = NULL;
 	life_place_drop(l);
 	if (l->elastic.busy) {
-		/* a launch or termination is in flight, but its answer will not come */
+		/* The launch or termination in flight will not be answered. */
 		l->elastic.busy = false;
 		life_act_unanswered(l);
 		elastic_forget(l);

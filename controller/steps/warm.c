@@ -255,9 +255,9 @@ static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	/* If status records an HTTP boot, the system that runs may still be drover's, because a BMC
-	 * does not show that. If status records none, another system runs, so the machine is no
-	 * longer clean. */
+	/* With an HTTP boot in status, drover's system may still run: a BMC does not show which
+	 * system was booted by HTTP. Without one, another system runs, so the machine is no longer
+	 * clean. */
 	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
