@@ -125,8 +125,9 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 }
 
 /* Sets spec.drives to the drives of the last inspection, and spec.unseenDrives to the drives that
- * only the BMC lists. Returns 0. Otherwise the operator did not confirm, or the machine was not
- * inspected yet; the function has printed which, and the caller must write nothing. */
+ * only the BMC lists. Returns 0. Any other result: the machine was not inspected yet, or the
+ * operator did not confirm. Then the function has printed the cause, and the caller must write
+ * nothing. */
 static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;

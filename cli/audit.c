@@ -46,7 +46,7 @@ struct audit_row {
 	enum audit_result result;
 	enum audit_chain chain;
 	struct err err;
-	/* the record that the row belongs to, from audit_run() on */
+	/* the record that the row belongs to; NULL before audit_run() */
 	const struct item *item;
 };
 
@@ -160,7 +160,7 @@ static void add_object(struct audit *a, const char *source, json_t *o)
 		add_record(a, source, o);
 }
 
-/* True if all of text has only characters of base64, as spec.envelope has. */
+/* True if text consists of base64 characters only, as spec.envelope does. */
 static bool is_base64(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

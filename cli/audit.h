@@ -57,8 +57,8 @@ json_t *audit_json(const struct audit *a);
 
 /* One record after audit_run(). Texts are those of the record: they may contain any character. */
 struct audit_record {
-	/* record, machine: NULL if the input names none. error: why the record is bad; NULL: it is
-	 * not. */
+	/* record, machine: names; NULL if the input contains none. error: why the record is bad;
+	 * NULL: the record is good. */
 	const char *source, *record, *machine, *error;
 	enum audit_result result;
 	/* state of the link to the previous record, as in audit_json() */

@@ -33,7 +33,8 @@ static bool is_redfish(const char *s, size_t len)
 	return false;
 }
 
-/* Converts a BMC address. NULL: drover has no way to such a BMC; *why is the reason. Adds notes. */
+/* Converts a BMC address, and adds notes. NULL: drover cannot use such a BMC; *why is the
+ * reason. */
 static const char *address_of(const struct baremetalhost_import *m, const char *address,
 			      struct buf *notes, const char **why)
 {

@@ -17,12 +17,12 @@
  * Secrets are never read: a Machine only refers to one by name, and a note says how to copy it.
  */
 struct baremetalhost_import {
-	/* provider: name of the Provider of the Machines. instance_type: NULL: not set. ns:
-	 * drover's own namespace. */
+	/* provider: name of the Machines' Provider. instance_type: name of their instance type;
+	 * NULL: not set. ns: drover's own namespace. */
 	const char *provider, *instance_type, *ns;
 	struct arena *a;
-	/* "SECRET-NAME" in drover's namespace -> "NAMESPACE/NAME" of the Secret that gets it; the
-	 * caller creates the object and frees it */
+	/* name of a Secret in drover's namespace -> "NAMESPACE/NAME" of the Secret from which it is
+	 * to be copied; the caller creates the object and frees it */
 	json_t *secrets;
 	/* set of the names of Machines that exist or were converted; the caller creates the object
 	 * and frees it */
@@ -30,8 +30,8 @@ struct baremetalhost_import {
 };
 
 /* Converts a host. Returns the Machine, owned by the caller; NULL: the host cannot be converted.
- * Appends comment lines (# ...) to notes: what is to be done before, what was ignored, and why
- * NULL. */
+ * Appends comment lines (# ...) to notes: what the operator must do first, what was ignored, and
+ * why the host cannot be converted. */
 json_t *baremetalhost_machine(struct baremetalhost_import *m, const json_t *host,
 			      struct buf *notes);
 

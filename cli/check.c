@@ -48,8 +48,8 @@ static void check_clock(struct check *k)
 			ahead > 0 ? "ahead of" : "behind");
 }
 
-/* Checks that the API server answers, its version and its clock. Returns false if the API server
- * cannot be reached, so that no other check can run. */
+/* Checks whether the API server answers, and checks its version and its clock. Returns false if the
+ * API server cannot be reached, so that no other check can run. */
 static bool check_server(struct check *k)
 {
 	struct err e;

@@ -24,8 +24,8 @@ struct look {
 	/* kind of the objects that the API server is listing now */
 	enum object_kind_id kind;
 	int64_t now;
-	/* element true: all objects of this kind were listed, so that an object which is not in the
-	 * list does not exist */
+	/* listed[kind]: all objects of the kind were read, so that an object which was not among
+	 * them does not exist */
 	bool listed[OBJECT_KINDS];
 	size_t seen;
 	/* name of a Provider -> {instance type: true} */
@@ -64,9 +64,9 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 			"refers to Provider %s, which does not exist", name);
 }
 
-/* Collects the references to Secrets, and checks the references to Providers, in o, a part of the
- * spec of object `of`. A reference is recognised by the name of its member, which is the same in
- * every kind. Recursive; the JSON parser limits the depth. */
+/* Searches o, a part of the spec of object `of`, for references. Collects the references to
+ * Secrets, and checks the references to Providers. A reference is recognised by the name of its
+ * member, which is the same in every kind. Recursive; the JSON parser limits the depth. */
 static void walk(struct look *l, const char *of, json_t *o)
 {
 	const char *key;
@@ -280,7 +280,7 @@ static void check_tenants(struct look *l)
 /* --- Secrets ---------------------------------------------------------------------------------- */
 
 /* Checks that a Secret exists; reads only its metadata. of: the object that refers to the Secret.
- * If the Secret does not exist, adds a finding: missing is its text, mend how to fix it. */
+ * If the Secret does not exist, adds a finding with the text `missing`. mend: how to fix it. */
 static void check_secret(struct check *k, const char *ns, const char *name, const char *of,
 			 const char *missing, const char *mend)
 {

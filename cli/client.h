@@ -133,7 +133,7 @@ int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, 
 int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, const char *text);
 
 /* Returns a patch that sets an annotation: {"metadata": {"annotations": {key: value}}}; the caller
- * owns it. value NULL: the current time. */
+ * owns it. If value is NULL, the annotation's value is the current time. */
 json_t *cli_annotation(struct cli_client *c, const char *key, const char *value);
 
 #endif

@@ -26,7 +26,8 @@
 #include "cli/explain_field.h"
 
 enum {
-	/* Longest time of a call of drover that asks the cluster, and of any other, in seconds. */
+	/* Longest time, in seconds, of a call of drover. LIMIT_S: of a call that asks the cluster.
+	 * LOCAL_LIMIT_S: of any other call. */
 	LIMIT_S = 1,
 	LOCAL_LIMIT_S = 10,
 	/* Maximum output of one call, in bytes; text after that is not read. */
@@ -127,7 +128,8 @@ struct ask {
 	/* words after the program name; the last one is to be completed */
 	const char *words[WORDS_MAX];
 	size_t n;
-	/* options of the cluster that the words before contain; NULL: not given */
+	/* values of the options --kubeconfig and --context among the words before the last one;
+	 * NULL: not given */
 	const char *kubeconfig, *context;
 	/* number of candidates that were printed */
 	size_t found;
@@ -250,8 +252,9 @@ static void offer_names(struct ask *q, const char *types,
 
 #define COMMANDS ((const char *const[]){"help", NULL})
 
-/* What follows a command: fixed words for its first argument, and types of the objects whose names
- * its arguments are. */
+/* What follows each command. words: fixed words for its first argument. names, typed: types of
+ * objects that complete its arguments, as NAME (names) or TYPE/NAME (typed). If there are words,
+ * names applies to the later arguments only. */
 static const struct {
 	const char *verb, *words, *names, *typed;
 } rows[] = {

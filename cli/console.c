@@ -22,8 +22,8 @@ struct console {
 	struct cli_bmc b;
 };
 
-/* Sets *e to a text about where the console of a machine is whose Provider is not of type ipmi.
- * Always returns -1. */
+/* Sets *e to an error that names the place of the machine's console. Call if the machine's Provider
+ * is not of type ipmi. Always returns -1. */
 static int elsewhere(const struct console *w, struct err *e)
 {
 	const struct machine *m = w->b.m;

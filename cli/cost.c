@@ -145,8 +145,8 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
-/* A bill that is being decoded. what: name of the bill, for messages. on_unread() reports each part
- * of the bill that cannot be decoded on standard error, and sets the exit status to 1. */
+/* A bill that is being decoded. what: name of the bill, for messages. on_unread() reports on
+ * standard error each part of the bill that cannot be decoded, and sets the exit status to 1. */
 struct reading {
 	struct cost *w;
 	const char *what;

@@ -31,8 +31,8 @@ static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 	return out;
 }
 
-/* Computes the GPU-seconds of a row and its cost in millionths (0 if its price is not known). -1:
- * *e, a result is too large. */
+/* Computes the GPU-seconds of a row and its cost in millionths (0 if its price is not known).
+ * Returns 0, or -1 with *e if a result is too large. */
 static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro, struct err *e)
 {
 	*micro = 0;

@@ -302,8 +302,8 @@ static void on_event_restart(void *arg)
 	json_object_del(q->answer, "history");
 }
 
-/* Ends the query for a pod. A waiting pod for which the answer has neither a current reason nor an
- * event gets a hint where to find drover's events. */
+/* Ends the query for a pod. If the answer on a waiting pod has neither a current reason nor an
+ * event, adds a hint where to find drover's events. */
 static void pod_end(struct ask *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))

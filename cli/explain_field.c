@@ -57,7 +57,7 @@ bool explain_field_find(const char *path, struct arena *a, struct explain_field 
 		const char *name;
 		const struct field *row;
 
-		at++; /* the '.' */
+		at++; /* skip the '.' */
 		n = strcspn(at, ".");
 		name = arena_strndup(a, at, strcspn(at, ".["));
 		row = row_named(out, name);

@@ -20,22 +20,22 @@ struct explain_field {
 	const struct field *row;
 	/* path with the names as the API spells them, such as "nodepool.spec.limits" */
 	const char *path;
-	/* first name that does not exist; NULL: all exist. row and path are then those of the field
-	 * before. */
+	/* first name in the path that does not exist; NULL: all names exist. row and path then
+	 * belong to the name before it. */
 	const char *unknown;
 };
 
 /* Finds the field at `path`. False: path does not begin with an object type. The result is valid as
  * long as the arena. */
 bool explain_field_find(const char *path, struct arena *a, struct explain_field *out);
-/* Returns the rows of the fields below; an empty table if there are none. Skip the rows that
- * explain_field_shown() is false for. */
+/* Returns the rows of the fields below f; an empty table if there are none. The caller must skip
+ * each row for which explain_field_shown() returns false. */
 const struct field *explain_field_below(const struct explain_field *f);
 /* False for metadata, whose fields are those of all Kubernetes objects. */
 bool explain_field_shown(const struct field *row);
 /* Returns {field, kind, apiVersion, type, default, allowed, meaning, rules, fields}, owned by the
- * caller. fields: list of {name, type, default, allowed, meaning, rules} of the fields below. What
- * the field does not have is left out. */
+ * caller. fields: list of {name, type, default, allowed, meaning, rules} of the fields below f.
+ * Members without a value are left out. */
 json_t *explain_field_json(const struct explain_field *f);
 
 #endif

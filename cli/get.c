@@ -153,8 +153,8 @@ static void add_row(struct get *g, struct grid *t, const json_t *o, bool mixed)
 	add_cell(t, o, &born, now);
 }
 
-/* Prints a table of the objects from index `from` on that have the same kind. Returns the index of
- * the first object of another kind. mixed: print names with their type. */
+/* Prints one table with the object at index `from` and those after it that have the same kind.
+ * Returns the index of the first object of another kind. mixed: print names with their type. */
 static size_t print_table(struct get *g, size_t from, bool mixed)
 {
 	const struct object_kind *k = kind_of(json_array_get(g->found, from));

@@ -61,8 +61,8 @@ int cli_do_release(struct cli_client *c, const char *name)
 		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
 				    json_null());
 	if (held && !drain &&
-	    /* add that, while the machine drains, uncordoning has an effect only once the drain is
-	     * cancelled */
+	    /* Add that, while the machine drains, uncordoning has no effect before the drain is
+	     * cancelled. */
 	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,

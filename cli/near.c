@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Maximum length of a word that is compared, in bytes; longer words are near nothing. */
+/* Maximum length, in bytes, of a word that is compared. A longer word counts as near to no name. */
 enum { WORD_MAX = 63 };
 
 static size_t least(size_t a, size_t b)

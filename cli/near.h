@@ -7,7 +7,7 @@
 /*
  * near: finds the names that are most like a word that a user typed, for the error "did you mean".
  * Names are compared by edit distance (inserted, deleted, replaced and swapped letters), regardless
- * of case. A name of which the word is the beginning counts as near, too.
+ * of case. A name that begins with the word also counts as near.
  */
 enum { NEAR_NAMES = 4 };
 

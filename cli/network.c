@@ -103,8 +103,9 @@ static void on_tenant(json_t *o, void *arg)
 		json_array_append_new(w->clusters, json_deep_copy(o));
 }
 
-/* Sets v[0] and v[1] of w->probes from the network n of the Provider, and the name of the Netris
- * server cluster in each tenant's segment after them. */
+/* Completes w->probes for a Provider with network n. v[0] and v[1] become its quarantine and
+ * provisioning segments. Each later entry, a tenant's segment, gets the name of its Netris server
+ * cluster. */
 static void our_probes(struct network *w, const struct provider_object_network *n)
 {
 	struct probe_check_segment *s = w->probes.v;

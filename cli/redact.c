@@ -18,7 +18,8 @@ static size_t word_at(const char *s)
 	return strcspn(s, " \t\r\n\"'`<>,;");
 }
 
-/* Characters around a name or a value in JSON, also in JSON that is the text of a JSON string. */
+/* Characters that JSON puts around a name or a value: quotes, and the backslash before them if the
+ * JSON is itself the text of a JSON string. */
 #define QUOTES "\"'\\"
 
 static bool begins(const char *s, const char *word)
@@ -162,8 +163,8 @@ static void redact_clean(const char *s, struct buf *out)
 			buf_put(out, s, n);
 			s += n;
 			if ((n = leads(s, false))) {
-				/* a second such word, as in "Authorization: Bearer ...": copy it
-				 * too, and redact only the text after it */
+				/* Two such words, as in "Authorization: Bearer ...": copy the
+				 * second one too, and redact only the text after it. */
 				buf_put(out, s, n);
 				s += n;
 			}

@@ -51,7 +51,8 @@
 #define AGENT_CONNECTIONS 8192
 #define OPS_CONNECTIONS 256
 #define METRICS_PER_ADDRESS 16
-/* The 500 streams of the view (controller/view/events.h) and other requests. All readers behind the
+/* Maximum number of connections of the view: 500 for its streams (controller/view/events.h), the
+ * others for other requests. Many of them may come from one address, because all readers behind the
  * API server's service proxy have the same address. */
 #define VIEW_CONNECTIONS 768
 #define VIEW_PER_ADDRESS 512
@@ -435,8 +436,8 @@ static void give_up(struct run *r, const struct err *e, const char *what)
 	loop_stop(r->loop);
 }
 
-/* Opens a TLS listener on d with a certificate for these names of the CA that agents trust. NULL
- * with *e. */
+/* Opens a TLS listener on d. Its certificate has these names and is issued by the CA that agents
+ * trust. Returns NULL with *e on an error. */
 static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
 				    const struct httpd_mhd_spec *listener, const char *const *names,
 				    struct err *e)

@@ -24,8 +24,8 @@ struct screen {
 /* Sets width and height to the size of the terminal on standard output; unknown: 80 x 24. */
 void screen_size(struct screen *s);
 /* Appends one line to s->out, truncated to the width of the screen. colour: escape sequence for the
- * whole line; "": none. Draws nothing if the screen is full: the last line of a terminal stays
- * free. */
+ * whole line; "": none. Draws nothing if the screen is full. The last line of a terminal always
+ * stays free. */
 void screen_line(struct screen *s, const char *colour, const char *text);
 /* Returns the number of lines that are still free; SIZE_MAX: the screen has no limit. */
 size_t screen_left(const struct screen *s);

@@ -15,9 +15,10 @@
 /* width of a screen on which the rows have all columns */
 #define WIDE 60
 
-/* A list with a title. It is left out if it has no rows. */
+/* A list with a title. The whole section is left out if it has no rows. */
 struct section {
-	/* title, with the number of rows; heading: of the columns; NULL: none */
+	/* title: contains the number of rows. heading: names of the columns; NULL: no heading
+	 * line. */
 	const char *title, *heading;
 	/* command that shows all rows */
 	const char *command;

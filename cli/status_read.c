@@ -14,7 +14,8 @@
 
 #define RACK "topology.drover.dev/rack"
 
-/* Numbers of the machines of one rack by use; out: quarantined. */
+/* Number of machines of one rack by state. out: quarantined. other: known, retired, gone or
+ * unreadable. moving: all other states, between free and serving. */
 struct rack {
 	const char *name;
 	size_t total, serving, free, moving, out, other;
@@ -26,13 +27,15 @@ struct reading {
 	int64_t now;
 	/* kind of the objects that the API server is listing now */
 	enum object_kind_id kind;
-	/* false: machines and pods are counted from objects */
+	/* true: machines and pods come from the leader's view; false: they are counted from the
+	 * objects of the API */
 	bool from_leader;
 	size_t states[MACHINE_STATES + 1], needs[NEEDS], machines;
 	int64_t gpus;
-	/* struct rack by name */
+	/* name of a rack -> struct rack */
 	struct map *racks;
-	/* etas: explanation of each claim with an expected time, by name, for pods from objects */
+	/* etas: name of a claim -> its explanation, for claims with an expected time. Used only for
+	 * pods that were read from objects. */
 	json_t *pods, *tenants, *stopped, *etas;
 };
 
@@ -60,7 +63,7 @@ static void count_in_rack(struct reading *r, const char *name, enum machine_stat
 		k->moving++;
 }
 
-/* Counts a machine by its explanation, which needs no member kind. */
+/* Counts a machine. answer: its explanation; this function adds the member `kind`. */
 static void count_machine(struct reading *r, json_t *answer)
 {
 	enum machine_state s = machine_state_find(str_or(json_str_at(answer, "state"), "known"));
@@ -113,8 +116,8 @@ static json_t *resources_json(const struct resources *list)
 	return o;
 }
 
-/* Adds the waiting pods that the tenant's status lists: those that are published without a
- * leader. */
+/* Adds the waiting pods that the tenant's status lists. Status contains at most
+ * VIRTUAL_CLUSTER_WAITING_MAX pods; only the leader's view has the whole queue. */
 static void add_pods(struct reading *r, const struct virtual_cluster *vc)
 {
 	for (size_t i = 0; i < vc->status.waiting.n; i++) {
@@ -223,7 +226,8 @@ static int by_place(const void *a, const void *b)
 			       str_or(json_str_at(y, "since"), ""));
 }
 
-/* Adds the expected times of the claims to the pods, which the view has already. */
+/* Adds to each pod the expected times of its claim. Not called for pods from the view, which
+ * already have these times. */
 static void expect(struct reading *r)
 {
 	json_t *pod;

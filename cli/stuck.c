@@ -21,8 +21,8 @@
 #include "cli/verbs.h"
 
 #define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
-/* time after which a pending claim is listed; usually a claim gets a machine within 30 s, or is
- * deleted */
+/* time after which a pending claim is listed; usually, before this time, a claim gets a machine or
+ * is deleted */
 #define CLAIM_MS INT64_C(60000)
 
 static const struct {

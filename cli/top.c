@@ -26,9 +26,9 @@
 #include "kube/cache.h"
 
 #define RACK "topology.drover.dev/rack"
-/* REDRAW_MS: shortest time between two updates of the screen without a key; AGES_MS: time after
- * which ages are updated; EXPLAIN_MS: time after which explanations, which depend on the time, are
- * computed again. */
+/* REDRAW_MS: shortest time between two updates of the screen, except for an update after a key.
+ * AGES_MS: interval at which ages are updated. EXPLAIN_MS: interval at which explanations are
+ * computed again, because they depend on the time. */
 enum { REDRAW_MS = 1000, AGES_MS = 10000, EXPLAIN_MS = 60000 };
 
 /* --- objects ---------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ struct top {
 	struct watched watched[KINDS];
 	struct loop_timer redraw;
 	struct loop_fd *keys;
-	/* wall ms at which ages and explanations were computed */
+	/* aged, explained: wall ms at which ages, and explanations, were last computed */
 	int64_t aged, explained;
 	/* changed: the screen does not show the newest objects */
 	bool changed, due, key, resized;
@@ -320,7 +320,8 @@ static char *content_of(int fd)
 	return text;
 }
 
-/* Runs an action of the view; the view then shows what the command printed on both streams. */
+/* Runs the command of an action that the user confirmed in the view. The view then shows what the
+ * command printed on standard output and standard error. */
 static void run_action(struct top *t)
 {
 	struct top_action a = top_view_action(t->view);

@@ -15,8 +15,9 @@
 #include "cli/top_view_impl.h"
 #include "controller/explain/explain.h"
 
-/* BIG: lines below which only one panel is drawn; NARROW, WIDE: columns from which a table has more
- * columns; CELLS: machines that one rack's block shows */
+/* BIG: smallest number of free lines for more than one panel. NARROW, WIDE: widths of the screen
+ * from which a table shows additional columns. CELLS: maximum number of machines in one rack's
+ * block. */
 enum { BIG = 14, NARROW = 60, WIDE = 100, CELLS = 24 };
 
 struct draw {
@@ -41,8 +42,8 @@ static size_t columns_of(const struct draw *d, int32_t point)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Draws text after what the line has, truncated to the width of the screen. What the screen cannot
- * show becomes '?'. */
+/* Appends text to the line, truncated at the width of the screen. A character that the screen
+ * cannot show becomes '?'. */
 static void add(struct draw *d, enum top_look look, const char *text)
 {
 	char *copy = arena_strdup(d->a, text), *out = copy;
@@ -95,8 +96,8 @@ static const char *age(const struct draw *d, const char *since)
 	return since ? arena_strdup(d->a, json_string_value(j)) : "-";
 }
 
-/* Returns the first of the rows of a list that the panel shows, so that row `at` is visible and the
- * panel moves by whole pages. */
+/* Returns the index of the first row that the panel shows. The panel shows the page (a group of
+ * `room` rows) that contains row `at`. */
 static size_t first_row(size_t at, size_t room)
 {
 	return room ? at / room * room : 0;
@@ -242,7 +243,8 @@ static void draw_machines(struct draw *d)
 
 /* --- racks ------------------------------------------------------------------------------------ */
 
-/* size of the blocks of all racks, in columns, and the number of blocks in a line */
+/* Sizes in columns that are the same for the blocks of all racks. across: number of blocks side by
+ * side. */
 struct blocks {
 	size_t label, cells, width, across;
 };
@@ -260,7 +262,7 @@ static struct blocks blocks_of(const struct draw *d)
 	}
 	b.label = b.label > 16 ? 16 : b.label;
 	b.cells = b.cells > CELLS ? CELLS : b.cells;
-	/* mark, label, space, cells, number of machines without a cell, space */
+	/* in this order: mark, label, space, cells, number of machines without a cell, space */
 	b.width = 1 + b.label + 1 + b.cells + (b.cells == CELLS ? 5 : 0) + 1;
 	if (d->s->width > b.width)
 		b.across = d->s->width / b.width;
@@ -475,7 +477,7 @@ static const char help_text[] =
 
 /* --- the screen ------------------------------------------------------------------------------- */
 
-/* Returns the text of the last lines; *look: how it is drawn. */
+/* Returns the text for the bottom of the screen; *look: how it is drawn. */
 static const char *foot_of(const struct draw *d, enum top_look *look)
 {
 	const struct top_view *v = d->v;
@@ -502,8 +504,8 @@ static const char *foot_of(const struct draw *d, enum top_look *look)
 			    v->npods);
 }
 
-/* Cuts the text of the last lines into lines, so that a long question is read to its end. Returns
- * their number, at most a third of the screen and at least 1. */
+/* Splits the text for the bottom of the screen into lines, so that a long question can be read
+ * completely. Returns the number of lines: at least 1, at most a third of the screen. */
 static size_t cut_foot(const struct draw *d, const char *text, const char **parts)
 {
 	size_t most = d->s->height / 3 ? d->s->height / 3 : 1, n = 0, cut;
@@ -517,7 +519,8 @@ static size_t cut_foot(const struct draw *d, const char *text, const char **part
 	return n;
 }
 
-/* Draws all panels that have rows; each gets a part of the screen, the machines what is left. */
+/* Draws all panels that have rows. Racks and queue get at most a quarter of the screen each, claims
+ * at most a fifth. The machines get the remaining lines. */
 static void draw_all(struct draw *d)
 {
 	const struct top_view *v = d->v;

@@ -98,7 +98,7 @@ void top_view_machine(struct top_view *v, const char *name, json_t *answer)
 	struct top_row *r;
 
 	v->changed = true;
-	/* arrays of rows must not outlive the row */
+	/* Empty the arrays that point to rows, because a row may be freed below. */
 	v->rows = v->nracks = 0;
 	if (!answer) {
 		map_del(v->machines, name);
@@ -381,7 +381,8 @@ static void ask(struct top_view *v, enum top_verb verb)
 	if (!v->rows || v->panel != TOP_MACHINES)
 		return;
 	v->verb = verb;
-	/* not v->chosen, which changes if the machine is deleted during the question */
+	/* Copy the name: v->chosen changes if the machine is deleted while the question is
+	 * shown. */
 	free(v->asked);
 	v->asked = mem_strdup(v->chosen);
 	v->reason[0] = '\0';
@@ -403,7 +404,7 @@ static void move(struct top_view *v, long by)
 	size_t at = v->at;
 
 	if (v->said || v->opened || v->help) {
-		/* the drawing limits it to the text */
+		/* no upper limit here: drawing limits v->scroll to the length of the text */
 		v->scroll = by < 0 && (size_t)-by > v->scroll ? 0
 			    : by < 0			      ? v->scroll - (size_t)-by
 							      : v->scroll + (size_t)by;

@@ -30,8 +30,8 @@ void top_view_claim(struct top_view *v, const char *name, json_t *answer);
 void top_view_queue(struct top_view *v, const char *tenant, json_t *pods);
 /* Sets the time for ages. now: wall ms. */
 void top_view_now(struct top_view *v, int64_t now);
-/* Sets the error of the last read. The view then shows text, and that its content is old. text
- * NULL: the last read succeeded. */
+/* Sets the error of the last read. The view then shows text, and since when it was not updated.
+ * text NULL: the last read succeeded. */
 void top_view_trouble(struct top_view *v, const char *text);
 
 /* Returns {machines, claims, queue}, sorted and filtered as the view shows them; the caller owns

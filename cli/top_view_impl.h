@@ -29,7 +29,8 @@ struct top_rack {
 };
 
 struct top_view {
-	/* name -> struct top_row; name -> answer; tenant -> array of answers */
+	/* machines: name -> struct top_row. claims: name -> explanation. queues: tenant -> array of
+	 * the explanations of its waiting pods. */
 	struct map *machines, *claims, *queues;
 	int64_t now;
 	/* error of the last read; NULL: none */
@@ -42,16 +43,18 @@ struct top_view {
 	enum top_panel panel;
 	/* output of the last action; NULL: none is shown */
 	char *said;
-	/* name of the selected machine; NULL: none selected yet, the first row counts as
+	/* name of the selected machine; NULL: none was selected yet, so the first row counts as
 	 * selected */
 	char *chosen;
-	/* machine of the question; NULL: none was asked yet */
+	/* name of the machine for which the user is asked to confirm an action or to give its
+	 * reason; NULL: no question yet */
 	char *asked;
-	/* selected rack and pod; first shown line of an opened text */
+	/* index of the selected rack and of the selected pod; scroll: first shown line of an opened
+	 * text */
 	size_t rack_at, pod_at, scroll;
 	/* true: rows have changed since shown, racks, pods and states were computed */
 	bool changed;
-	/* machines that match the filter: sorted, and by rack */
+	/* machines that match the filter. shown: in the chosen order. racked: grouped by rack. */
 	struct top_row **shown, **racked;
 	size_t rows, at;
 	struct top_rack *racks;
@@ -62,7 +65,7 @@ struct top_view {
 	size_t states[MACHINE_STATES];
 };
 
-/* Computes what has changed since the last call. */
+/* Computes shown, racks, pods and states again if rows have changed since the last call. */
 void top_view_settle(struct top_view *v);
 const char *top_view_order(const struct top_view *v);
 /* Returns the reason of an error or quarantine of a machine; NULL: none. */

@@ -35,10 +35,11 @@ int cli_do_cancel(struct cli_client *c, const char *drain);
 /* Prints why an object waits or is stuck. target: in the form that explain_ask() expects
  * (controller/explain/explain.h). ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
-/* Explains a target in the cluster of c, or, with target NULL, lists everything that is stuck. In a
- * tenant's cluster (cli/why_tenant.h) explains or lists the tenant's pods. target: words of the
- * user, such as pool/h100. ns: the user's choice of drover's namespace, in a tenant's cluster of
- * the pod's; NULL: the default. pod_ns: namespace of a pod for which none is given. */
+/* Explains a target in the cluster of c; target NULL: lists everything that is stuck. In a tenant's
+ * cluster (cli/why_tenant.h), explains one waiting pod or lists all. target: words of the user,
+ * such as pool/h100. ns: namespace given by the user, NULL if none: that of drover, or, in a
+ * tenant's cluster, that of the pod. pod_ns: namespace of the pod in a tenant's cluster if neither
+ * ns nor target names one. */
 int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns);
 /* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
@@ -72,7 +73,7 @@ struct cli_approve {
 	const char *machine;
 	/* parts to approve; with bmc, no other part is approved */
 	bool wipe, drives, bmc;
-	/* true: do not ask the operator to confirm that the drives which leave the list are
+	/* true: if drives leave the list, do not ask the operator to confirm that they are
 	 * accounted for */
 	bool yes;
 	/* name of the NodeClaim that the machine already serves; NULL: not set */

@@ -10,22 +10,23 @@
 #include "base/str.h"
 
 #define TOKEN_S 600
-/* limit of one page as a whole, in ms */
+/* longest time for one page of a list, from the request to the end of the reply, in ms */
 #define PAGE_MS 15000
 #define PAGE_BYTES ((size_t)4 << 20)
 #define CA_BYTES ((size_t)1 << 20)
-/* maximum number of requests for one page: behind a Service each may reach a replica that does not
- * lead */
+/* maximum number of requests for one page. Behind a Service, a request may reach a replica that
+ * does not lead and answers 503. */
 #define TRIES 5
 
 struct view_client {
 	struct cli_client *c;
 	struct view_where w;
-	/* true: the places were searched */
+	/* true: find() has chosen one of the places at which the view may be read */
 	bool found;
 	/* server at a known URL; NULL: the service proxy */
 	struct http_peer *peer;
-	/* token without "Bearer ", and with it for the header behind the proxy */
+	/* token: without "Bearer ", for a server at a known URL. proxied: "Bearer TOKEN", for the
+	 * header behind the service proxy. */
 	struct secret *token, *proxied;
 	/* error of the last search or read; kind ERR_NONE: none */
 	struct err failed;
@@ -229,8 +230,8 @@ static int use_url(struct view_client *v, struct err *e)
 	return rc < 0 ? -1 : set_token(v, true, e);
 }
 
-/* Tries the URL that the leader published. Returns the page; NULL: not there, or it does not
- * answer. */
+/* Reads the page at the URL that the leader published. NULL: no URL is published, or the view does
+ * not answer there. */
 static json_t *try_published(struct view_client *v, const char *path)
 {
 	OWN_JSON map = config_map(v);
@@ -270,7 +271,8 @@ static void advise(const struct view_client *v, struct err *e)
 		(void)!err_set(e, was.kind, was.code, "%.160s; what helps: %s", was.text, help);
 }
 
-/* Returns the first page of a list, and finds the place where the view answers. */
+/* Chooses the place at which the view answers, and returns the first page of a list from there;
+ * NULL with *e. */
 static json_t *find(struct view_client *v, const char *path, struct err *e)
 {
 	json_t *page;

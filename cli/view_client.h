@@ -52,15 +52,16 @@ enum { VIEW_URL = 0x6101, VIEW_CA }; /* argp keys of the options of VIEW_CLIENT_
 error_t view_client_option(int key, char *arg, struct view_where *w);
 
 struct view_client;
-/* c, and the texts in *w, must outlive the result. Reads nothing yet. */
+/* Creates a client for the view, without connecting to it. c, and the texts in *w, must outlive the
+ * client. */
 struct view_client *view_client_new(struct cli_client *c, const struct view_where *w);
 void view_client_free(struct view_client *v);
 DEFINE_OWN(view_client)
 
-/* Reads all pages of a list of the view. path: of the list, without a query ("/v1/fleet"). rows:
- * member with the rows ("machines"). Returns the list with the rows of all pages, owned by the
- * caller. NULL: *e contains why, and what the operator can do; later calls return the same error at
- * once. */
+/* Reads all pages of a list of the view. path: path of the list without a query, such as
+ * "/v1/fleet". rows: name of the member with the rows, such as "machines". Returns the list with
+ * the rows of all pages, owned by the caller. NULL: *e contains the cause and what the operator can
+ * do; later calls return the same error at once. */
 json_t *view_client_list(struct view_client *v, const char *path, const char *rows, struct err *e);
 
 #endif

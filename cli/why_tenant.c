@@ -11,7 +11,8 @@
 #define LIST_PATH "/api/v1/namespaces/drover-system/configmaps/drover-queue"
 #define LIST_KEY "queue.json"
 #define OUT_MAX (8u << 20)
-/* Age in ms of a list beyond which it is reported as old: drover writes it every 5 min. */
+/* Age of drover's list, in ms, beyond which the list is reported as old. drover writes it every 5
+ * min. */
 #define OLD_MS 600000
 
 bool why_tenant_is(struct cli_client *c)
@@ -218,7 +219,8 @@ static bool split(struct cli_client *c, const json_t *list, const char *target, 
 	return true;
 }
 
-/* Returns what a pod that drover does not list waits for; NULL: nothing. */
+/* For a pod that is not in drover's list: returns what the pod waits for. NULL: the pod does not
+ * wait. */
 static const char *not_listed(const json_t *pod)
 {
 	if (!json_str_at(pod, "spec", "nodeName") &&

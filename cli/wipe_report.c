@@ -14,7 +14,8 @@ struct report {
 
 /* --- text and HTML ---------------------------------------------------------------------------- */
 
-/* Returns a copy of foreign text that is safe in the output. */
+/* Returns a copy of an untrusted text that is safe in the output; wipe_report.h describes what is
+ * replaced. */
 static const char *safe(const struct report *r, const char *text)
 {
 	char *copy = arena_strdup(r->a, text);
@@ -92,7 +93,7 @@ static void table_end(const struct report *r)
 		buf_puts(r->out, "</table>\n");
 }
 
-/* Writes a row; value NULL or "": no row. */
+/* Writes a row with key and value. Writes nothing if value is NULL or "". */
 static void pair(const struct report *r, const char *key, const char *value)
 {
 	if (str_empty(value))
@@ -118,7 +119,7 @@ static const char *list_of(const struct report *r, const struct strings *s)
 	return all;
 }
 
-/* Returns "NAME (ID)", or the one that is set; NULL: neither. */
+/* Returns "NAME (ID)", or only the one of the two that is set; NULL: neither is set. */
 static const char *named(const struct report *r, const char *name, const char *id)
 {
 	if (str_empty(name) || str_empty(id))
@@ -228,7 +229,7 @@ static void record(const struct report *r, const struct audit_record *v)
 	table(r, 2, arena_printf(r->a, "Record %s", str_or(v->record, v->source)));
 	pair(r, "Result", result_text(r, v));
 	if (v->result == AUDIT_BAD) {
-		/* What the record claims is not printed, because it would be read as proved. */
+		/* Print no contents of the record, because a reader would take them for proved. */
 		pair(r, "Cause", v->error);
 		pair(r, "Source", v->source);
 		table_end(r);

@@ -13,7 +13,7 @@
 #define RIGHT 24
 #define PLOT (WIDTH - LEFT - RIGHT)
 #define TOP 64
-#define HIGH 240 /* height of the upper chart; LOW: of the lower one */
+#define HIGH 240 /* heights of the upper chart (HIGH) and of the lower chart (LOW) */
 #define LOW 140
 #define GAP 64
 #define TICKS 4

@@ -115,9 +115,9 @@ struct build {
 	struct err *e;
 };
 
-/* Returns the number of the line that has the last part of a path such as spec.template.spec.x.
- * Searches for each part behind the place where the part before it was found. If a part is not
- * found, returns the line of the part before it. */
+/* Returns the number of the line on which the last name of a path such as spec.template.spec.x
+ * occurs. Searches for each name after the position of the name before it. If a name is not found,
+ * returns the line of the name before it. */
 static size_t line_of(const struct scenario_doc *d, const char *path)
 {
 	size_t at = 0, line = d->line;

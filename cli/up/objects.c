@@ -292,7 +292,9 @@ static void next(struct up_apply *a)
 	} else if (a->complete == UP_TENANTS) {
 		a->done(NULL, a->arg);
 	} else {
-		/* The namespace of deploy/tenant-rbac.yaml, in which drover writes what waits. */
+		/* Create the namespace in which drover stores the tenant's list of waiting pods
+		 * (controller/view/tenant_list.h). In other clusters, deploy/tenant-rbac.yaml
+		 * creates it. */
 		json_t *list = json_pack("[o]", namespace(NAMESPACE));
 
 		if (begin(a, &a->u->tenants[a->complete++], list, &e) < 0)

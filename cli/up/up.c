@@ -332,7 +332,8 @@ static void say_ready(struct up *u)
 	fflush(stdout);
 }
 
-/* Opens a TLS listener on loopback with a certificate of the CA that agents trust. NULL with *e. */
+/* Opens a TLS listener on loopback. Its certificate is issued by the CA that agents trust. Returns
+ * NULL with *e on an error. */
 static struct httpd_cert *serve_tls(struct up *u, struct httpd *d, enum up_port port, struct err *e)
 {
 	static const char *const names[] = {"127.0.0.1", NULL};

@@ -63,8 +63,8 @@ struct up {
 	/* memory of the texts in `faults` */
 	struct arena *arena;
 	struct sim_faults faults;
-	/* port: the first of the ports; 0 until the folder is open, unless the command line sets
-	 * the port */
+	/* port: first of the consecutive ports. Until the folder is open: the port given on the
+	 * command line; 0: none given. */
 	int64_t machines, speed, port;
 	bool debug;
 
