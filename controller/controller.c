@@ -271,9 +271,10 @@ static void rederive_on(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-/* Starts a pass over all Machines and then all NodeClaims, in slices. The pass passes each object
- * to its parts again, because the first time other caches, on which the result depends, were still
- * loading. Does nothing until all caches are synced and the agent endpoint is configured. */
+/* Starts a pass over all Machines and then all NodeClaims, in slices. The pass hands each object
+ * again to the parts that depend on it, because other caches, on which the result depends, may have
+ * been loading the first time. Does nothing until all caches are synced and the agent endpoint is
+ * configured. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;

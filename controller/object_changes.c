@@ -145,10 +145,9 @@ static bool same_logins(const struct kube_entry *old, const struct kube_entry *n
 	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
 }
 
-/* Handles a changed spec of Machine `name`. old NULL: the Machine is new. m NULL: the Machine was
- * deleted. Adds the addresses at which agents and BMCs reach drover to the reserved addresses. No
- * tenant endpoint may use a reserved address. p NULL: the Provider was deleted; removes its
- * addresses. */
+/* Handles a changed spec of Machine `name`: attaches its BMC again if needed, and adds the address
+ * of the BMC to the reserved addresses. No tenant endpoint may use a reserved address. old NULL:
+ * the Machine is new. m NULL: the Machine was deleted. */
 static void machine_spec_changed(struct controller *c, const char *name, const struct machine *old,
 				 const struct machine *m)
 {
@@ -166,8 +165,9 @@ static void machine_spec_changed(struct controller *c, const char *name, const s
 			     false);
 }
 
-/* Adds drover's own addresses, under which agents and BMCs reach it, to the reserved addresses. No
- * tenant endpoint may use a reserved address. */
+/* Adds the addresses of Provider `name`, at which agents and BMCs reach drover, to the reserved
+ * addresses. No tenant endpoint may use a reserved address. p NULL: the Provider was deleted, so
+ * removes its addresses. */
 static void reserve_endpoints(struct controller *c, const char *name,
 			      const struct provider_object *p)
 {
@@ -221,8 +221,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
 			machine_spec_changed(c, name, old ? old->object : NULL, o);
-		/* kick the claim of the old Machine too: if the Machine has just released it, the
-		 * claim can end now */
+		/* also kick the claim to which the Machine was bound before: if the Machine has
+		 * just released that claim, the claim can end now */
 		kick_claim_of(c, old);
 		view_machine(c->view, old ? old->object : NULL, o);
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);

@@ -336,8 +336,8 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
-	/* bind the address here too, because a session restored from the journal by
-	 * agent_session_restore() has none yet */
+	/* bind the address here too: a session that agent_session_restore() restored from the
+	 * journal has no address yet */
 	hold_address(s, httpd_identity(q)->address);
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;

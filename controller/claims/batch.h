@@ -12,8 +12,8 @@
  * A single pod does not wait: it is planned after SETTLE_MS (provisioner.c) like any other change.
  * A pod that comes less than idle_ms after the previous pod opens a batch. The batch ends when no
  * pod has come for idle_ms, at the latest most_ms after its first pod. So even an endless stream of
- * pods delays a plan by at most most_ms. For comparison, Karpenter opens a batch for each pod, with
- * 1 s and 10 s.
+ * pods delays a plan by at most most_ms. Karpenter, in contrast, opens a batch for a single pod,
+ * too; its idle time is 1 s and its longest time 10 s.
  *
  * Times are loop_now(). On the loop thread.
  * Tests: tests/unit/controller/claims/test_batch.c

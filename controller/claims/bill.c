@@ -6,9 +6,9 @@
 #include "controller/rules/provider.h"
 #include "planner/planning.h"
 
-/* Finds the tenant, its UID and the pool of the machine: by the machine's claim, or if the claim no
- * longer exists, by the machine's status, which names them until the machine is clean. False: the
- * machine has no tenant. */
+/* Finds the tenant that is charged for the machine, its UID, and the pool. They come from the
+ * machine's claim. If the claim no longer exists, they come from the machine's status, which
+ * contains them until the machine is clean. False: the machine has no tenant. */
 static bool owner_of(const struct context *c, const struct machine *m, const char **tenant,
 		     const char **uid, const char **pool)
 {

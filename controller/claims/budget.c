@@ -9,7 +9,7 @@ struct crowd {
 	const struct context *c;
 	const struct node_claim *asks;
 	struct disruption sum;
-	/* True if the machine of the claim `asks` serves */
+	/* True if the machine of claim `asks` is in state serving */
 	bool serves;
 };
 

@@ -20,8 +20,8 @@
  * no pods. */
 bool budget_allows(const struct context *c, const struct node_claim *n, const char *reason);
 
-/* Returns how many more claims of n's pool, n included, may begin to leave for this reason; 0 or a
- * negative number: none. A huge number means that no budget applies. */
+/* Returns how many more claims of n's pool, n included, may begin to leave for this reason. 0 or a
+ * negative number: none may. A number near INT64_MAX: no budget applies. */
 int64_t budget_room(const struct context *c, const struct node_claim *n, const char *reason);
 
 /* Reason of a release because the pool was deleted. For this reason each budget allows at least one

@@ -28,7 +28,7 @@
 /* --- policies --------------------------------------------------------------------------------- */
 
 struct governs {
-	/* Tenant in question; NULL: any tenant */
+	/* Tenant whose policies are searched for; NULL: any policy is found */
 	const char *tenant;
 	bool found;
 };
@@ -484,8 +484,8 @@ static const char *product_of(const struct world_pod *p)
 	return name;
 }
 
-/* Raises the expected times of the work to those of machine x: the time until x is free, plus its
- * time to start. */
+/* Raises the expected times of the work w if machine x, which the plan expects for a pod of w,
+ * would serve later. Time of x: the time until x is free, plus its time to start. */
 static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
 {
 	struct eta_span span;
@@ -498,7 +498,8 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
-/* Adds a pod to the work w. most: upper limit of the work's rank in the queue. */
+/* Adds pod p to the work w. The rank of w is the highest priority of its pods, but at most
+ * `most`. */
 static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
 		 const struct eta *eta, int64_t most)
 {

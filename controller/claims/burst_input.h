@@ -10,7 +10,7 @@
  * Providers (clouds) report: policies, offers, refusals, running and ended launches, and the
  * waiting work.
  *
- * Launches are counted as follows:
+ * Launches count against the budgets of the policies as follows:
  *
  * - A claim that carries out a decision (spec.burst) counts from the decision on, with its highest
  *   possible cost (committed amount), whether an instance was launched or not.

@@ -82,8 +82,8 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
-/* True if both rows are of the same mode, or row x has no offer. The message of a row with an offer
- * begins with the policy's mode and a colon. */
+/* True if both rows were written in the same mode of the policy. Only the message of a row with an
+ * offer begins with the mode, followed by a colon. Always true if row x has no offer. */
 static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
 	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");

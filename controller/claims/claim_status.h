@@ -17,9 +17,9 @@ struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
-	/* NULL: claims get no condition Consolidatable */
+	/* Search for underused Nodes; NULL: claims get no condition Consolidatable */
 	const struct underused *underused;
-	/* NULL: claims get no condition Drifted */
+	/* Search for drifted claims; NULL: claims get no condition Drifted */
 	struct drift *drift;
 	/* Returns the number of VolumeAttachments that name the Node of this machine; -1: not
 	 * known. */

@@ -165,8 +165,9 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 
-	/* Check again after a while: a Machine that was created anew sends no notice when it has
-	 * finished with a claim that was bound to the earlier Machine of its name. */
+	/* Start a timer, because no notice will come: the Machine to which the claim is bound was
+	 * deleted. The new Machine of the same name does not report when it has finished with this
+	 * claim. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
 		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))

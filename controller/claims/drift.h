@@ -47,8 +47,8 @@ void drift_free(struct drift *d);
  * was deleted. */
 void drift_pool(struct drift *d, const char *pool);
 void drift_claim_gone(struct drift *d, const char *claim);
-/* Forgets everything. Call when another replica becomes the leader, because the progress of that
- * leader's replacements is not known here. */
+/* Forgets everything. Call when another replica becomes the leader, because this replica does not
+ * learn how that leader's replacements progress. */
 void drift_clear(struct drift *d);
 
 /* Content of a claim's condition Drifted, written by drift_say(). drift_say() returns false, and
@@ -75,8 +75,9 @@ enum drift_way drift_begins(struct drift *d, const struct node_claim *n, int64_t
 /* Sets the text that says what the claim waits for. The message of the claim's condition Drifted
  * then contains this text. */
 void drift_waits(struct drift *d, const struct node_claim *n, const char *text);
-/* True if a replacement of claim n has to be Ready before n leaves; sends for one if needed
- * (stand_ins.h). Call once the budgets allow n to leave. False: release the machine of n now. */
+/* True if a replacement of claim n has to be Ready before n leaves; requests a replacement
+ * (stand_ins.h) if there is none. False: release the machine of n now. Call once the budgets allow
+ * n to leave. */
 bool drift_awaits(struct drift *d, const struct node_claim *n);
 /* Returns how a claim that already leaves because of drift goes on: DRIFT_QUIETLY and DRIFT_EVICTS
  * as for drift_begins(). DRIFT_STAYS: the claim no longer leaves, because it matches its template

@@ -1,5 +1,5 @@
-/* drift_rings: answers each query by a count over all claims and machines, unless a recent count
- * gave the answer "closed". */
+/* drift_rings: answers each query by a count over all claims and machines. The answer "closed" (no
+ * replacement may begin) is reused for DRIFT_CLOSED_MS. */
 #include "controller/claims/drift_rings.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 struct ring {
 	/* loop_now() before which no Node may begin to leave */
 	int64_t begins_at;
-	/* loop_now() until which the answer "closed" is given without a new count */
+	/* loop_now() until which the answer "closed" (no replacement may begin) is reused without a
+	 * new count */
 	int64_t closed_until;
 	size_t leaving;
 	/* Number of Nodes that finished leaving less than DRIFT_SETTLE_MS ago; counted until

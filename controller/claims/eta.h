@@ -8,15 +8,15 @@
  * eta: estimates how long claimed machines take until they serve, and how long leaving machines
  * take until they are free. Each of the two is called a transition.
  *
- * The duration of a transition is measured by Provider and instance type, once from the entry into
- * each of its states to its end. Times of single states are never added, because the sum of their
- * p90 would be too high. The last ETA_RECENT samples of each state are kept. A transition that is
- * given up gives no sample; one that led through quarantine is measured from quarantine on.
+ * For each Provider, instance type and state, a sample is the time from the entry into the state to
+ * the end of the transition. Times of single states are never added, because the sum of their p90
+ * would be too high. The last ETA_RECENT samples of each state are kept. A transition that is given
+ * up gives no sample. A transition that led through quarantine is measured from quarantine on.
  *
  * The samples are stored in Provider.status.paths. Each replica sees all Machines and keeps its own
- * samples. It adopts the samples in the status if the status has counted more of them. So a restart
- * loses no sample, only the beginning of transitions in progress. Until ETA_ENOUGH samples exist,
- * Provider.spec.instanceTypes[].expected is used if it is set.
+ * samples. If the status has counted more samples than the replica, the replica uses those in the
+ * status. So a restart loses no sample, only the beginning of transitions in progress. Until
+ * ETA_ENOUGH samples exist, Provider.spec.instanceTypes[].expected is used if it is set.
  * Tests: tests/unit/controller/claims/test_eta.c, tests/world/test_eta.c
  */
 #define ETA_RECENT 50
@@ -26,10 +26,10 @@ struct eta;
 struct eta *eta_new(void);
 void eta_free(struct eta *e);
 
-/* Transition of a machine: ETA_SERVING from claimed to serving, ETA_FREE from leaving to free. enum
- * eta_by: the estimate, made at the beginning of the transition, within which it ended (p50, p90,
- * or later than both). */
+/* Transition of a machine. ETA_SERVING: from claimed to serving. ETA_FREE: from leaving to free. */
 enum eta_way { ETA_SERVING, ETA_FREE, ETA_WAYS };
+/* How long a transition took in comparison with the estimate made at its beginning: at most its
+ * p50, at most its p90, or longer. */
 enum eta_by { ETA_BY_NONE, ETA_BY_P50, ETA_BY_P90, ETA_LATER };
 /* Names of enum eta_way: "serving", "free" */
 extern const char *const eta_way_names[];
@@ -37,15 +37,16 @@ extern const char *const eta_way_names[];
 extern const char *const eta_by_names[];
 struct eta_end {
 	enum eta_way way;
-	/* ETA_BY_NONE: no transition ended, or there was no estimate at its beginning */
+	/* Accuracy of the transition that ended; ETA_BY_NONE: no transition ended, or no estimate
+	 * was made at its beginning */
 	enum eta_by by;
 };
 /* Records a change of a Machine from was (NULL: the Machine is new) to is (NULL: deleted). Returns
  * which transition ended with this change, if any. */
 struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct machine *is);
 
-/* Reads the expected times that Provider p declares, and adopts the samples in its status if the
- * status has counted more. */
+/* Reads the expected times that Provider p declares. For each state for which the status of p has
+ * counted more samples than this replica, also replaces the samples by those in the status. */
 void eta_provider(struct eta *e, const struct provider_object *p);
 /* Sets out->paths to the status.paths that Provider p should have, for its instance types. Numbers
  * are in the arena; names point into p. */
@@ -53,8 +54,8 @@ void eta_paths(const struct eta *e, const struct provider_object *p, struct aren
 	       struct provider_object_status *out);
 
 struct eta_span {
-	/* Time from the entry into the state to the end of the transition, ms: reached by 50 % and
-	 * 90 % of the machines */
+	/* Time within which 50 % and 90 % of the machines complete the transition, ms, counted from
+	 * the entry into the state */
 	int64_t p50, p90;
 };
 /* Estimates the whole time from `state` to the end of its transition, for a machine that has been

@@ -44,13 +44,13 @@ struct failing_row {
 	/* Reason and message of the last failure */
 	char why[200];
 };
-/* Calls fn for each row. tenant NULL: the row of a pool, with failures of several tenants. */
+/* Calls fn for each row. tenant NULL: the row counts failures of several tenants in the pool. */
 void failing_each(const struct failing *f,
 		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
 			     void *arg),
 		  void *arg);
-/* True if the row pauses new claims at wall ms `now`. A row whose last failure is not after `since`
- * pauses nothing. */
+/* True if the row pauses new claims at wall ms `now`. False if its last failure was not later than
+ * wall ms `since`. */
 bool failing_row_holds(const struct failing_row *row, int64_t now, int64_t since);
 /* True if a row pauses new claims of the tenant in the pool at wall ms `now`. Rows without a
  * failure after `since` do not count. */

@@ -1,5 +1,5 @@
 /*
- * free_again: estimates the rest of the transition to free that the machine is in or will begin.
+ * free_again: estimates when a machine that is leaving, or that will leave later, becomes free.
  */
 #include "controller/claims/free_again.h"
 

@@ -7,15 +7,15 @@
 /*
  * free_again: estimates when a machine that is not free will be free.
  *
- * - A machine that leaves a tenant, or is in a quarantine that drover ends itself: the estimate is
- *   based on samples of other machines from that state on (eta.h) that took at least as long as
- *   this machine has by now. A machine that drains under a deadline leaves at the deadline at the
- *   latest.
- * - A machine that serves: it leaves when its claim expires. It leaves sooner if all pods on its
- *   Node have an end (activeDeadlineSeconds): once the Node has then been empty for as long as its
- *   pool demands.
- * - Any other machine, and one that is to be taken out of use or that drover does not manage: not
- *   known.
+ * - A machine that leaves a tenant, or is in a quarantine that drover ends itself: the estimate
+ *   comes from the times that other machines took from the same state on (eta.h). Times shorter
+ *   than this machine has been in the state are left out. A machine that drains under a deadline
+ *   leaves at the deadline at the latest.
+ * - A machine that serves: it leaves when its claim expires. If all pods on its Node have an end
+ *   (activeDeadlineSeconds), it leaves earlier: as soon as the Node has been empty, after the last
+ *   end, for as long as its pool demands.
+ * - Any other machine, a machine that will be taken out of use, and a machine that drover does not
+ *   manage: not known.
  *
  * Tests: tests/unit/controller/claims/test_free_again.c, tests/world/test_eta.c
  */

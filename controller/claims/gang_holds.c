@@ -17,8 +17,8 @@
 
 struct level {
 	int64_t ms;
-	/* held: reserved by the last plan; rests: reservations are paused until the level is low
-	 * enough */
+	/* held: the last plan reserved the machine, or a machine for the tenant. rests: nothing is
+	 * reserved, until the pause ends. */
 	bool held;
 	bool rests;
 };
@@ -27,7 +27,7 @@ struct tenant_row {
 	struct level level;
 	/* Number of reservations that ran out since the row was created */
 	unsigned over;
-	/* Used part of the tenant's budget */
+	/* Part of the tenant's budget that is used up, ms */
 	int64_t spent_ms;
 	/* GPUs reserved by the last plan, in thousandths */
 	int64_t gpus;
@@ -35,7 +35,7 @@ struct tenant_row {
 
 struct gang_holds {
 	const struct context *c;
-	/* ms: H of gang_holds.h; at: Unix ms up to which time was added to the levels, 0: never */
+	/* ms: H of gang_holds.h. at: Unix ms of the last update of the levels; 0: never updated */
 	int64_t ms, at;
 	/* Key: name of a tenant; value: struct tenant_row */
 	struct map *tenants;
@@ -221,8 +221,8 @@ static void note(struct gang_holds *h, const struct plan_hold *x)
 	}
 }
 
-/* Returns the ms until the level l changes what may be reserved; INT64_MAX: it does not. may: ms
- * for which reserving may go on; must: ms for which the pause lasts. */
+/* Returns the ms after which the level l begins or ends a pause; INT64_MAX: it does neither. may:
+ * ms for which the reservation may continue; must: ms for which the pause continues. */
 static int64_t due_of(const struct level *l, int64_t may, int64_t must)
 {
 	return l->rests ? must : l->held ? may : INT64_MAX;

@@ -16,7 +16,8 @@ struct held_gpus *held_gpus_new(void);
 void held_gpus_free(struct held_gpus *h);
 /* Sets how many GPUs (milli: thousandths) are reserved for the tenant from now on. */
 void held_gpus_set(struct held_gpus *h, const char *tenant, int64_t milli, int64_t now);
-/* Returns the GPU seconds that were reserved for the tenant from since to now. 0 if h is NULL. */
+/* Returns the GPU seconds that were reserved for the tenant between Unix ms `since` and `now`. 0 if
+ * h is NULL. */
 int64_t held_gpus_seconds(const struct held_gpus *h, const char *tenant, int64_t since,
 			  int64_t now);
 

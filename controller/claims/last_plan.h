@@ -16,7 +16,7 @@
  */
 #define LAST_PLAN_ROWS 500
 #define LAST_PLAN_TEXT 320
-/* Names of machines in a hold */
+/* Maximum number of machine names in one hold (machines reserved for a gang) */
 #define LAST_PLAN_MACHINES 64
 
 struct plan;
@@ -24,8 +24,8 @@ struct plan;
 /* A claim that the plan opened. */
 struct last_plan_claim {
 	const char *tenant, *pool, *provider, *machine, *instance_type;
-	/* Name of the NodeClaim; NULL: not created, because the claim was no longer wanted or such
-	 * claims are stopped. */
+	/* Name of the NodeClaim. NULL: it was not created, because the claim was no longer wanted
+	 * or new claims there are paused. */
 	const char *claim;
 	/* Key of the gang; NULL: no gang */
 	const char *gang;
@@ -39,7 +39,7 @@ struct last_plan_hold {
 	/* The first n names */
 	const char **machines;
 	size_t n;
-	/* Number of all reserved machines */
+	/* Number of all machines reserved for the gang; above n if `machines` is truncated */
 	size_t total;
 	int64_t gpus_milli;
 	/* True if nothing is reserved now, because the tenant has used up its time. */

@@ -167,9 +167,9 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	return m && !m->deletion_timestamp;
 }
 
-/* True if the disruption budget of the claim's pool allows to delete the claim. A budget that is
- * used up for one claim whose machine serves is used up for all such claims of the pool. The pool's
- * name is then remembered in s->spent, because budget_allows() scans all machines. */
+/* True if the disruption budget of the claim's pool allows the deletion of the claim.
+ * budget_allows() scans all machines. Therefore, once it has refused a claim, s->spent contains the
+ * pool's name, and further claims of the pool whose machine serves are refused without a scan. */
 static bool may_go(struct search *s, const struct node_claim *n)
 {
 	const struct context *c = s->en->all->c;

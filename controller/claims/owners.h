@@ -9,11 +9,11 @@
  * at once. Claims of a deleted pool are deleted within its budgets (claims/budget.h), one request
  * at a time.
  *
- * Before a claim is deleted, the API server itself has to confirm that the owner was deleted. An
- * object of the same name with another UID does not count as a deletion, because a restored backup
- * must not stop work. The CustomResourceDefinition of the owner's kind has to be older than the
- * claim. A younger CustomResourceDefinition was deleted and applied again, and nobody meant to
- * delete the claims.
+ * Before a claim is deleted, the API server itself has to confirm that the owner was deleted. If
+ * an object of the same name but with another UID exists, the owner does not count as deleted,
+ * because a restored backup must not stop work. The CustomResourceDefinition of the owner's kind
+ * has to be older than the claim. A younger CustomResourceDefinition was deleted and applied again,
+ * and nobody meant to delete the claims.
  *
  * Nothing is deleted while one of drover's CustomResourceDefinitions is being deleted, or while the
  * VirtualCluster is paused. On the loop thread.

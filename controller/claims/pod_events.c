@@ -105,7 +105,8 @@ void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
 			map_del(w->told, it.key);
 }
 
-/* The pod that is being reported, and what was last reported to it. */
+/* Arguments of the functions that report one pod: the pod in the plan, and what was last reported
+ * about it. */
 struct reader {
 	struct pod_events *w;
 	const struct plan_pod *p;
@@ -125,8 +126,8 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	return r;
 }
 
-/* True if the place changed enough for an event: any change up to EXACT, further back more than a
- * tenth. */
+/* True if the pod's place in the queue changed enough for an event. Up to place EXACT every change
+ * is enough; further back, a change by more than a tenth. */
 static bool is_other_place(size_t told, size_t place)
 {
 	const size_t off = told < place ? place - told : told - place;
@@ -149,8 +150,8 @@ struct word {
 	struct eta_span due;
 };
 
-/* Returns the expected time (p50) whose change causes an event, wall ms; 0: none. A new estimate
- * for a claim causes no event. */
+/* Returns the expected time (p50), wall ms, if a change of this time causes an event. 0: the time
+ * is unknown, or the pod has a claim, whose new estimates cause no event. */
 static int64_t expected_of(const struct word *w)
 {
 	return w->claim ? 0 : w->due.p50;
@@ -220,9 +221,10 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 		    });
 }
 
-/* Writes the message w to the list of waiting pods, unless the pod is a pod to come of a
- * ProvisioningRequest. Sends the message as an event on the pod or the request, if an event is due.
- * Returns the ms until an event is due; 0: none is delayed. */
+/* Adds the message w to the list of waiting pods, and sends it as an event on the pod if an event
+ * is due. A ProvisioningRequest announces pods that do not exist yet (request_of_pod()): for such a
+ * pod, reports the message in the conditions of the request instead, if it is due. Returns the ms
+ * until the message is due; 0: it was sent now, or it cannot be sent at all. */
 static int64_t tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
@@ -307,9 +309,9 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 				      text, when, claim, 0, due});
 }
 
-/* Reports a claim that this plan makes for the pod. name: name of the NodeClaim; NULL: it was not
- * created, because it is paused or objects changed while the plan was made, and the next plan
- * decides anew. */
+/* Reports a claim that this plan makes for the pod. name: name of the NodeClaim. NULL: it was not
+ * created, because new claims are paused or because objects changed while the plan was made; the
+ * next plan decides anew. */
 static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
 {
 	const char *text;

@@ -43,9 +43,10 @@ void pod_events_free(struct pod_events *w);
  * waiting_end(). Returns the ms after which there is more to report if nothing changes; 0: never.
  *
  * claims: for each claim of the plan the name of its NodeClaim; NULL: it was not created, and the
- * next plan decides anew. speaks: result of requests_plan(); a pod to come of a ProvisioningRequest
- * is reported only if its element is true, and then the request gets the report. speaks NULL: the
- * plan has no such pods. */
+ * next plan decides anew. speaks: result of requests_plan(), with one element for each pod. A
+ * ProvisioningRequest announces pods that do not exist yet. Such a pod is reported only if its
+ * element of speaks is true, and the report goes to the request. speaks NULL: the plan has no such
+ * pods. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,
 			   const bool *speaks, size_t from, size_t n);
 

@@ -17,9 +17,9 @@
  * may use it for the pod again. */
 #define NODES_MAX 16
 #define NODES_OF_TYPE 2
-/* A sign that kube-scheduler works (struct sign) may be this much older than the first plan that
- * places the pod on a Node, because kube-scheduler may judge the pod for that Node before drover
- * does */
+/* A sign of kube-scheduler (struct sign) counts even if it is this much older than the first plan
+ * that places the pod on a Node, because kube-scheduler may judge the pod for the Node before
+ * drover does */
 #define BEFORE_MS 10000
 
 struct refused {
@@ -270,7 +270,8 @@ int64_t refused_plan(struct refused *r, const struct plan *plan)
 
 	forget_old(r);
 	for (size_t i = 0; i < plan->npods; i++) {
-		/* Skip a pod to come of a ProvisioningRequest, because it is never bound. */
+		/* Skip a pod that a ProvisioningRequest announces: the pod does not exist, so it is
+		 * never bound. */
 		if (request_of_pod(plan->pods[i].name, NULL, NULL))
 			continue;
 		if (plan->pods[i].outcome != PLAN_ON_NODE) {

@@ -91,8 +91,8 @@ bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena
 		if (!t)
 			continue;
 		provisioning_requests_plan(t->requests, s->ns, s->name, &s->is);
-		/* A check-capacity request reports what is missing now, so the event that reports
-		 * what may come is not sent. */
+		/* A check-capacity request already reports what is missing now. Do not report when
+		 * a machine may come, because none is created for it. */
 		speaks[s->speaks] = !p->pods[s->speaks].check;
 	}
 	return speaks;

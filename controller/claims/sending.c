@@ -23,7 +23,7 @@ struct sent {
 	struct sending *of;
 	struct arena *arena;
 	const struct node_claim *claim;
-	/* True: the claim has been in the cache, so its cached state counts from then on */
+	/* True: the cache has contained the claim, so this copy of it no longer counts */
 	bool seen;
 	/* Runs the next attempt after a failed create or read */
 	struct loop_timer give;

@@ -48,7 +48,8 @@ struct found {
 	/* The only tenant that has had claims in the scope, if that tenant may have caused all the
 	 * failures; else NULL */
 	const char *tenant;
-	/* Like stop.next, but for every tenant other than `tenant` */
+	/* Wall ms from which a claim of a tenant other than `tenant` is allowed as a trial; 0: it
+	 * is allowed now. For `tenant` itself, stop.next applies. */
 	int64_t next;
 	struct stopped_line stop;
 };
@@ -299,9 +300,9 @@ static bool of_another(const struct found *s, const struct stop_line_place *at, 
 }
 
 /* True if tenants other than this one have had claims in the scope. Claims in progress do not
- * count. A claim of another tenant that failed for the same reason later than `after` does not
- * count either, because it indicates that this tenant is not the cause. after: this tenant's last
- * failure; NULL: the claims of all failures count. */
+ * count. If a claim of another tenant failed for the same reason later than `after`, that claim
+ * does not count either, because its failure indicates that this tenant is not the cause. after:
+ * this tenant's last failure; NULL: no claim is left out for its failure. */
 static bool is_shared(const struct stop_line *l, const struct found *s, const char *tenant,
 		      const struct failure *after)
 {

@@ -43,15 +43,15 @@
 #define STOP_LINE_WORN "FailsRepeatedly"
 
 struct stop_line_place {
-	/* NULL: not known */
+	/* Name of the NodePool; NULL: not known */
 	const char *pool;
 	/* Image digest; NULL: not known */
 	const char *image;
-	/* NULL: not known */
+	/* Name of the Provider; NULL: not known */
 	const char *provider;
 	/* Rack: value of the Machine's label limits.perDomain.key; NULL: none. */
 	const char *rack;
-	/* NULL: not known */
+	/* Name of the tenant; NULL: not known */
 	const char *tenant;
 };
 struct stopped_line {

@@ -23,7 +23,7 @@ struct stop_line;
 struct stops_from {
 	struct context *c;
 	const struct failing *failing;
-	/* NULL: Providers are not checked */
+	/* Drivers of the Providers; NULL: do not check whether Providers are Ready */
 	const struct drivers *drivers;
 	/* The elastic Providers; NULL: none */
 	const struct fleet *fleet;

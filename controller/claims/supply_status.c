@@ -48,7 +48,7 @@ struct supply_status {
 	const struct warm_pool *warm_pool;
 	const struct eta *eta;
 	const struct fleet *fleet;
-	/* NULL: this process makes no plans */
+	/* List of waiting pods; NULL: this process makes no plans */
 	const struct waiting *waiting;
 	struct loop_timer timer;
 	/* loop_now() at which the last pass began */

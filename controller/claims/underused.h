@@ -22,8 +22,8 @@
  * Tests: tests/world/test_underused.c
  */
 #define UNDERUSED_SWEEP_MS 10000
-/* Longest time between sweeps although nothing changed, because the reason why a pod may not be
- * moved may end by time alone */
+/* Longest time between sweeps, even if nothing changed: the reason for which a pod may not be moved
+ * may end by time alone */
 #define UNDERUSED_AGAIN_MS (5 * 60 * 1000)
 #define UNDERUSED_BARRED_MS ((int64_t)3600 * 1000)
 

@@ -17,9 +17,9 @@
  *
  * - A claim that an operator created.
  * - A claim whose machine is not in state claimed, or has a Node.
- * - All claims of a tenant whose pods are not known now (unreachable, asleep, paused), of which the
- *   plan left out some pods, or of which a pod is placed on a Node but not yet bound by
- *   kube-scheduler.
+ * - Any claim of a tenant whose pods are not known now (unreachable, asleep, paused).
+ * - Any claim of a tenant if the plan left out some of the tenant's pods, or placed one on a Node
+ *   to which kube-scheduler has not bound the pod yet.
  *
  * Kept in this process only; the first plan of the next leader finds the same claims. On the loop
  * thread.

@@ -8,9 +8,9 @@
  * waiting: list of what the newest plan reports for each waiting pod.
  *
  * VirtualCluster.status.waiting contains the first VIRTUAL_CLUSTER_WAITING_MAX pods of a tenant in
- * the order of the queue: `drover why` reads it, because events on pods are rare and may be lost,
- * and its user may have no access to the tenant's events. The whole list is served to readers of
- * the leader (controller/view/view.h).
+ * the order of the queue. `drover why` reads this list, because events on pods are rare and may be
+ * lost, and because its user may have no access to the tenant's events. The whole list is served
+ * to readers of the leader (controller/view/view.h).
  *
  * A list is published as a whole, once all pods of its plan were reported. It is published at most
  * every WAITING_MS, because a tenant can change all other tenants' places as often as it likes.

@@ -152,7 +152,7 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 		r ? CTX_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
 	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
 
-	/* A pool with a result (f) was handled earlier in this pass, and has given up the machines
+	/* If this pass has handled the pool already (f is set), the pool has given up the machines
 	 * that it did not choose. */
 	return p && wants(p) && kept_for(m, p) && !f;
 }
@@ -199,7 +199,8 @@ static bool better(const struct choice *x, const struct choice *y)
 		return x->ready;
 	if (x->on != y->on)
 		return x->on;
-	/* If equal, the first in the list is better */
+	/* Prefer the rack in which fewer machines were chosen for the pool. If both are equal,
+	 * best() keeps the machine that is first in the list. */
 	return x->rack && y->rack && x->rack->n < y->rack->n;
 }
 

@@ -14,8 +14,8 @@
  * be claimed like any free machine; another machine is then started in its place. A paused pool
  * keeps its warm machines but gets no new ones.
  *
- * Not chosen is a machine that failed in the last 30 min, that is powered on without drover's
- * agent, or that did not stay warm (status.operation.nextAttempt).
+ * A machine is not chosen if it failed in the last 30 min, is powered on without drover's agent, or
+ * did not stay warm and waits for the next attempt (status.operation.nextAttempt).
  *
  * Decisions are derived from the caches by the leader only, shortly after a change; only
  * status.warmFor of the Machines is stored. On the loop thread.

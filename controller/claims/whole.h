@@ -4,8 +4,7 @@
 #include "planner/plan.h"
 
 /*
- * whole: ensures that the claims that a plan makes for a gang are created either completely or not
- * at all.
+ * whole: ensures that either all claims that a plan makes for a gang are created, or none of them.
  *
  * A claim of the plan may be paused (circuit breaker, failing pool). The other claims that were
  * opened for its gang are then not created either. Neither are the claims of other gangs that have
@@ -14,8 +13,8 @@
  * Tests: tests/unit/controller/claims/test_whole.c
  */
 struct whole_claim {
-	/* goes: true if the claim is created. When whole_gangs() is called: true if the claim may
-	 * be created on its own. probe: true for a trial claim of the circuit breaker. */
+	/* goes: before whole_gangs(), true if the claim by itself may be created; afterwards, true
+	 * if it is created. probe: true for a trial claim of the circuit breaker. */
 	bool goes;
 	bool probe;
 };

@@ -146,9 +146,9 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* True if no instance is launched for the claim now, because its Provider has no offer. False while
- * another offer is being requested, although the Machine still has its last error: the claim counts
- * as supply again. */
+/* True if no instance can be launched for the claim now, because its Provider has no offer. False
+ * while another offer is being requested: the Machine then still shows the earlier error, but the
+ * claim counts as supply again. */
 static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

@@ -62,7 +62,7 @@ const struct drain *drains_wants(const struct context *c, const char *machine, b
 struct drains_together {
 	/* wall ms of the earliest deadline with Escalate among these Drains; 0: none */
 	int64_t deadline;
-	/* Drain whose deadline that is; NULL: none */
+	/* Drain that has this earliest deadline; NULL: none */
 	const struct drain *hurried;
 	/* Drain whose `then` applies: Retire wins over Quarantine, Quarantine over Release; NULL:
 	 * none */

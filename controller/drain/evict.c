@@ -17,8 +17,8 @@
 #define AGAIN_MS 5000
 #define AGAIN_CAP_MS 30000
 #define FORCED_GRACE_S 30
-/* Time from the end of a pod's grace period after which the pod counts as stuck: a working kubelet
- * has ended it by then. */
+/* A pod counts as stuck this long after the end of its grace period: a working kubelet has ended
+ * the pod by then. */
 #define STUCK_MS 10000
 
 struct slot {

@@ -140,8 +140,8 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 		return DRAIN_STEP_DONE;
 	if ((was == DRAIN_STEP_LEAVING || was == DRAIN_STEP_WIPING) && stays && m->status.leave &&
 	    m->status.leave->then == spec->then)
-		/* Keep the phase: the machine is free only until its next step, which does what the
-		 * Drain's `then` asks for. */
+		/* Keep the phase: in its next step the free machine does what the Drain's `then`
+		 * asks for. */
 		return was;
 	if (drain_withdrawn(k->d))
 		return draining ? was : DRAIN_STEP_CANCELLED;

@@ -78,8 +78,8 @@ static void operation(json_t *o, const struct machine *m)
 	answer_time(o, "nextTry", op->next_attempt);
 	if (!quarantined || !str_eq(op->last_error.reason, m->status.quarantine->reason))
 		answer_error(o, "lastError", op->last_error.reason, op->last_error.message,
-			     /* left out if the quarantine has the same reason, because it then
-			      * shows this error already */
+			     /* If the quarantine has the same reason, its text shows this error
+			      * already, so the error is left out. */
 			     op->last_error.time);
 	if (op->deadline && info->limit_s) {
 		answer_time(o, "deadline", op->deadline);
@@ -152,7 +152,8 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 						 : "",
 					 asked && lv->drain ? lv->drain : ""),
 			    "");
-	/* not for a checkpoint, because a checkpoint has its own timeout */
+	/* A drain that waits for a checkpoint is left out, because the checkpoint has its own
+	 * timeout. */
 	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint "))
 		answer_help(o,
 			    arena_printf(
@@ -272,7 +273,8 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 			answer_help_with(o, m->status.conditions.v[i].reason, m->meta.name);
 	if (str_eq(m->status.state, "retired"))
 		answer_help(o, "to manage it again: drover approve %s", m->meta.name);
-	/* not for a machine that has recovered: the failure of an earlier claim explains nothing */
+	/* Leave out a machine that has recovered: the failure of an earlier claim does not explain
+	 * its state. */
 	if (m->status.failures.n && !str_eq(m->status.state, "free") &&
 	    !str_eq(m->status.state, "serving")) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];

@@ -26,9 +26,9 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
  * Call explain_pod_claim() afterwards if the pod has a claim. */
 json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char *pod);
 /* True if n is the claim of the pod in answer. For a bound pod, this is the claim of its Node. For
- * any other pod, it is the claim on which the newest plan has placed the pod; if the plan does not
- * list the pod, it is a claim made for the pod that has not ended or failed. uid: UID of the pod;
- * NULL: unknown. node: Node to which the pod is bound; NULL: not bound. Call after
+ * any other pod, it is the claim on which the newest plan has placed the pod. If the plan does not
+ * list the pod, it is any claim that was made for the pod and has neither ended nor failed. uid:
+ * UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not bound. Call after
  * explain_pod_now(). */
 bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
 		     const char *node);

@@ -17,8 +17,8 @@
 struct disruption {
 	/* nodes in states serving to leaving, and quarantined nodes that drover itself took out */
 	int64_t nodes;
-	/* nodes among `nodes` that are leaving, whose claim is being deleted, or for which drover
-	 * has decided so */
+	/* nodes among `nodes` that are leaving, whose claim is being deleted, or that drover has
+	 * decided to release */
 	int64_t leaving;
 };
 

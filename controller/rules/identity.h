@@ -18,8 +18,8 @@
  *   proof      same UUID in the same byte order. A UUID in the other byte order
  *              is accepted only with a second proof, because a different machine
  *              may rightly have the reordered UUID.
- *   conflict   any byte order counts as the same. This is safe, because it only
- *              refuses more.
+ *   conflict   a UUID in either byte order counts as the same. This is safe: a
+ *              wrong conflict only makes drover refuse to act.
  *
  * If spec.identity has no UUID that distinguishes machines, its serial number must distinguish
  * them, and both the BMC and the agent must report that number. Vendor defaults ("To be filled by

@@ -56,8 +56,8 @@ static int storage_shows(const struct proto_inventory *inv, struct err *e)
 }
 
 /* Compares the storage controllers with spec.controllers. A dead drive may make its controller
- * disappear or lose its driver, so the numbers must not fall for controllers with a driver, nor
- * rise for those without. -1: *e names the difference. */
+ * disappear or lose its driver. Therefore there must be no fewer controllers with a driver, and no
+ * more without one, than spec.controllers lists. -1: *e names the difference. */
 static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
 			   struct err *e)
 {

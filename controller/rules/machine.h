@@ -19,8 +19,8 @@ int64_t quarantine_wait(const struct machine *m);
 /* Returns the wall time in ms at which drover tries the machine again; 0: an operator must act. */
 int64_t quarantine_due(const struct machine *m);
 
-/* Number of agent boots in a row after which drover leaves a machine off for a while that should be
- * warm (powered on, with its agent running). */
+/* Maximum number of consecutive agent boots of a machine that should be warm (powered on, with its
+ * agent running). Afterwards drover leaves the machine off for a while. */
 #define WARM_POOL_BOOTS 3
 /* True if the machine is free and warm (kept powered on), and its agent has reported and was not
  * dismissed. */
@@ -30,11 +30,11 @@ bool warm_is_ready(const struct machine *m);
  * wait. */
 bool warm_is_ending(const struct machine *m);
 
-/* machine_is_topology: true if the label key describes a location: topology.drover.dev/...,
+/* machine_is_topology() is true if the label key describes a location: topology.drover.dev/...,
  * topology.kubernetes.io/... (well-known labels of Kubernetes) or nvidia.com/gpu.clique (the NVLink
- * domain, as NVIDIA's GPU feature discovery names it). machine_topology: returns the labels of m
- * with such keys, in the same order. Its Node carries them too, for selectors, spread and affinity.
- * The list is in the arena, strings belong to m. */
+ * domain, as NVIDIA's GPU feature discovery names it). machine_topology() returns the labels of m
+ * with such keys, in the same order. The Node of m has the same labels, for selectors, spread and
+ * affinity. The list is in the arena; the strings belong to m. */
 struct arena;
 bool machine_is_topology(const char *key);
 struct labels machine_topology(const struct machine *m, struct arena *a);
@@ -43,9 +43,9 @@ struct labels machine_topology(const struct machine *m, struct arena *a);
  * and the Provider of both are then reached in the same way. */
 bool machine_same_reach(const struct machine *a, const struct machine *b);
 
-/* True if no machine can be booted while status.operation.lastError has this reason, because drover
- * cannot use its BMC or Provider, such as BmcUnreachable, IdentityMismatch, SecretNotFound or
- * ProviderNotReady. Such a machine is not claimed. */
+/* True if a machine whose status.operation.lastError has this reason cannot be booted, because
+ * drover cannot use its BMC or its Provider. Such reasons are BmcUnreachable, IdentityMismatch,
+ * SecretNotFound and ProviderNotReady, among others. Such a machine is not claimed. */
 bool machine_is_out_of_reach(const char *reason);
 
 /* Returns NULL if the password may be sent to the BMC b; otherwise the name of the member that

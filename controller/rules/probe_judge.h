@@ -26,8 +26,8 @@ struct probe_targets {
 	bool more;
 };
 
-/* probe_targets_own: adds the addresses of the probed segment itself. Call it first.
- * probe_targets_others: adds the addresses of one other segment. Strings are borrowed, not
+/* probe_targets_own() adds the addresses of the probed segment itself; call it first.
+ * probe_targets_others() adds the addresses of one other segment. Strings are borrowed, not
  * copied. */
 void probe_targets_own(struct probe_targets *t, const struct strings *addresses,
 		       const char *segment);

@@ -278,9 +278,9 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
 		e = &kept;
 	}
-	/* Success, or no such Node: continue with the next part. Any other error is retried below.
-	 * After a conflict (the Node was replaced by one with a new UID), the cache shows the new
-	 * Node by the time of the retry. */
+	/* On success, or if the object does not exist, continue with the next part. Other errors
+	 * are retried below. If the Node was replaced by one with a new UID (conflict), the cache
+	 * shows the new Node by the time of the retry. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);

@@ -456,7 +456,7 @@ static bool both(struct cel *c, struct result *r)
 	return true;
 }
 
-/* True if a single matching value satisfies a requirement with this operator. */
+/* True if a requirement with this operator accepts a list of values, one of which must match. */
 static bool of_any_value(enum selector_op op)
 {
 	return op == SELECTOR_IN || op == SELECTOR_CONTAINS || op == SELECTOR_CONTAINS_LOWER;

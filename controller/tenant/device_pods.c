@@ -236,8 +236,8 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 
 	if (!p->ndevices)
 		return without_claims(d, p, w, a);
-	/* Return a pod unchanged that is unsupported for a reason other than its claims: it stays
-	 * unsupported whatever its claims need. The claims of pods that are too large or run on the
+	/* A pod that is unsupported for a reason other than its claims stays unsupported, whatever
+	 * its claims need: return it unchanged. The claims of pods that are too large or run on the
 	 * host cluster cannot be evaluated at all. */
 	if (p->large || d->t->on_host || (w->unsupported && w->unsupported != p->undecided))
 		return w;
@@ -253,8 +253,8 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 	for (size_t i = 0; !soon && i < p->ndevices && !s.wait && !s.unjudged; i++)
 		add_device(&s, &p->devices[i]);
 	if (!w->node) {
-		/* Only for a waiting pod: a running pod continues, whatever happened to its
-		 * claims. */
+		/* These members concern waiting pods only. A running pod continues even if its
+		 * claims were changed or deleted. */
 		c->unsupported = s.unjudged;
 		c->device_wait = s.wait;
 		if (s.gpus)

@@ -114,8 +114,8 @@ size_t device_slices_takes(const struct device_slices *all, const struct kube_ca
 		if (has(f.v[i], r->device, strlen(r->device)) ||
 		    (part && has(f.v[i], r->device, (size_t)(part - r->device))))
 			return 1;
-	/* Return 0 if the pool is known but does not list the GPU: a whole GPU that got a taint
-	 * after its allocation is not listed, and counts neither as available nor as occupied.
-	 * Return 1 if the pool is unknown. */
+	/* The GPU is not listed. If its pool is known, it is a whole GPU that got a taint after its
+	 * allocation: such a GPU counts neither as available nor as occupied, so return 0. If the
+	 * pool is unknown, return 1. */
 	return f.n == 0;
 }

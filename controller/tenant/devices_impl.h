@@ -44,8 +44,8 @@ struct devices {
 	size_t mapped;
 	/* True: the objects of all kinds are to be read */
 	bool wanted;
-	/* True: the next time that pods are passed to the planner again, include those that request
-	 * nvidia.com/gpu without a claim */
+	/* True: the next pass of pods to the planner also includes pods that request nvidia.com/gpu
+	 * without a claim */
 	bool plain;
 	struct loop_timer all_timer;
 };

@@ -126,8 +126,8 @@ void tenants_bad(struct tenants *ts, const char *name)
 	map_put(ts->bad, name, ts);
 }
 
-/* True although the API server may still accept the old kubeconfig: the operator who deleted the
- * Secret does not want drover to act in that cluster. */
+/* The API server may still accept the old kubeconfig. The result is true nevertheless, because the
+ * operator who deleted the Secret does not want drover to act in that cluster. */
 bool tenant_secret_absent(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =

@@ -67,8 +67,8 @@ bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
 {
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 	const size_t kept =
-		/* kept includes one more than load->pods if slots are reserved on the Node, and one
-		 * more if some pods are not read */
+		/* More than load->pods if slots are reserved on the Node, or if not all pods are
+		 * read */
 		tenant_pods_on(t, node, at);
 
 	if (load && load->pods)

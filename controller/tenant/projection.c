@@ -424,8 +424,9 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)e;
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
-	/* Store an ended pod that is being deleted like a running one: its Node is still needed,
-	 * because the kubelet has to unmount the pod's volumes before it removes the object. */
+	/* An ended pod that is being deleted is stored like a running pod. Its Node is still
+	 * needed, because the kubelet has to unmount the pod's volumes before it removes the
+	 * object. */
 	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
 		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
@@ -486,8 +487,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource claims that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) {
-		/* Store only what affects other pods, and to which Nodes this pod could move; this
-		 * keeps the projection small. */
+		/* The pod is bound: store only what affects other pods, and the Nodes to which the
+		 * pod could move. This keeps the projection small. */
 		(void)demand_topology(spec, p, a);
 		if (!p->daemon)
 			where_else(o, tp, a);

@@ -28,8 +28,8 @@
 #define SLICE_SEATS 250
 /* time to wait for a missing PodTemplate, which may be created after the request */
 #define TEMPLATE_MS 10000
-/* time for which no machine must have been suitable before a request fails, because pools and
- * instance types may be created soon */
+/* A request fails only after no machine was suitable for this time, because pools and instance
+ * types may be created soon */
 #define NEVER_MS 60000
 /* Shortest interval of messages with the same reason: a change of numbers alone is not worth a
  * write. */
@@ -60,8 +60,8 @@ struct provisioning_requests {
 	struct tenant *t;
 	struct provisioning_requests_hooks hooks;
 	struct kube_call *ask;
-	/* asked: it is known whether the kind is served; gone: the API server no longer serves
-	 * it */
+	/* asked: the API server has reported whether it serves ProvisioningRequests. served: it
+	 * serves them. gone: it has stopped serving them. denied: drover may not read them. */
 	bool asked, served, denied, gone;
 	struct kube_cache *objects, *templates;
 	/* "NS/NAME" -> struct request */
@@ -92,7 +92,8 @@ static struct request *find(const struct provisioning_requests *r, const char *n
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	/* value r (not the struct request): begin again with the first slot */
+	/* The value r, which is not a struct request, makes the evaluation begin with the first
+	 * slot. */
 	map_put(r->late, key, r);
 	if (!loop_timer_active(&r->timer))
 		loop_timer_start(&r->timer, SETTLE_MS);

@@ -43,8 +43,8 @@
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-/* Has the Secret read more often after a refusal, because an operator usually repairs it with a new
- * kubeconfig. */
+/* Makes drover read the Secret more often after the API server refused the kubeconfig, because an
+ * operator usually writes a new kubeconfig to the Secret. */
 static void expect_kubeconfig(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =

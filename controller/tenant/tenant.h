@@ -111,7 +111,7 @@ struct tenant {
 	/* UID of namespace kube-system at the last probe */
 	char *cluster_uid;
 	/* reachable: the API server answers; stopped: the cluster UID changed, and drover does
-	 * nothing there */
+	 * nothing in the cluster */
 	bool reachable, stopped;
 	/* Hash of the Nodes that are missing in a new list of Nodes. drover does not accept the
 	 * list until the loss is confirmed. 0: no Nodes are missing. */

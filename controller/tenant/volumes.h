@@ -47,8 +47,8 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 struct world_node volumes_of_node(const struct volumes *v, const struct world_node *n,
 				  struct arena *a);
 
-/* Returns the plural name ("PersistentVolumes") of a kind of which some objects are not read; NULL:
- * no kind. */
+/* Returns the plural name, such as "PersistentVolumes", of a kind of which some objects are not
+ * read because they exceed TENANT_VOLUMES or TENANT_VOLUMES_BYTES; NULL: no such kind. */
 const char *volumes_over(const struct volumes *v);
 
 #endif

@@ -28,7 +28,8 @@ struct view_access {
 	struct context *c;
 	/* Visits in progress */
 	struct list visits;
-	/* Key: KEY_SIZE text of a token and a path; value: struct answer, the oldest first */
+	/* Cached answers, the oldest first. Key: digest of token and path, as text of KEY_SIZE
+	 * bytes; value: struct answer */
 	struct map *answers;
 	struct bucket reviews;
 };
@@ -180,8 +181,8 @@ static void on_access(json_t *object, const struct err *e, void *arg)
 	end(v, 403, text);
 }
 
-/* user: member status.user of a TokenReview, in the form of SubjectAccessReview spec, where "uid",
- * "groups" and "extra" have the same types. */
+/* Asks whether the user may read the path. user: member status.user of a TokenReview. Its members
+ * "uid", "groups" and "extra" have the same types in the spec of a SubjectAccessReview. */
 static void review_access(struct view_visit *v, const json_t *user)
 {
 	static const char *const same[] = {"uid", "groups", "extra"};

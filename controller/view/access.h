@@ -29,7 +29,7 @@
 #define VIEW_GRANT_MS 60000
 #define VIEW_REFUSAL_MS 10000
 #define VIEW_REVIEWS 10
-/* Maximum number of cached answers; beyond, the oldest is dropped. */
+/* Maximum number of cached answers; one more replaces the oldest. */
 #define VIEW_ANSWERS_MAX 4096
 
 struct view_access;
@@ -40,8 +40,8 @@ void view_access_free(struct view_access *a);
 DEFINE_OWN(view_access)
 
 /* Calls then(q, arg) if the caller of q may read the path of q: at once if the answer is cached,
- * otherwise later. If the caller may not, or if the host cluster does not answer, replies with the
- * reason (401, 403, 429 or 503), and then() is not called. */
+ * otherwise later. Does not call then() if the caller may not read the path, or if the host cluster
+ * does not answer: replies with the reason (401, 403, 429 or 503) instead. */
 void view_access_check(struct view_access *a, struct httpd_req *q,
 		       void (*then)(struct httpd_req *q, void *arg), void *arg);
 

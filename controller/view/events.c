@@ -30,7 +30,7 @@ enum topic { FLEET = 1, QUEUE = 2 };
 
 struct channel {
 	struct list link;
-	/* NULL: rows of all tenants */
+	/* Tenant whose rows the streams show; NULL: rows of all tenants */
 	char *tenant;
 	size_t streams;
 	/* Digest of the last event about the queue, without its version */
@@ -39,7 +39,8 @@ struct channel {
 
 struct event {
 	struct list link;
-	/* enum topic; for a comment FLEET | QUEUE */
+	/* Set of enum topic to which the event belongs; both for a comment line (":"), which all
+	 * streams get */
 	unsigned topics;
 	/* Receiver; NULL: all channels */
 	const struct channel *channel;
@@ -51,7 +52,7 @@ struct event {
 
 struct stream {
 	struct list link;
-	/* NULL: the view was freed */
+	/* Owner of the stream; NULL: the view was freed */
 	struct view_events *e;
 	struct httpd_req *q;
 	struct channel *channel;
@@ -325,7 +326,8 @@ static bool encode_fleet(const struct changes *x, const struct channel *ch, stru
 	return any || !first;
 }
 
-/* Sends b to the streams of the channel; a text that exceeds the ring breaks them instead. */
+/* Sends b to the streams of the channel. If b did not fit into the ring, ends these streams
+ * instead, so that their readers read the lists again. */
 static void send(struct view_events *e, unsigned topic, const struct channel *ch,
 		 const struct buf *b)
 {
@@ -461,7 +463,7 @@ void view_events_changed(struct view_events *e, enum object_kind_id kind, const 
 		return;
 	if (kind == OBJECT_MACHINE)
 		map_put(e->changed, name, e);
-	/* A Drain changes the explanation of its machines. */
+	/* A row of the fleet contains the explanation of its machine, which depends on Drains. */
 	e->all |= kind == OBJECT_DRAIN;
 }
 
@@ -484,7 +486,8 @@ static void channel_leave(struct view_events *e, struct channel *ch)
 {
 	if (--ch->streams)
 		return;
-	/* No later channel at the same address may receive this channel's events. */
+	/* Make the events that are left in the ring reach no stream: a later channel may be
+	 * allocated at this address. */
 	list_for_each (v, &e->ring, struct event, link)
 		if (v->channel == ch)
 			v->topics = 0;

@@ -20,12 +20,12 @@
  * Tests: tests/unit/controller/view/test_events.c
  */
 #define VIEW_EVENTS_MS 1000
-/* Time between two comments that keep the connection open, and between two checks of each caller's
- * grant, which is reviewed again once it is older than VIEW_GRANT_MS. */
+/* Interval of the comment lines that keep the connections open. A caller's grant is checked at the
+ * same interval, and reviewed again once it is older than VIEW_GRANT_MS. */
 #define VIEW_EVENTS_ALIVE_MS 15000
 #define VIEW_EVENTS_STREAMS 500
 #define VIEW_EVENTS_BYTES ((size_t)16 << 20)
-/* Pods in an event about the queue */
+/* Maximum number of pods in an event about the queue */
 #define VIEW_EVENTS_PODS 50
 
 struct view_events;

@@ -16,9 +16,9 @@ const char *const gpu_group_names[GPU_GROUPS] = {
 };
 
 struct gpu_column {
-	/* NULL: column of a group, or of other tenants */
+	/* Name of the tenant; NULL: column of a group of states, or of other tenants */
 	char *name;
-	/* Newest step whose number is not 0; -1: all are 0 */
+	/* Newest step at which the column has GPUs; -1: none */
 	int64_t last;
 	uint32_t n[GPU_HISTORY_STEPS];
 };

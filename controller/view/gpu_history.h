@@ -14,9 +14,9 @@
  * step without a sample (no replica led) is a gap, never zero. The newest sample ends the window of
  * GPU_HISTORY_STEPS steps; older samples are dropped.
  *
- * A tenant has a column from its first GPU until the window contains none of it. A tenant that is
- * deleted and created again under the same name keeps its column. If GPU_HISTORY_TENANTS tenants
- * have a column, the GPUs of any further tenant are added to the column of other tenants.
+ * A tenant has a column from its first GPU until the window contains none of its GPUs. A tenant
+ * that is deleted and created again under the same name keeps its column. If GPU_HISTORY_TENANTS
+ * tenants have a column, the GPUs of any further tenant are added to the column of other tenants.
  * Tests: tests/unit/controller/view/test_gpu_history.c
  */
 #define GPU_HISTORY_STEP_MS INT64_C(300000)
@@ -24,15 +24,15 @@
 #define GPU_HISTORY_TENANTS 500
 
 enum gpu_group {
-	/* Machines in state serving */
+	/* GPUs of machines in state serving */
 	GPU_SERVING,
-	/* From claimed to gating */
+	/* GPUs of machines in states claimed to gating */
 	GPU_MOVING,
-	/* From draining to verifying */
+	/* GPUs of machines in states draining to verifying */
 	GPU_LEAVING,
 	GPU_FREE,
 	GPU_QUARANTINED,
-	/* All other states */
+	/* GPUs of machines in all other states */
 	GPU_OTHER,
 	GPU_GROUPS
 };

@@ -118,7 +118,8 @@ struct reader {
 	/* History to which samples are added; NULL: bytes are only checked */
 	struct gpu_history *h;
 	int64_t first;
-	/* Steps of the day that have a sample, and those of them whose sample is added to h */
+	/* present: steps of the day that have a sample. opened: steps whose sample is added to
+	 * h. */
 	bool present[GPU_HISTORY_DAY_STEPS], opened[GPU_HISTORY_DAY_STEPS];
 };
 

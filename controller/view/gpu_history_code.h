@@ -26,9 +26,9 @@
 
 /* Returns the encoded samples of a day, malloc'd; the caller owns them. */
 char *gpu_history_encode(struct gpu_history *h, int64_t day, size_t *len);
-/* Reads the day of encoded samples, and adds all samples of steps that have none in h and are not
- * older than the window. -1 with *e if any byte is invalid, or if the day is after `latest`; h is
- * then unchanged. */
+/* Sets *day to the day of the encoded samples. Adds to h each sample whose step has no sample in h
+ * and is not older than the window. -1 with *e if any byte is invalid, or if the day is after
+ * `latest`; h is then unchanged. */
 int gpu_history_decode(struct gpu_history *h, const char *data, size_t len, int64_t latest,
 		       int64_t *day, struct err *e) __attribute__((warn_unused_result));
 

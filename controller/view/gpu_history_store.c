@@ -52,7 +52,7 @@ struct gpu_history_store {
 	/* Starts the next try after an error */
 	struct loop_timer again;
 	struct backoff backoff;
-	/* Callback of gpu_history_store_finish(); NULL: not called */
+	/* Callback of gpu_history_store_finish(); NULL: that function was not called */
 	void (*done)(void *arg);
 	void *done_arg;
 	struct loop_timer limit;

@@ -17,9 +17,10 @@ struct gpu_sampler;
 struct gpu_sampler *gpu_sampler_new(struct context *c);
 void gpu_sampler_free(struct gpu_sampler *s);
 DEFINE_OWN(gpu_sampler)
-/* Borrowed from s. */
+/* Returns the history, which s owns. */
 struct gpu_history *gpu_sampler_history(struct gpu_sampler *s);
-/* Starts to sample. Call when this replica begins to lead; it ends with context.leading. */
+/* Starts to take samples. Call when this replica begins to lead. Sampling ends when this replica no
+ * longer leads. */
 void gpu_sampler_lead(struct gpu_sampler *s);
 /* Ends sampling and stores the samples, then calls done(arg) once, within 3 s, perhaps before this
  * function returns. Call before the Lease is released. */

@@ -12,9 +12,10 @@
 #include "base/str.h"
 #include "controller/view/page.h"
 
-/* Maximum number of numbers of tenants in one reply */
+/* Maximum number of values of tenant columns in one reply */
 #define NUMBERS_MAX 200000
-/* Maximum size of a reply in bytes: 15 for each number (4294967295.25 and a comma), and names */
+/* Maximum size of a reply in bytes: at most 16 for each value (such as "4294967295.25,"), and the
+ * names */
 #define REPLY_MAX (16 * (NUMBERS_MAX + 8 * GPU_HISTORY_STEPS) + 300 * GPU_HISTORY_TENANTS + 4096)
 #define HOUR_STEPS 12
 
@@ -31,7 +32,8 @@ struct request {
 	size_t n;
 };
 
-/* Reads from and step. False: replied with 400. */
+/* Reads the query parameters from, step and tenant into *r. False: page_refuse() replied with
+ * 400. */
 static bool read_query(struct request *r, struct httpd_req *q)
 {
 	const char *from = httpd_query(q, "from"), *step = str_or(httpd_query(q, "step"), "1h");

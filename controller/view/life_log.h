@@ -5,7 +5,7 @@
 
 /*
  * life_log: the states that each machine went through while this process watched it, for the
- * timeline of a machine. At most LIFE_LOG_MAX of a machine are kept, the newest. On the loop
+ * timeline of a machine. Of each machine, the newest LIFE_LOG_MAX states are kept. On the loop
  * thread.
  * Tests: tests/unit/controller/view/test_life_log.c
  */

@@ -30,8 +30,8 @@ struct page {
  * (400 for a bad parameter, 304 for an unchanged list). known: the query parameters that the list
  * understands besides limit and continue, NULL-terminated. */
 bool page_begin(struct page *p, struct httpd_req *q, const char *version, const char *const *known);
-/* Replies with 400 unless each query parameter of q is in known, which is NULL-terminated. False:
- * page_is_known() has replied. */
+/* True if each query parameter of q is in the NULL-terminated list known. Otherwise replies with
+ * 400 and returns false. */
 bool page_is_known(struct httpd_req *q, const char *const *known);
 /* Replies with 400: the value of query parameter `name` is invalid because of `problem`. Returns
  * false. */

@@ -9,15 +9,15 @@
  * `ca.crt`, the CA of its certificate, and `endpoint`, its URL, if the URL is known. Readers find
  * the view there if they have no service proxy (cli/view_client.h).
  *
- * Only the leader writes: at once, when the CA has changed, and when it leads again, because
- * another replica may have published its own URL meanwhile.
+ * Only the leader writes: when it begins to lead, because another replica may have published its
+ * own URL before, and when the CA has changed.
  * Tests: tests/unit/controller/view/test_published.c
  */
 /* interval in ms between checks, and before another attempt after an error */
 #define VIEW_PUBLISHED_MS 10000
 
 struct view_published;
-/* url: copied; NULL: unknown, readers must use the service proxy. */
+/* url: URL of the view, copied; NULL: unknown, so readers must use the service proxy. */
 struct view_published *view_published_new(struct context *c, struct keys *keys, const char *url);
 void view_published_free(struct view_published *p);
 

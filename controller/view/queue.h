@@ -11,8 +11,8 @@
 
 /* Returns the row of a waiting pod as JSON, owned by the caller. */
 json_t *view_queue_row(const struct waiting_row *r);
-/* Replies with the page *p of the published list. Query parameter tenant restricts it to the pods
- * of one tenant. */
+/* Replies with the page *p of the published list. Query parameter tenant restricts the list to the
+ * pods of one tenant. */
 void view_queue_reply(const struct waiting *w, struct page *p);
 extern const char *const view_queue_parameters[];
 /* Returns {"total", "first"}, owned by the caller: the number of waiting pods and the rows of the

@@ -24,11 +24,12 @@ struct view_source {
 
 /* True if this replica leads and its caches are loaded. */
 bool view_source_leads(const struct view_source *s);
-/* view_source_fleet() and view_source_queue() write the version of that list to out and return
- * out. */
+/* view_source_fleet() and view_source_queue() write the version of the list of machines or of
+ * waiting pods to out, and return out. */
 const char *view_source_fleet(const struct view_source *s, char out[static VIEW_VERSION_SIZE]);
 const char *view_source_queue(const struct view_source *s, char out[static VIEW_VERSION_SIZE]);
-/* Writes the version of a list that is the number-th of this process to out and returns out. */
+/* Writes the version of a list to out and returns out. number: identifies the present content of
+ * the list among all contents that the list has had in this process. */
 const char *view_source_version(const struct view_source *s, uint64_t number,
 				char out[static VIEW_VERSION_SIZE]);
 

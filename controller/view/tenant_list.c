@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "controller/view/queue.h"
 
-/* Bytes that the JSON text has beside its pods, at most. */
+/* Maximum number of bytes of the JSON text without its pods */
 #define REST_MAX 8192
 
 struct tenant_list {

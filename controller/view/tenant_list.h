@@ -6,12 +6,13 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * tenant_list: what waits, for a tenant's own users.
+ * tenant_list: publishes in each tenant's cluster which pods of the tenant wait for a machine.
  *
  * The leader keeps one ConfigMap in each tenant's cluster, so that `drover why POD` works with
  * nothing but the tenant's kubeconfig: TENANT_LIST_NAME in TENANT_LIST_NS, with a JSON text under
- * the key TENANT_LIST_KEY. It contains the tenant's waiting pods, its quota and its use, and of
- * other tenants one number, the length of the queue. docs/view.md describes the members.
+ * the key TENANT_LIST_KEY. It contains the tenant's waiting pods, its quota and its use. About
+ * other tenants it contains one number, the length of the queue. docs/view.md describes the
+ * members.
  *
  * The ConfigMap is written at most every TENANT_LIST_MS, if something in it changed, and every
  * TENANT_LIST_KEEP_MS in any case, so that its time shows that it is current. A tenant whose

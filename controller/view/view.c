@@ -1,6 +1,6 @@
 /*
- * view: the routes. A request goes through serve(): is this replica the
- * leader, may the caller read (access.h), then the reply.
+ * view: the routes. serve() handles each request: it checks that this replica leads and that the
+ * caller may read (access.h), then replies.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,10 @@
 #include "controller/core/context.h"
 
 /*
- * view: what is so now, and GPUs of the last 7 days, as JSON over HTTP, for `drover`, dashboards
- * and scripts. Only the leader serves it, because only the leader makes plans; another replica
- * answers 503 with the leader's name. docs/view.md describes paths and members.
+ * view: the present state of machines, waiting pods and the plan, and the GPUs of the last 7 days,
+ * as JSON over HTTP, for `drover`, dashboards and scripts. Only the leader serves the view, because
+ * only the leader makes plans; another replica answers 503 with the leader's name. docs/view.md
+ * describes paths and members.
  *
  *   GET /v1/fleet           machines, what each waits for and what helps
  *   GET /v1/queue           waiting pods of all tenants, in the order of the queue
@@ -23,7 +24,8 @@
  * Tests: tests/unit/controller/view/test_view.c
  */
 struct view;
-/* waiting, plan: of the provisioner; must outlive the view. */
+/* waiting, plan: the published list and the newest plan, owned by the provisioner; must outlive the
+ * view. */
 struct view *view_new(struct context *c, const struct waiting *waiting,
 		      const struct last_plan *plan);
 /* Afterwards the httpd with the routes must receive no further request. */
